@@ -1,0 +1,138 @@
+"""The one place where Python becomes machine code.
+
+`compiled` marks a function for numba with the flags that pay here; `interpreted` gives the same function as plain
+Python, calls to other compiled functions included: slow, and with identical results (the oracle of the tests, and the
+way in which games written as Python classes are searched).
+
+Compiled code is kept on disk. numba looks only at the file of a function when it decides whether that is stale, so the
+folder is named by a hash of every source file of this package, of the versions and of the flags: an edit anywhere
+starts a new folder, and old ones are removed.
+
+The decorator can be exchanged before anything is imported (`PERSONA_EVO_INTERPRET=1` leaves everything in Python).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FLAGS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
+INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
+
+
+def cache_root() -> Path:
+    """Where compiled code is kept: $PERSONA_EVO_CACHE or the user's cache folder."""
+    given = os.environ.get("PERSONA_EVO_CACHE")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "persona_evo" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "persona_evo"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "persona_evo"
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """The folder for exactly these sources, versions and flags."""
+    import llvmlite
+    import numba
+
+    digest = hashlib.sha256()
+    for part in (sys.version, numba.__version__, llvmlite.__version__, platform.machine(), repr(FLAGS)):
+        digest.update(part.encode())
+    package = Path(__file__).parent
+    for source in sorted(package.rglob("*.py")):
+        relative = source.relative_to(package)
+        if relative.parts[0] in ("formula", "games", "search") or len(relative.parts) == 1:
+            digest.update(str(relative).encode())
+            digest.update(source.read_bytes())
+    root = cache_root()
+    folder = root / digest.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        import tempfile
+
+        root = Path(tempfile.gettempdir()) / "persona_evo_cache"
+        folder = root / digest.hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+    _forget_old(root, folder)
+    return folder
+
+
+def _forget_old(root: Path, current: Path, keep: int = 4) -> None:
+    import shutil
+
+    folders = [f for f in root.iterdir() if f.is_dir() and f != current and len(f.name) == 16]
+    folders.sort(key=lambda f: f.stat().st_mtime, reverse=True)
+    for old in folders[keep:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def is_warm() -> bool:
+    """Whether compiled code for these sources is on disk already."""
+    return any(cache_folder().rglob("*.nbc"))
+
+
+def jit(function: Callable[..., Any], signature: Any = None, *, inline: bool = False, final: bool = False) -> Any:
+    """`function` compiled by numba.
+
+    Args:
+        function: a function at module level (closures cannot be cached).
+        signature: an explicit numba signature, needed for what is passed to or receives other functions.
+        inline: ask LLVM to inline it into its callers.
+        final: forbid other signatures (needed where a parameter is a function, or each process would recompile).
+    """
+    if INTERPRET:
+        return function
+    import numba
+
+    flags = dict(FLAGS)
+    if inline:
+        flags["forceinline"] = True
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        if signature is None:
+            return numba.njit(cache=True, **flags)(function)
+        dispatcher = numba.njit(signature, cache=True, **flags)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    if final:
+        dispatcher.disable_compile()
+    return dispatcher
+
+
+def compiled(function: F) -> F:
+    """Mark a helper that compiled code calls: compiled with its caller and inlined."""
+    return jit(function, inline=True)  # type: ignore[no-any-return]
+
+
+_interpreted: dict[Any, Any] = {}
+
+
+def interpreted(function: Any) -> Any:
+    """The plain Python form of a compiled function, with all compiled functions it calls by name made plain too."""
+    source = getattr(function, "py_func", function)
+    if not isinstance(source, FunctionType):
+        return function
+    if source in _interpreted:
+        return _interpreted[source]
+    names = dict(source.__globals__)
+    plain = FunctionType(source.__code__, names, source.__name__, source.__defaults__, source.__closure__)
+    plain.__kwdefaults__ = source.__kwdefaults__
+    _interpreted[source] = plain
+    for name in source.__code__.co_names:
+        if hasattr(names.get(name), "py_func"):
+            names[name] = interpreted(names[name])
+    return plain

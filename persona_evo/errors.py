@@ -1,0 +1,115 @@
+"""Everything a user can do wrong, as one tree of exceptions.
+
+PersonaEvoError                 anything below; the command line prints it and exits with code 2
+├── InputError                  something a user wrote or named is wrong; knows its place
+│   ├── FormulaError            a formula does not parse, or names an unknown symbol
+│   ├── LevelError              a level file is not a level
+│   ├── PersonaError            a persona file is incomplete or contradicts itself
+│   ├── PolicyError             a policy file cannot be used
+│   ├── SettingsError           an option, a budget or a name in a map set makes no sense
+│   └── RunError                a run folder is damaged, in use, or belongs to something else
+├── GameError                   a game breaks the contract of `persona_evo.games`
+└── VerificationError           two ways of computing the same thing disagree
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands. Lines and columns count from 1; 0 means unknown."""
+
+    source: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.source]
+        if self.line:
+            parts.append(str(self.line))
+            if self.column:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+
+class PersonaEvoError(Exception):
+    """Base of all errors that are told to the user in one message and without a traceback."""
+
+
+class InputError(PersonaEvoError):
+    """A user's input is wrong.
+
+    Args:
+        what: one sentence that says what is wrong.
+        place: file, line and column, where known.
+        found: what stood there.
+        expected: what would have been right.
+        hint: what to do now.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        place: Place | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.what, self.place, self.found, self.expected, self.hint = what, place, found, expected, hint
+        lines = [f"{place}: {what}" if place else what]
+        for label, text in (("found", found), ("expected", expected), ("hint", hint)):
+            if text:
+                lines.append(f"  {label}: {text}")
+        super().__init__("\n".join(lines))
+
+
+class FormulaError(InputError):
+    """A formula cannot be read."""
+
+
+class LevelError(InputError):
+    """A level cannot be read."""
+
+
+class PersonaError(InputError):
+    """A persona cannot be read."""
+
+
+class PolicyError(InputError):
+    """A policy cannot be read."""
+
+
+class SettingsError(InputError):
+    """A setting is out of range or contradicts another."""
+
+
+class RunError(InputError):
+    """A run folder cannot be used."""
+
+
+class GameError(PersonaEvoError):
+    """A game does not keep the contract of a forward model."""
+
+
+class VerificationError(PersonaEvoError):
+    """Two ways of computing the same thing disagree."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like `word`, ignoring case, or None when nothing comes near."""
+    import difflib
+
+    by_lower = {k.lower(): k for k in known}
+    hits = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.5)
+    return by_lower[hits[0]] if hits else None
+
+
+def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:
+    """(expected, hint) for a name that does not exist: the list of names and the nearest one."""
+    names = sorted(known)
+    near = nearest(word, names)
+    return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name of the list")

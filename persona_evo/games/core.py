@@ -1,0 +1,201 @@
+"""What a game is: one frozen description plus six pure functions over a flat state.
+
+A forward model keeps a state in one row of numbers and never anywhere else, so that a search can hold millions of
+states, copy them with one loop and compare them by hash. What a level fixes once and for all (walls, paths, lines of
+sight) is a second row, the level's tables, which the functions read and do not change (but for filling in values that
+are always the same).
+
+| function | compiled signature | returns |
+|---|---|---|
+| legal | (tables, state, actions int64[max_actions]) | how many legal actions it wrote, in the game's order |
+| step | (tables, state, action, rng int64[2]) | 0; changes the state in place; must accept every action |
+| over | (tables, state) | 0 while the game goes on, 1 won, 2 lost, 3 ended without either |
+| mover | (tables, state) | the player to move, 0 in games for one |
+| measure | (tables, state, player, out float64[metrics]) | 0; writes every metric as this player sees it |
+| key | (tables, state) | a 64-bit hash of all that decides the future, without the count of steps |
+
+tables and state are uint16 rows. Randomness comes from `rng` alone (see `persona_evo.seeds`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.compiling import INTERPRET, jit
+
+Better = Literal["higher", "lower", "neutral"]
+
+RUNNING, WON, LOST, ENDED = 0, 1, 2, 3
+"""What `over` returns."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number that a game reports of each state.
+
+    symbol: what formulas call it. low, high: its range (high may be infinity). better: which direction a designer
+    reads as good. clock: it counts moves from the start, so all states of one depth share it. ratio: shown as a
+    percentage. causes: tells why a game was lost (`deaths by` in reports), not used in formulas.
+    """
+
+    symbol: str
+    name: str
+    meaning: str
+    unit: str = ""
+    low: float = 0.0
+    high: float = float("inf")
+    better: Better = "neutral"
+    clock: bool = False
+    ratio: bool = False
+
+
+class Rules(NamedTuple):
+    """The six functions of a game, compiled or plain (see the module's table)."""
+
+    legal: Any
+    step: Any
+    over: Any
+    mover: Any
+    measure: Any
+    key: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A level as loaded: immutable, and cheap to send to another process.
+
+    tables: uint16 row that the rules read. start: uint16 row, the state before the first move (for seed 0 where the
+    start is random). facts: what the game knows of the level beyond the rules (grid, objects), for drawing and
+    structure metrics; its keys are the game's own.
+    """
+
+    game: str
+    name: str
+    text: str
+    tables: NDArray[Any]
+    start: NDArray[Any]
+    max_actions: int
+    source: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in one step: `kind` as the game calls it, and where (x, y) from the top left."""
+
+    step: int
+    kind: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The frozen description of a game.
+
+    load(text, name, source, **options) -> Level reads a level; it raises LevelError with a place.
+    actions(level, state, action) -> str names an action of this state for people and trace files.
+    parse_action(level, state, text) -> int is its inverse.
+    locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
+    events(level, before, after, step) -> what happened between two states.
+    draw: "module:function" that draws a state with matplotlib (loaded on demand).
+    structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
+    """
+
+    name: str
+    title: str
+    version: int
+    metrics: tuple[Metric, ...]
+    rules: Callable[[], Rules]
+    load: Callable[..., Level]
+    action_name: Callable[[Level, NDArray[Any], int], str]
+    parse_action: Callable[[Level, NDArray[Any], str], int]
+    players: int = 1
+    deterministic: bool = True
+    compiled: bool = True
+    horizon: int = 200
+    restart: Callable[[Level, int], NDArray[Any]] | None = None
+    locate: Callable[[Level, NDArray[Any]], tuple[int, int] | None] | None = None
+    events: Callable[[Level, NDArray[Any], NDArray[Any], int], list[Event]] | None = None
+    structure: Callable[[Level], dict[str, float]] | None = None
+    draw: str | None = None
+    levels: str | None = None
+    level_suffixes: tuple[str, ...] = (".txt",)
+    cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The metrics' symbols in the order in which `measure` writes them."""
+        return tuple(m.symbol for m in self.metrics)
+
+    @property
+    def clock(self) -> int:
+        """Index of the metric that counts moves, -1 if there is none."""
+        return next((i for i, m in enumerate(self.metrics) if m.clock), -1)
+
+    def start(self, level: Level, seed: int = 0) -> NDArray[Any]:
+        """A new state before the first move; `seed` matters only where the start is random."""
+        return self.restart(level, seed) if self.restart else level.start.copy()
+
+    def measure(self, level: Level, state: NDArray[Any], player: int = 0) -> dict[str, float]:
+        """Every metric of a state by symbol."""
+        out = np.zeros(len(self.metrics))
+        self.rules().measure(level.tables, state, player, out)
+        return {m.symbol: float(v) for m, v in zip(self.metrics, out, strict=True)}
+
+    def legal(self, level: Level, state: NDArray[Any]) -> list[int]:
+        """The legal actions of a state, in the game's order."""
+        actions = np.zeros(level.max_actions, dtype=np.int64)
+        n = self.rules().legal(level.tables, state, actions)
+        return [int(a) for a in actions[:n]]
+
+    def over(self, level: Level, state: NDArray[Any]) -> int:
+        """RUNNING, WON, LOST or ENDED."""
+        return int(self.rules().over(level.tables, state))
+
+    def replay(
+        self, level: Level, actions: Sequence[int], rng: NDArray[np.int64] | None = None, seed: int = 0
+    ) -> list[NDArray[Any]]:
+        """The states along `actions`, the start first: one more than there are actions."""
+        state = self.start(level, seed)
+        states = [state.copy()]
+        step = self.rules().step
+        rng = np.ones(2, dtype=np.int64) if rng is None else rng
+        for action in actions:
+            step(level.tables, state, int(action), rng)
+            states.append(state.copy())
+        return states
+
+
+@functools.cache
+def signature(kind: str) -> Any:
+    """The numba signature of one of the six functions."""
+    from numba import types
+
+    row, ints, floats = types.uint16[::1], types.int64[::1], types.float64[::1]
+    whole = types.int64
+    return {
+        "legal": whole(row, row, ints),
+        "step": whole(row, row, whole, ints),
+        "over": whole(row, row),
+        "mover": whole(row, row),
+        "measure": whole(row, row, whole, floats),
+        "key": whole(row, row),
+    }[kind]
+
+
+def rule(kind: str) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a module-level function as the rule `kind` of a game (legal, step, over, mover, measure or key)."""
+
+    def mark(function: Callable[..., Any]) -> Any:
+        return function if INTERPRET else jit(function, signature(kind), final=True)
+
+    return mark

@@ -1,0 +1,19 @@
+"""Where the recorded games and real levels are, which are used but not part of the project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def shared(relative: str) -> Path:
+    """The path of a file or folder of the shared data; skips the test where it is not there."""
+    for base in filter(None, (os.environ.get("PERSONA_EVO_SHARED"), str(ROOT.parent / "shared"))):
+        path = Path(base) / relative
+        if path.exists():
+            return path
+    pytest.skip(f"the shared data has no {relative} here (set PERSONA_EVO_SHARED to its folder)")
