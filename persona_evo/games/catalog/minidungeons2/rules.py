@@ -1,0 +1,417 @@
+"""The rules of MiniDungeons 2 as pure functions over a state row (see `tables` for both rows' layout).
+
+Actions: 0 north, 1 east, 2 south, 3 west, THROW + tile a javelin throw at that tile, LOST a turn without effect.
+Every action is accepted; what cannot be done is a lost turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.compiling import compiled
+from persona_evo.games.catalog.minidungeons2.tables import (
+    BLOB, DOOR, DRUNK_AT, FARTHEST, FLAGS_AT, GOBLIN, GOBLINS_AVOID, HEADER, HERO_AT, HP_AT, HP_BIAS, HP_CAP,
+    JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, NO_STEP, NOTHING, NOWHERE, NPC_AFTER_END, OBJECT_WINS_TIE,
+    OGRE, OPENED_AT, PORTAL, PORTAL_A, PORTAL_B, PORTALS_AT, POTION, POTIONS, SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT,
+    THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, HEIGHT, BOARD_AT, WIZARD, WIZARD_RANGE, WORDS, Row,
+    offset, pair, word,
+)
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
+
+THROW = 4
+LOST_TURN = -1
+HAS_WON, IS_DEAD = 1, 2
+KNOCKED_OUT_TURNS = 3
+MAX_BLOB = 3
+
+
+@compiled
+def hurt_hero(s: Row, damage: int) -> None:
+    """Take hit points from the hero, who may fall below zero."""
+    s[HP_AT] = word(s, HP_AT) - damage
+    if s[HP_AT] <= HP_BIAS:
+        s[FLAGS_AT] |= IS_DEAD
+
+
+@compiled
+def hurt_monster(t: Row, s: Row, m: int, hp: int, damage: int) -> None:
+    """A blow to monster m, whose hit points are at s[hp]; a minitaur is knocked out by any."""
+    if t[HEADER + 10 * word(t, TILES) + m] == MINITAUR:
+        if s[hp] == 0:
+            s[hp] = KNOCKED_OUT_TURNS
+            s[KNOCKED_AT] += 1
+    elif s[hp] > 0:
+        if s[hp] <= damage:
+            s[hp] = 0
+            s[SLAIN_AT] += 1
+        else:
+            s[hp] = word(s, hp) - damage
+
+
+@compiled
+def strength(kind: int, hp: int) -> int:
+    """What a monster's touch costs."""
+    if kind == BLOB:
+        return hp
+    if kind == OGRE:
+        return 2
+    if kind == WIZARD:
+        return 0
+    return 1
+
+
+@compiled
+def blocks(kind: int, hp: int) -> int:
+    """Whether a monster keeps others off its tile: alive, or a minitaur that is awake."""
+    if kind == MINITAUR:
+        return 1 if hp == 0 else 0
+    return 1 if hp > 0 else 0
+
+
+@compiled
+def is_there(s: Row, k: int) -> int:
+    """Whether potion or treasure k is still there."""
+    return (word(s, THINGS_AT + (k >> 4)) >> (k & 15)) & 1
+
+
+@compiled
+def take(s: Row, k: int) -> None:
+    """Potion or treasure k is gone."""
+    s[THINGS_AT + (k >> 4)] = word(s, THINGS_AT + (k >> 4)) & ~(1 << (k & 15))
+
+
+@compiled
+def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
+    """The hero takes, springs or enters what lies on a tile; 1 if it sends him to the other portal."""
+    thing = word(t, HEADER + 7 * word(t, TILES) + tile)
+    kind = thing & 7
+    if kind == POTION:
+        if is_there(s, thing >> 3):
+            take(s, thing >> 3)
+            s[DRUNK_AT] += 1
+            if t[HP_CAP] == 0 or word(s, HP_AT) - HP_BIAS < word(t, HP_CAP):
+                s[HP_AT] += 1
+    elif kind == TREASURE:
+        if is_there(s, thing >> 3):
+            take(s, thing >> 3)
+            s[OPENED_AT] += 1
+    elif kind == TRAP:
+        s[TRAPS_AT] += 1
+        hurt_hero(s, 1)
+    elif kind == DOOR:
+        s[FLAGS_AT] |= HAS_WON
+    elif kind == PORTAL:
+        s[PORTALS_AT] += 1
+        return 1
+    return 0
+
+
+@compiled
+def move_hero(t: Row, s: Row, direction: int) -> None:
+    """The hero walks one tile: meets all on it in the list's order, then enters unless someone stands there."""
+    n = word(t, TILES)
+    m = word(t, MONSTERS)
+    hero = word(s, HERO_AT)
+    to = word(t, HEADER + 2 * n + 4 * hero + direction)
+    if to != NOWHERE:
+        places = THINGS_AT + word(t, WORDS)
+        kinds = HEADER + 10 * n
+        meets = word(t, HEADER + 7 * n + to) != NOTHING
+        after = word(t, HEADER + 8 * n + to)
+        ported = 0
+        stopped = 0
+        for i in range(m):
+            if s[places + i] != to:
+                continue
+            if meets and i >= after:
+                meets = False
+                ported = hero_meets_thing(t, s, to)
+            hp = places + m + i
+            kind = word(t, kinds + i)
+            if blocks(kind, word(s, hp)):
+                if kind == BLOB:
+                    hurt_monster(t, s, i, hp, 1)
+                    hurt_hero(s, word(s, hp))
+                else:
+                    hurt_monster(t, s, i, hp, 1)
+                    hurt_hero(s, strength(kind, 1))
+                stopped |= blocks(kind, word(s, hp))
+        if meets:
+            ported = hero_meets_thing(t, s, to)
+        if ported:
+            hero = word(t, PORTAL_A) if word(t, PORTAL_B) == to else word(t, PORTAL_B)
+        elif stopped == 0:
+            hero = to
+        s[HERO_AT] = hero
+    if s[JAVELIN_AT] == hero:
+        s[JAVELIN_AT] = NOWHERE
+
+
+@compiled
+def throw(t: Row, s: Row, tile: int) -> None:
+    """Throw the javelin at a tile with a monster in sight; anything else is a lost turn."""
+    n = word(t, TILES)
+    m = word(t, MONSTERS)
+    if s[JAVELIN_AT] != NOWHERE or tile >= n or pair(t, word(s, HERO_AT), tile) & SEEN == 0:
+        return
+    places = THINGS_AT + word(t, WORDS)
+    somebody = False
+    for i in range(m):
+        if s[places + i] == tile:
+            somebody = True
+            hp = places + m + i
+            kind = word(t, HEADER + 10 * n + i)
+            if kind == WIZARD or strength(kind, word(s, hp)) > 0:
+                hurt_monster(t, s, i, hp, 1)
+                break
+    if somebody:
+        s[JAVELIN_AT] = tile
+        s[THROWN_AT] += 1
+
+
+@compiled
+def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -> None:
+    """Monster `me` (hit points at s[me]) walks into monster i (hit points at s[hp])."""
+    n = word(t, TILES)
+    m = word(t, MONSTERS)
+    other = word(t, HEADER + 10 * n + i)
+    if kind == WIZARD or not blocks(other, word(s, hp)) or (kind == MINITAUR and s[me] != 0):
+        return
+    if kind == BLOB and other == BLOB:
+        s[me] = min(MAX_BLOB, word(s, me) + word(s, hp))
+        s[hp] = 0
+        s[SLAIN_AT] += 1
+        return
+    first = me - (THINGS_AT + word(t, WORDS) + m)
+    hurt_monster(t, s, i, hp, strength(kind, word(s, me)))
+    if other != WIZARD:
+        hurt_monster(t, s, first, me, strength(other, word(s, hp)))
+
+
+@compiled
+def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -> None:
+    """A monster takes or springs what lies on a tile."""
+    thing = word(t, HEADER + 7 * word(t, TILES) + tile)
+    what = thing & 7
+    if what == TRAP:
+        if kind != WIZARD:
+            hurt_monster(t, s, i, me, 1)
+    elif what == POTION:
+        if kind == BLOB and is_there(s, thing >> 3):
+            take(s, thing >> 3)
+            s[me] = min(MAX_BLOB, word(s, me) + 1)
+    elif what == TREASURE:
+        if kind == OGRE and is_there(s, thing >> 3):
+            take(s, thing >> 3)
+
+
+@compiled
+def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
+    """A monster walks one tile: meets the hero, then all else in the list's order, then enters unless stopped."""
+    n = word(t, TILES)
+    m = word(t, MONSTERS)
+    places = THINGS_AT + word(t, WORDS)
+    me = places + m + mover
+    stopped = 0
+    if s[HERO_AT] == to and word(s, FLAGS_AT) & IS_DEAD == 0:
+        if kind != WIZARD:
+            hurt_hero(s, strength(kind, word(s, me)))
+            hurt_monster(t, s, mover, me, 1)
+        if word(s, FLAGS_AT) & IS_DEAD == 0:
+            stopped = 1
+    meets = word(t, HEADER + 7 * n + to) != NOTHING
+    after = word(t, HEADER + 8 * n + to)
+    for i in range(m):
+        if s[places + i] != to or i == mover:
+            continue
+        if meets and i >= after:
+            meets = False
+            monster_meets_thing(t, s, kind, mover, me, to)
+        hp = places + m + i
+        monster_meets_monster(t, s, kind, me, i, hp)
+        stopped |= blocks(word(t, HEADER + 10 * n + i), word(s, hp))
+    if meets:
+        monster_meets_thing(t, s, kind, mover, me, to)
+    if stopped == 0:
+        s[places + mover] = to
+
+
+@compiled
+def nearest_thing(t: Row, s: Row, here: int, first: int, count: int, limit: int) -> int:
+    """Tile of the nearest living potion or treasure in sight that is nearer than `limit`, or NOWHERE."""
+    targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
+    best = NOWHERE
+    for k in range(first, first + count):
+        if is_there(s, k):
+            tile = word(t, targets + k)
+            p = pair(t, tile, here)
+            if p & SEES and p >> 6 < limit:
+                limit = p >> 6
+                best = tile
+    return best
+
+
+@compiled
+def act(t: Row, s: Row, kind: int, i: int, hero: int, here: int) -> None:
+    """One monster's turn, once it is known to be able to act."""
+    n = word(t, TILES)
+    p = pair(t, hero, here)
+    target_step = p & 7
+    if kind == GOBLIN:
+        if p & SEES == 0:
+            return
+    elif kind == WIZARD:
+        if p & SEES == 0:
+            return
+        if p >> 6 <= word(t, WIZARD_RANGE):
+            hurt_hero(s, 1)
+            return
+    elif kind != MINITAUR:
+        bit = 1 if kind == BLOB else 2
+        if word(t, HEADER + 9 * n + here) & bit:
+            limit = 1 << 30
+            if p & SEES:
+                limit = (p >> 6) + word(t, OBJECT_WINS_TIE)
+            potions = word(t, POTIONS)
+            if kind == BLOB:
+                tile = nearest_thing(t, s, here, 0, potions, limit)
+            else:
+                tile = nearest_thing(t, s, here, potions, word(t, TREASURES), limit)
+            if tile != NOWHERE:
+                target_step = pair(t, tile, here) & 7
+            elif p & SEES == 0:
+                return
+        elif p & SEES == 0:
+            return
+    if target_step == NO_STEP:
+        return
+    to = word(t, HEADER + 2 * n + 4 * here + target_step)
+    if t[GOBLINS_AVOID] and kind <= WIZARD:
+        m = word(t, MONSTERS)
+        places = THINGS_AT + word(t, WORDS)
+        for j in range(m):
+            if s[places + j] == to and j != i and t[HEADER + 10 * n + j] <= WIZARD and s[places + m + j] > 0:
+                return
+    move_monster(t, s, kind, i, to)
+
+
+@rule("step")
+def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
+    """One turn: the hero acts, then every monster once in the order of its starting tile."""
+    s[STEPS_AT] += 1
+    if action >= THROW:
+        throw(t, s, action - THROW)
+    elif action >= 0:
+        move_hero(t, s, action)
+    n = word(t, TILES)
+    m = word(t, MONSTERS)
+    places = THINGS_AT + word(t, WORDS)
+    kinds = HEADER + 10 * n
+    hero = word(s, HERO_AT)
+    to_the_end = t[NPC_AFTER_END] != 0
+    for i in range(m):
+        if s[FLAGS_AT] != 0 and not to_the_end:
+            return 0
+        kind = word(t, kinds + i)
+        hp = places + m + i
+        if kind == MINITAUR:
+            if s[hp] != 0:
+                s[hp] = word(s, hp) - 1
+                continue
+        elif s[hp] == 0:
+            continue
+        act(t, s, kind, i, hero, word(s, places + i))
+    return 0
+
+
+@rule("legal")
+def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
+    """Throws at the tiles with monsters in sight, in the monsters' order, then the four moves that lead somewhere."""
+    n = word(t, TILES)
+    hero = word(s, HERO_AT)
+    count = 0
+    if s[JAVELIN_AT] == NOWHERE:
+        places = THINGS_AT + word(t, WORDS)
+        for i in range(word(t, MONSTERS)):
+            tile = word(s, places + i)
+            if pair(t, hero, tile) & SEEN:
+                new = True
+                for k in range(count):
+                    if actions[k] == THROW + tile:
+                        new = False
+                if new:
+                    actions[count] = THROW + tile
+                    count += 1
+    for d in range(4):
+        if t[HEADER + 2 * n + 4 * hero + d] != NOWHERE:
+            actions[count] = d
+            count += 1
+    return count
+
+
+@rule("over")
+def over(t: Row, s: Row) -> int:
+    """Won at the exit; a hero killed in the same turn has lost."""
+    flags = word(s, FLAGS_AT)
+    if flags & IS_DEAD:
+        return LOST
+    return WON if flags & HAS_WON else RUNNING
+
+
+@rule("mover")
+def mover(t: Row, s: Row) -> int:
+    """A game for one."""
+    return 0
+
+
+@compiled
+def ratio(part: int, whole: int) -> float:
+    """part / whole, 0 where there is nothing."""
+    return part / whole if whole > 0 else 0.0
+
+
+@rule("measure")
+def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
+    """Every metric of a state, in the order of METRICS."""
+    potions = word(t, POTIONS)
+    treasures = word(t, TREASURES)
+    mortals = word(t, MORTALS)
+    drunk = word(s, DRUNK_AT)
+    opened = word(s, OPENED_AT)
+    slain = word(s, SLAIN_AT)
+    way = word(t, HEADER + 6 * word(t, TILES) + word(s, HERO_AT))
+    flags = word(s, FLAGS_AT)
+    out[0] = word(s, STEPS_AT)
+    if way == 0:
+        out[1] = 1.0
+    elif way == NOWHERE:
+        out[1] = 0.0
+    else:
+        out[1] = 1.0 - way / word(t, FARTHEST)
+    out[2] = ratio(drunk, potions)
+    out[3] = ratio(opened, treasures)
+    out[4] = ratio(slain, mortals)
+    out[5] = max(0, word(s, HP_AT) - HP_BIAS) / 10.0
+    out[6] = word(s, KNOCKED_AT)
+    out[7] = word(s, THROWN_AT)
+    out[8] = word(s, PORTALS_AT)
+    out[9] = word(s, TRAPS_AT)
+    out[10] = ratio(drunk + opened + slain, potions + treasures + mortals)
+    out[11] = 1.0 if flags & IS_DEAD else 0.0
+    out[12] = 1.0 if flags & IS_DEAD == 0 and flags & HAS_WON else 0.0
+    return 0
+
+
+@rule("key")
+def key(t: Row, s: Row) -> int:
+    """FNV-1a in words over all but the step count and the counters that no rule reads."""
+    h = 0x1B873593
+    for i in range(len(s)):
+        if i != STEPS_AT and (i < KNOCKED_AT or i >= THINGS_AT):
+            h = ((h ^ word(s, i)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+            h ^= h >> 29
+    return h
+
+
+RULES = Rules(legal, step, over, mover, measure, key)

@@ -1,0 +1,344 @@
+"""A level's tables: all that a level fixes, as one row of uint16, and the two searches on the grid that fill it.
+
+Tiles are the passable cells of the board, numbered row by row. The row is laid out as
+
+| from | length | what |
+|---|---|---|
+| 0 | 32 | the header, named below |
+| X | n | x of each tile |
+| Y | n | y of each tile |
+| NEXT | 4 n | the tile to the north, east, south and west, NOWHERE for walls and the board's edge |
+| WAY | n | moves of the original's path from the tile to the exit, NOWHERE without a path |
+| THING | n | what lies there: kind, and number << 3 for potions and treasures |
+| AFTER | n | how many monsters stand in the list before what lies there |
+| SIGHT | n | bit 0: a potion can be in sight of here, bit 1: a treasure |
+| KIND | m | kind of each monster |
+| PAIR | n n | what holds between two tiles (see `pair`), if n <= PAIR_TILES |
+| BOARD | w h | the tile of each cell, NOWHERE for walls |
+| TARGETS | p + t | tile of each potion, then of each treasure |
+
+The path search is that of the original game, with its ordering of equal candidates and its way of correcting an entry,
+since the choice among equally short paths decides where a monster goes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.compiling import compiled, jit
+
+if TYPE_CHECKING:
+    from persona_evo.games.catalog.minidungeons2.levels import Grid
+
+Row = NDArray[np.uint16]
+
+NOWHERE = 0xFFFF
+(TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
+(POTIONS, TREASURES, MORTALS, FARTHEST, WIDTH, HEIGHT, PAIRED) = range(8, 15)
+(HP_CAP, WIZARD_RANGE, OBJECT_WINS_TIE, GOBLINS_AVOID, NPC_AFTER_END) = range(15, 20)
+PAIR_AT, BOARD_AT = 20, 22
+"""Offsets that need two words: low, high."""
+HEADER = 32
+
+NOTHING, POTION, TREASURE, TRAP, PORTAL, DOOR = range(6)
+GOBLIN, WIZARD, OGRE, BLOB, MINITAUR = range(1, 6)
+MONSTER_KINDS = {"M": GOBLIN, "R": WIZARD, "o": OGRE, "b": BLOB, "m": MINITAUR}
+THING_KINDS = {"P": POTION, "T": TREASURE, "t": TRAP, "p": PORTAL, "e": DOOR}
+
+PAIR_TILES = 4000
+"""Levels with more tiles than this have no table of pairs (32 MB at this size); what it holds is computed each time."""
+PAIR_FILL = 260
+"""Levels with more tiles than this fill the table of pairs as it is asked for."""
+WAY_TILES = 4000
+"""Levels with more tiles than this measure the way to the exit by breadth-first search (the original's path is now
+and then longer by a move or two; its search from each tile would take minutes)."""
+
+NO_STEP = 4
+SEES, SEEN = 8, 16
+
+
+@compiled
+def word(row: Row, at: int) -> int:
+    """One entry as a signed whole number (unsigned ones turn into floats in mixed arithmetic)."""
+    return np.int64(row[at])  # type: ignore[return-value]
+
+
+@compiled
+def offset(row: Row, at: int) -> int:
+    """An offset kept in two words."""
+    return word(row, at) + (word(row, at + 1) << 16)
+
+
+@compiled
+def line_of_sight(t: Row, a: int, b: int) -> int:
+    """1 when the integer walk from tile a to tile b meets no wall, else 0. Not symmetric."""
+    n = word(t, TILES)
+    w = word(t, WIDTH)
+    board = offset(t, BOARD_AT)
+    x = word(t, HEADER + a)
+    y = word(t, HEADER + n + a)
+    dx = word(t, HEADER + b) - x
+    dy = word(t, HEADER + n + b) - y
+    sx = 1 if dx > 0 else -1
+    sy = 1 if dy > 0 else -1
+    dx = abs(dx)
+    dy = abs(dy)
+    e = dx - dy
+    for _ in range(1 + dx + dy):
+        if word(t, board + y * w + x) == NOWHERE:
+            return 0
+        if e > 0:
+            x += sx
+            e -= 2 * dy
+        else:
+            y += sy
+            e += 2 * dx
+    return 1
+
+
+def _find_path(t: Row, start: int, goal: int, heap: NDArray[np.int32], f: NDArray[np.int32], g: NDArray[np.int32],
+               parent: NDArray[np.int32], mark: NDArray[np.int8]) -> int:
+    """The original's A* from start to goal: (moves << 3) | direction of the first step, or NO_STEP.
+
+    The arrays are scratch space of n entries each.
+    """
+    if start == goal:
+        return NO_STEP
+    n = word(t, TILES)
+    gx = word(t, HEADER + goal)
+    gy = word(t, HEADER + n + goal)
+    for i in range(n):
+        mark[i] = 0
+    heap[0] = start
+    size = 1
+    g[start] = 0
+    f[start] = abs(word(t, HEADER + start) - gx) + abs(word(t, HEADER + n + start) - gy)
+    parent[start] = -1
+    mark[start] = 1
+    while size > 0:
+        here = np.int64(heap[0])
+        if here == goal:
+            moves = np.int64(g[goal])
+            while parent[here] != start:
+                here = np.int64(parent[here])
+            for d in range(4):
+                if word(t, HEADER + 2 * n + 4 * start + d) == here:
+                    return (moves << 3) | d
+        size -= 1
+        heap[0] = heap[size]
+        i = 0
+        while True:
+            best = i
+            if 2 * i + 1 < size and f[heap[best]] > f[heap[2 * i + 1]]:
+                best = 2 * i + 1
+            if 2 * i + 2 < size and f[heap[best]] > f[heap[2 * i + 2]]:
+                best = 2 * i + 2
+            if best == i:
+                break
+            heap[i], heap[best] = heap[best], heap[i]
+            i = best
+        mark[here] = 2
+        for k in range(4):
+            d = (k * 3) & 3 if k < 2 else (1 if k == 2 else 2)  # north, west, east, south
+            to = word(t, HEADER + 2 * n + 4 * here + d)
+            if to == NOWHERE or mark[to] == 2:
+                continue
+            cost = g[here] + 1
+            if mark[to] == 0:
+                mark[to] = 1
+                g[to] = cost
+                f[to] = cost + abs(word(t, HEADER + to) - gx) + abs(word(t, HEADER + n + to) - gy)
+                parent[to] = here
+                i = size
+                heap[i] = to
+                size += 1
+                while i > 0 and f[heap[i]] < f[heap[(i - 1) // 2]]:
+                    up = (i - 1) // 2
+                    heap[i], heap[up] = heap[up], heap[i]
+                    i = up
+            elif cost < g[to]:
+                f[to] -= g[to] - cost
+                g[to] = cost
+                parent[to] = here
+                i = 0
+                while heap[i] != to:
+                    i += 1
+                while i > 0 and f[heap[i - 1]] > f[to]:
+                    heap[i], heap[i - 1] = heap[i - 1], heap[i]
+                    i -= 1
+                while i + 1 < size and f[heap[i + 1]] < f[to]:
+                    heap[i], heap[i + 1] = heap[i + 1], heap[i]
+                    i += 1
+    return NO_STEP
+
+
+find_path = jit(_find_path)
+
+
+def _entry(t: Row, target: int, start: int) -> int:
+    n = word(t, TILES)
+    heap, f, g, parent = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    step = find_path(t, start, target, heap, f, g, parent, np.empty(n, np.int8)) & 7
+    far = abs(word(t, HEADER + start) - word(t, HEADER + target))
+    far += abs(word(t, HEADER + n + start) - word(t, HEADER + n + target))
+    return (far << 6) | step | (SEES * line_of_sight(t, start, target)) | (SEEN * line_of_sight(t, target, start))
+
+
+entry = jit(_entry)
+
+
+@compiled
+def pair(t: Row, target: int, start: int) -> int:
+    """What holds between a target (hero, potion, treasure) and a tile `start` (where a monster is).
+
+    Bits 0-2: direction of the first step from start to target (0 N, 1 E, 2 S, 3 W, NO_STEP without a path); SEES: the
+    line of sight from start to target is free; SEEN: that from target to start is; from bit 6 on: Manhattan distance.
+    """
+    if t[PAIRED] == 0:
+        return entry(t, target, start)  # type: ignore[no-any-return]
+    at = offset(t, PAIR_AT) + target * word(t, TILES) + start
+    known = word(t, at)
+    if known == NOWHERE:
+        known = entry(t, target, start)
+        t[at] = known
+    return known
+
+
+def _fill_pairs(t: Row) -> None:
+    n = word(t, TILES)
+    for target in range(n):
+        for start in range(n):
+            pair(t, target, start)
+
+
+fill_pairs = jit(_fill_pairs)
+
+
+def _fill_ways(t: Row, exact: int) -> int:
+    """Write the way from each tile to the exit; the longest is returned."""
+    n = word(t, TILES)
+    door = word(t, EXIT)
+    way = HEADER + 6 * n
+    heap, f, g, parent = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    mark = np.zeros(n, np.int8)
+    for i in range(n):
+        t[way + i] = NOWHERE
+    t[way + door] = 0
+    longest = 0
+    if exact:
+        for i in range(n):
+            if i != door:
+                found = find_path(t, i, door, heap, f, g, parent, mark)
+                if found & 7 != NO_STEP:
+                    t[way + i] = found >> 3
+                    longest = max(longest, found >> 3)
+        return longest
+    heap[0] = door
+    size = 1
+    at = 0
+    while at < size:
+        here = np.int64(heap[at])
+        at += 1
+        longest = max(longest, word(t, way + here))
+        for d in range(4):
+            to = word(t, HEADER + 2 * n + 4 * here + d)
+            if to != NOWHERE and t[way + to] == NOWHERE:
+                t[way + to] = word(t, way + here) + 1
+                heap[size] = to
+                size += 1
+    return longest
+
+
+fill_ways = jit(_fill_ways)
+
+
+def _fill_sight(t: Row) -> None:
+    n = word(t, TILES)
+    targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
+    potions = word(t, POTIONS)
+    for k in range(potions + word(t, TREASURES)):
+        bit = 1 if k < potions else 2
+        for i in range(n):
+            if pair(t, word(t, targets + k), i) & SEES:
+                t[HEADER + 9 * n + i] |= bit
+
+
+fill_sight = jit(_fill_sight)
+
+
+def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
+    """(tables, start state) of a level; `flags` holds the rule set's switches (see `RULE_SETS`)."""
+    w, h = grid.width, grid.height
+    cells = {(x, y): c for y, row in enumerate(grid.rows) for x, c in enumerate(row) if c != "X"}
+    tiles = sorted(cells, key=lambda p: (p[1], p[0]))
+    number = {p: i for i, p in enumerate(tiles)}
+    n = len(tiles)
+    monsters = [(c, x, y) for c, x, y in grid.objects if c in MONSTER_KINDS]
+    potions = [(x, y) for c, x, y in grid.objects if c == "P"]
+    treasures = [(x, y) for c, x, y in grid.objects if c == "T"]
+    m, things = len(monsters), len(potions) + len(treasures)
+    words = (things + 15) // 16
+    paired = n <= PAIR_TILES
+    pair_at = HEADER + 10 * n + m
+    board_at = pair_at + (n * n if paired else 0)
+    t = np.zeros(board_at + w * h + things, dtype=np.uint16)
+    t[[TILES, MONSTERS, THINGS, WORDS]] = n, m, things, words
+    t[[HERO, EXIT]] = number[grid.hero], number[grid.exit]
+    t[[PORTAL_A, PORTAL_B]] = [number[p] for p in grid.portals] or [NOWHERE, NOWHERE]
+    t[[POTIONS, TREASURES]] = len(potions), len(treasures)
+    t[MORTALS] = sum(c != "m" for c, _, _ in monsters)
+    t[[WIDTH, HEIGHT, PAIRED]] = w, h, paired
+    for at, value in ((PAIR_AT, pair_at), (BOARD_AT, board_at)):
+        t[[at, at + 1]] = value & 0xFFFF, value >> 16
+    for name, at in (("hp_cap", HP_CAP), ("wizard_range", WIZARD_RANGE), ("object_wins_tie", OBJECT_WINS_TIE),
+                     ("goblins_avoid", GOBLINS_AVOID), ("npc_after_end", NPC_AFTER_END)):
+        t[at] = flags[name]
+    t[board_at:] = NOWHERE
+    before: dict[tuple[int, int], int] = {}
+    seen = 0
+    for c, x, y in grid.objects:
+        before[x, y] = seen
+        seen += c in MONSTER_KINDS
+    lying = {p: k for k, p in enumerate(potions)} | {p: k + len(potions) for k, p in enumerate(treasures)}
+    for p, i in number.items():
+        x, y = p
+        t[HEADER + i], t[HEADER + n + i] = x, y
+        for d, (dx, dy) in enumerate(((0, -1), (1, 0), (0, 1), (-1, 0))):
+            t[HEADER + 2 * n + 4 * i + d] = number.get((x + dx, y + dy), NOWHERE)
+        t[HEADER + 7 * n + i] = THING_KINDS.get(cells[p], NOTHING) | lying.get(p, 0) << 3
+        t[HEADER + 8 * n + i] = before.get(p, 0)
+        t[board_at + y * w + x] = i
+    t[HEADER + 10 * n : pair_at] = [MONSTER_KINDS[c] for c, _, _ in monsters]
+    t[board_at + w * h :] = [number[p] for p in potions + treasures]
+    t[FARTHEST] = fill_ways(t, int(n <= WAY_TILES))
+    if paired:
+        t[pair_at:board_at] = NOWHERE
+    if n <= PAIR_FILL:
+        fill_pairs(t)
+        fill_sight(t)
+    else:
+        t[HEADER + 9 * n : HEADER + 10 * n] = 3
+    return t, _start(t, [number[x, y] for _, x, y in monsters])
+
+
+HERO_AT, HP_AT, JAVELIN_AT, STEPS_AT, FLAGS_AT, DRUNK_AT, OPENED_AT, SLAIN_AT = range(8)
+KNOCKED_AT, THROWN_AT, PORTALS_AT, TRAPS_AT, THINGS_AT = range(8, 13)
+HP_BIAS = 1000
+"""Hit points are kept with this added, since they can fall below zero."""
+START_HP = 10
+MONSTER_HP = {GOBLIN: 1, WIZARD: 1, OGRE: 2, BLOB: 1, MINITAUR: 0}
+
+
+def _start(t: Row, where: list[int]) -> Row:
+    """The state before the first move: header words, things alive (bits), place of each monster, its hit points."""
+    n, m, words = int(t[TILES]), int(t[MONSTERS]), int(t[WORDS])
+    s = np.zeros(THINGS_AT + words + 2 * m, dtype=np.uint16)
+    s[HERO_AT], s[HP_AT], s[JAVELIN_AT] = t[HERO], START_HP + HP_BIAS, NOWHERE
+    for k in range(int(t[THINGS])):
+        s[THINGS_AT + (k >> 4)] |= 1 << (k & 15)
+    s[THINGS_AT + words : THINGS_AT + words + m] = where
+    s[THINGS_AT + words + m :] = [MONSTER_HP[int(k)] for k in t[HEADER + 10 * n : HEADER + 10 * n + m]]
+    return s

@@ -1,0 +1,118 @@
+"""The rules replay the games recorded in the original, state by state and metric by metric."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from persona_evo.games import registry
+from persona_evo.games.catalog.minidungeons2 import tables as tb
+from persona_evo.games.core import Level
+from persona_evo.seeds import stream
+from tests.shared import shared
+
+GAME = registry.get("minidungeons2")
+
+
+def printed(level: Level, s: Any) -> str:
+    """A state as the recordings print it: later objects over earlier ones, used-up ones as blanks."""
+    grid = level.facts["grid"]
+    board = [["X" if c == "X" else " " for c in row] for row in grid.rows]
+    x, y = GAME.locate(level, s)  # type: ignore[misc]
+    hp = int(s[tb.HP_AT]) - tb.HP_BIAS
+    board[y][x] = "☠" if int(s[tb.FLAGS_AT]) & 2 else "H"
+    t, words = level.tables, int(level.tables[tb.WORDS])
+    m = int(t[tb.MONSTERS])
+    monster = 0
+    counts = {"P": 0, "T": int(t[tb.POTIONS])}
+    for c, ox, oy in grid.objects:
+        if c in tb.MONSTER_KINDS:
+            px, py = (
+                int(v)
+                for v in (
+                    t[tb.HEADER + int(s[tb.THINGS_AT + words + monster])],
+                    t[tb.HEADER + int(t[tb.TILES]) + int(s[tb.THINGS_AT + words + monster])],
+                )
+            )
+            alive = c == "m" or s[tb.THINGS_AT + words + m + monster] > 0
+            board[py][px] = c if alive else "∞"
+            monster += 1
+        elif c in counts:
+            k = counts[c]
+            counts[c] += 1
+            board[oy][ox] = c if int(s[tb.THINGS_AT + (k >> 4)]) >> (k & 15) & 1 else " "
+        elif c == "p":
+            board[oy][ox] = "T"
+        else:
+            board[oy][ox] = c
+    return f"Health: {hp} X: {x} Y: {y}\n" + "\n".join("".join(r) for r in board) + "\n"
+
+
+def action(text: str) -> str:
+    kind, dx, dy = text.split(",")
+    if kind == "Move":
+        return {("0", "-1"): "N", ("1", "0"): "E", ("0", "1"): "S", ("-1", "0"): "W"}[dx, dy]
+    return f"J,{dx},{dy}"
+
+
+def check_replay(game: dict[str, Any], level: Level) -> int:
+    s = GAME.start(level)
+    rng = stream(1)
+    assert printed(level, s) == game["states"][0]
+    for i, text in enumerate(game["actions"]):
+        GAME.rules().step(level.tables, s, GAME.parse_action(level, s, action(text)), rng)
+        assert printed(level, s) == game["states"][i + 1], f"{game['map']} after turn {i + 1} ({text})"
+    report, got = game["report"], GAME.measure(level, s)
+    dead = 5 * got["DEAD"]
+    assert got["ST"] == report["turnsTaken"]
+    assert got["JT"] == report["javelinsThrown"]
+    assert got["MTK"] == report["minitaurKnockouts"]
+    assert int(s[tb.SLAIN_AT]) == report["monsterKills"]
+    assert int(s[tb.OPENED_AT]) == report["treasuresCollected"]
+    assert int(s[tb.DRUNK_AT]) == report["potionsTaken"]
+    assert report["alive"] == (got["DEAD"] == 0)
+    assert report["exitUtility"] == pytest.approx(float(got["PE"] == 1))
+    expected = {
+        "runnerUtility": got["PE"] - 0.01 * got["ST"] - dead,
+        "monsterKillerUtility": 0.7 * got["MS"] + 0.3 * got["PE"] - dead,
+        "treasureCollectorUtility": 0.7 * got["TO"] + 0.3 * got["PE"] - dead,
+        "completionistUtility": 0.3 * got["PE"] + 0.7 * np.mean([got["MS"], got["TO"], got["PD"]]) - dead,
+    }
+    for name, value in expected.items():
+        assert report[name] == pytest.approx(value, abs=1e-6), name
+    return len(game["actions"])
+
+
+def load(path: Path) -> Level:
+    return GAME.load(path.read_text(encoding="utf-8"), path.stem, str(path))
+
+
+def test_recorded_games_replay_exactly() -> None:
+    levels: dict[str, Level] = {}
+    folder = shared("levels/md2/extra")
+    turns = games = 0
+    with gzip.open(shared("cases/md2/traces.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        for line in lines:
+            game = json.loads(line)
+            name = game["map"]
+            if name not in levels:
+                levels[name] = load(folder / f"{name}.txt")
+            turns += check_replay(game, levels[name])
+            games += 1
+    assert (games, turns) == (736, 29_797)
+
+
+def test_best_known_plans_reach_their_utilities() -> None:
+    maps = shared("levels/md2")
+    for case in json.loads(shared("cases/md2/best_known.json").read_text()):
+        level = load(maps / f"{case['map']}.txt")
+        plan = [GAME.parse_action(level, None, a) for a in case["actions"]]
+        got = GAME.measure(level, GAME.replay(level, plan)[-1])
+        utility = got["PE"] - 0.01 * got["ST"] if case["persona"] == "R" else 0.7 * got["IC"] + 0.3 * got["PE"]
+        assert utility - 5 * got["DEAD"] == pytest.approx(case["utility"])
+        assert got["ST"] == case["steps"] and got["WON"] == 1
