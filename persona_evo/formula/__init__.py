@@ -1,0 +1,23 @@
+"""One small expression language for tree policies and for utilities.
+
+`parse("0.7*MS + 0.3*PE - 5*DEAD")` gives a `Formula`: immutable, printable, and with one meaning wherever it is
+computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sources that `export` writes.
+
+| operation | meaning | guard |
+|---|---|---|
+| a + b, a - b, a * b, -a | as usual | limited to ±1e300 |
+| a / b | quotient | 1 where b is 0; limited to ±1e300 |
+| a > b, a >= b, a < b, a <= b | 1 or 0 | |
+| x ^ 3 | x * x * x, for whole exponents from 0 | |
+| abs(x), min(a, b), max(a, b) | as usual | |
+| sqrt(x), log(x) | of the magnitude | log(0) is 0 |
+| exp(x) | e to the power x | x is taken within ±700; limited to ±1e300 |
+| if(c, a, b) | a where c > 0, else b | |
+
+A variable that is NaN counts as 0, an infinite one as ±1e300, so every formula gives a number on every input.
+"""
+
+from persona_evo.formula.core import Code, Formula, Token, parse
+from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE, Primitive
+
+__all__ = ["LIMIT", "MAX_NODES", "PRIMITIVES", "STACK", "TABLE", "Code", "Formula", "Primitive", "Token", "parse"]

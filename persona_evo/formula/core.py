@@ -1,0 +1,212 @@
+"""A formula: an immutable expression over named numbers, used for tree policies and for utilities alike."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from persona_evo.errors import FormulaError, Place, unknown
+from persona_evo.formula import primitives as p
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Token = str | float
+"""A float is a constant; a string is a primitive (its name in the table) or else a symbol."""
+
+
+class Code(NamedTuple):
+    """What the compiled machine runs.
+
+    ops: int64[n], each opcode | argument << 8. constants: float64[m] that CONST and the _CONST opcodes point into.
+    """
+
+    ops: NDArray[np.int64]
+    constants: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An expression in postfix order; equal when written the same way, whatever the spacing.
+
+    Args:
+        tokens: operands before their operation, `(0.7, "MS", "*", "PE", "+")` for 0.7 * MS + PE.
+
+    Raises:
+        FormulaError: the tokens are no expression, a constant is out of range, or there are more than MAX_NODES.
+    """
+
+    tokens: tuple[Token, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", tuple(_token(t) for t in self.tokens))
+        if len(self.tokens) > p.MAX_NODES:
+            raise too_large(len(self.tokens))
+        height = 0
+        for token in self.tokens:
+            needed = arity(token)
+            if height < needed:
+                raise FormulaError(f"{token!r} has too few operands", expected=f"{needed} before it in postfix order")
+            height += 1 - needed
+        if height != 1:
+            raise FormulaError("the tokens are not one expression", found=f"{height} values left", expected="1")
+
+    @classmethod
+    def from_prefix(cls, tokens: Sequence[Token]) -> Formula:
+        """The formula whose operations stand before their operands (the order in which DEAP keeps a tree)."""
+        stack: list[list[Token]] = []
+        for token in reversed(tokens):
+            needed = arity(token)
+            if len(stack) < needed:
+                raise FormulaError(f"{token!r} has too few operands", expected=f"{needed} after it in prefix order")
+            parts = [stack.pop() for _ in range(needed)]
+            stack.append([t for part in parts for t in part] + [token])
+        if len(stack) != 1:
+            raise FormulaError("the tokens are not one expression", found=f"{len(stack)} values", expected="1")
+        return cls(tuple(stack[0]))
+
+    @property
+    def prefix(self) -> tuple[Token, ...]:
+        """The tokens with every operation before its operands."""
+        stack: list[list[Token]] = []
+        for token in self.tokens:
+            first = len(stack) - arity(token)
+            joined = [token] + [t for part in stack[first:] for t in part]
+            del stack[first:]
+            stack.append(joined)
+        return tuple(stack[0])
+
+    @property
+    def size(self) -> int:
+        """Number of operations, symbols and constants."""
+        return len(self.tokens)
+
+    @functools.cached_property
+    def depth(self) -> int:
+        """Operations above the deepest leaf: 0 for a single symbol or number."""
+        stack: list[int] = []
+        for token in self.tokens:
+            first = len(stack) - arity(token)
+            below = max(stack[first:], default=-1)
+            del stack[first:]
+            stack.append(below + 1)
+        return stack[0]
+
+    @functools.cached_property
+    def symbols(self) -> frozenset[str]:
+        """The named numbers that the value depends on."""
+        return frozenset(t for t in self.tokens if is_symbol(t))
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The canonical way to write it, with the fewest brackets; `parse(f.text) == f`."""
+        from persona_evo.formula.printing import write
+
+        return write(self.tokens)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Formula({self.text!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"tokens": self.tokens}
+
+    def evaluate(self, values: Mapping[str, float]) -> float:
+        """The value where each symbol has the value given; a number within ±LIMIT, whatever the values are.
+
+        Raises:
+            FormulaError: a symbol has no value.
+        """
+        stack: list[float] = []
+        for token in self.tokens:
+            if isinstance(token, float):
+                stack.append(token)
+            elif token in p.PRIMITIVES:
+                primitive = p.PRIMITIVES[token]
+                first = len(stack) - primitive.arity
+                value = primitive.function(*stack[first:])
+                del stack[first:]
+                stack.append(value)
+            elif token in values:
+                stack.append(p.clean(float(values[token])))
+            else:
+                expected, hint = unknown(token, values)
+                raise FormulaError("a symbol has no value", found=token, expected=expected, hint=hint)
+        return stack[0] + 0.0
+
+    def code(self, order: Sequence[str]) -> Code:
+        """What `machine.run` needs to compute this formula over a row of variables.
+
+        Args:
+            order: the symbols in the order of the row.
+
+        Raises:
+            FormulaError: a symbol is not in `order`.
+        """
+        from persona_evo.formula.encoding import encode
+
+        return encode(self, order)
+
+
+def arity(token: Token) -> int:
+    """Number of operands a token takes."""
+    if isinstance(token, str) and token in p.PRIMITIVES:
+        return p.PRIMITIVES[token].arity
+    return 0
+
+
+def is_symbol(token: Token) -> bool:
+    """Whether a token is a named number."""
+    return isinstance(token, str) and token not in p.PRIMITIVES
+
+
+def constant(value: float) -> float:
+    """A number as formulas keep it.
+
+    Raises:
+        FormulaError: not finite, or beyond ±LIMIT.
+    """
+    value = float(value) + 0.0
+    if not -p.LIMIT <= value <= p.LIMIT:
+        raise FormulaError("a number is out of range", found=repr(value), expected=f"within ±{p.LIMIT:g}")
+    return value
+
+
+def _token(token: Token) -> Token:
+    if isinstance(token, str):
+        if token in p.PRIMITIVES or (token.isidentifier() and token.isascii()):
+            return token
+        raise FormulaError("not a symbol", found=repr(token), expected="letters, digits and _, or a primitive's name")
+    return constant(token)
+
+
+def too_large(size: int, place: Place | None = None) -> FormulaError:
+    """The error for a formula of more than MAX_NODES."""
+    return FormulaError(
+        "the formula is too large", place=place, found=f"{size} operations, symbols and numbers",
+        expected=f"at most {p.MAX_NODES}", hint="split it, or simplify it",
+    )  # fmt: skip
+
+
+def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | None = None) -> Formula:
+    """Read a formula.
+
+    Numbers, symbols (case matters), + - * /, comparisons, brackets, calls like max(a, b) and if(c, a, b), powers with
+    a small whole exponent (x ^ 3 stands for x * x * x). Line breaks are spaces, # starts a comment.
+
+    Args:
+        text: the formula.
+        symbols: the names it may use; None allows any.
+        place: where the text starts, for errors.
+
+    Raises:
+        FormulaError: with line and column.
+    """
+    from persona_evo.formula.parsing import read
+
+    return Formula(read(text, None if symbols is None else tuple(symbols), place or Place("formula", 1, 1)))

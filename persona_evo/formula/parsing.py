@@ -1,0 +1,261 @@
+"""Reading a formula's text: a tokenizer and a shunting-yard parser, both without recursion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+from persona_evo.errors import FormulaError, Place, unknown
+from persona_evo.formula import primitives as p
+
+_TOKEN = re.compile(
+    r"(?P<space>[ \t\r\n\f\v]+|\#[^\n]*)"
+    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
+    r"|(?P<sign>\*\*|>=|<=|==|!=|[-+*/^(),<>])"
+)
+
+
+class Lexeme(NamedTuple):
+    """A piece of text: kind is number, name, sign or end."""
+
+    kind: str
+    text: str
+    place: Place
+
+
+class Pending(NamedTuple):
+    """What waits on the parser's stack: an operation, an open bracket "(" or a call "name("."""
+
+    name: str
+    precedence: int
+    place: Place
+    operands: int = 0
+
+
+def read(text: str, symbols: tuple[str, ...] | None, start: Place) -> tuple[str | float, ...]:
+    """The tokens of a formula in postfix order.
+
+    Raises:
+        FormulaError: with the line and column of what is wrong.
+    """
+    lexemes = list(_lexemes(text, start))
+    if lexemes[0].kind == "end":
+        raise FormulaError("the formula is empty", place=start, expected="an expression such as 0.7 * MS + 0.3 * PE")
+    return _Parser(lexemes, symbols).run()
+
+
+def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
+    line, line_start, position = start.line or 1, 1 - (start.column or 1), 0
+    while position < len(text):
+        place = Place(start.source, line, position - line_start + 1)
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise FormulaError(
+                "a character that no formula contains", place=place, found=repr(text[position]),
+                expected="numbers, symbols, + - * / ^ ( ) , > >= < <=",
+            )  # fmt: skip
+        if match.lastgroup == "space":
+            if breaks := match.group().count("\n"):
+                line += breaks
+                line_start = match.start() + match.group().rindex("\n") + 1
+        else:
+            yield Lexeme(str(match.lastgroup), match.group(), place)
+        position = match.end()
+    yield Lexeme("end", "", Place(start.source, line, position - line_start + 1))
+
+
+class _Parser:
+    """Shunting-yard: `output` grows in postfix order, `begins` holds where each waiting operand begins in it."""
+
+    def __init__(self, lexemes: list[Lexeme], symbols: tuple[str, ...] | None) -> None:
+        self.lexemes = lexemes
+        self.at = 0
+        self.symbols = symbols
+        self.known = None if symbols is None else frozenset(symbols)
+        self.output: list[str | float] = []
+        self.begins: list[int] = []
+        self.pending: list[Pending] = []
+
+    def run(self) -> tuple[str | float, ...]:
+        wants_operand = True
+        while self.lexemes[self.at].kind != "end":
+            wants_operand = self.operand() if wants_operand else self.operator()
+            self.at += 1
+        if wants_operand:
+            self.missing_operand()
+        while self.pending:
+            top = self.pending.pop()
+            if top.name.endswith("("):
+                raise FormulaError("a bracket is not closed", place=top.place, found=top.name, hint="add a )")
+            self.apply(top)
+        return tuple(self.output)
+
+    def operand(self) -> bool:
+        """Take what may stand where a value is expected; True if a value is expected still."""
+        lexeme = self.lexemes[self.at]
+        if lexeme.kind == "number":
+            self.number(lexeme)
+        elif lexeme.kind == "name":
+            if self.lexemes[self.at + 1].text == "(":
+                self.call(lexeme)
+                return True
+            self.symbol(lexeme)
+        elif lexeme.text == "(":
+            self.pending.append(Pending("(", 0, lexeme.place))
+            return True
+        elif lexeme.text == "-":
+            self.pending.append(Pending("neg", p.SIGN, lexeme.place))
+            return True
+        elif lexeme.text == "+":
+            return True
+        elif lexeme.text == ")" and self.lexemes[self.at - 1].text == "(" and self.pending[-1].name != "(":
+            self.close(lexeme, empty=True)
+        else:
+            self.missing_operand()
+        return False
+
+    def operator(self) -> bool:
+        """Take what may stand after a value; True if a value is expected next."""
+        lexeme = self.lexemes[self.at]
+        if lexeme.text in ("^", "**"):
+            self.power(lexeme)
+            return False
+        if lexeme.text == ")":
+            self.close(lexeme)
+            return False
+        if lexeme.text == ",":
+            self.comma(lexeme)
+        elif lexeme.text in ("==", "!="):
+            raise FormulaError(
+                "formulas know no such comparison", place=lexeme.place, found=lexeme.text, expected="> >= < <=",
+                hint="equal is written (a >= b) * (a <= b)",
+            )  # fmt: skip
+        elif lexeme.kind == "sign" and lexeme.text in p.PRIMITIVES:
+            self.infix(lexeme)
+        else:
+            raise FormulaError(
+                "two values stand side by side", place=lexeme.place, found=lexeme.text,
+                expected="an operator between them", hint="a product needs its *, as in 2 * ST",
+            )  # fmt: skip
+        return True
+
+    def push(self, token: str | float, place: Place) -> None:
+        self.begins.append(len(self.output))
+        self.output.append(token)
+        self.check_size(len(self.output), place)
+
+    def apply(self, pending: Pending) -> None:
+        del self.begins[len(self.begins) - p.PRIMITIVES[pending.name].arity + 1 :]
+        self.output.append(pending.name)
+        self.check_size(len(self.output), pending.place)
+
+    def check_size(self, size: int, place: Place) -> None:
+        if size > p.MAX_NODES:
+            raise FormulaError(
+                "the formula is too large", place=place, found=f"more than {p.MAX_NODES} parts",
+                expected=f"at most {p.MAX_NODES} operations, symbols and numbers", hint="split it, or simplify it",
+            )  # fmt: skip
+
+    def number(self, lexeme: Lexeme) -> None:
+        value = float(lexeme.text)
+        if value > p.LIMIT:
+            raise FormulaError(
+                "a number is out of range", place=lexeme.place, found=lexeme.text, expected=f"within ±{p.LIMIT:g}"
+            )
+        signed = self.at > 0 and self.pending and self.pending[-1].place == self.lexemes[self.at - 1].place
+        if signed and self.pending[-1].name == "neg" and self.lexemes[self.at + 1].text not in ("^", "**"):
+            self.pending.pop()
+            value = 0.0 - value
+        self.push(value, lexeme.place)
+
+    def symbol(self, lexeme: Lexeme) -> None:
+        name = lexeme.text
+        if name in p.FUNCTIONS:
+            raise FormulaError(
+                "a function stands without its brackets", place=lexeme.place, found=name, expected=_usage(name)
+            )
+        if self.known is not None and name not in self.known:
+            expected, hint = unknown(name, self.symbols or ())
+            raise FormulaError("unknown symbol", place=lexeme.place, found=name, expected=expected, hint=hint)
+        self.push(name, lexeme.place)
+
+    def call(self, lexeme: Lexeme) -> None:
+        if lexeme.text not in p.FUNCTIONS:
+            expected, hint = unknown(lexeme.text, p.FUNCTIONS)
+            if self.known is not None and lexeme.text in self.known:
+                hint = f"{lexeme.text} is a symbol; a product needs its *, as in {lexeme.text} * (...)"
+            raise FormulaError("unknown function", place=lexeme.place, found=lexeme.text, expected=expected, hint=hint)
+        self.pending.append(Pending(lexeme.text + "(", 0, lexeme.place, 1))
+        self.at += 1
+
+    def infix(self, lexeme: Lexeme) -> None:
+        precedence = p.PRIMITIVES[lexeme.text].precedence
+        while self.pending and self.pending[-1].precedence >= precedence:
+            top = self.pending.pop()
+            if top.precedence == precedence == p.COMPARISON:
+                raise FormulaError(
+                    "comparisons cannot follow each other", place=lexeme.place, found=lexeme.text,
+                    hint="put brackets around one, as in (a > b) * (b > c)",
+                )  # fmt: skip
+            self.apply(top)
+        self.pending.append(Pending(lexeme.text, precedence, lexeme.place))
+
+    def power(self, lexeme: Lexeme) -> None:
+        self.at += 1
+        exponent, after = self.lexemes[self.at], None if self.at + 1 >= len(self.lexemes) else self.lexemes[self.at + 1]
+        if exponent.kind != "number" or not exponent.text.isdigit() or len(exponent.text) > 9:
+            raise FormulaError(
+                "the exponent is not a small whole number", place=exponent.place, found=exponent.text or "the end",
+                expected="0, 1, 2, ... as digits", hint="sqrt(x) and exp(x) give the other powers",
+            )  # fmt: skip
+        if after is not None and after.text in ("^", "**"):
+            raise FormulaError("a power of a power needs brackets", place=after.place, hint="write (x ^ 2) ^ 3")
+        times, begin = int(exponent.text), self.begins[-1]
+        base = self.output[begin:]
+        self.check_size(begin + max(1, times * (len(base) + 1) - 1), lexeme.place)
+        del self.output[begin:]
+        self.output += base + (base + ["*"]) * (times - 1) if times else [1.0]
+
+    def comma(self, lexeme: Lexeme) -> None:
+        call = self.unwind()
+        if call is None or call.name == "(":
+            raise FormulaError(
+                "a comma stands outside of a call", place=lexeme.place, found=",",
+                hint="numbers have a decimal point: 0.7; arguments stand in min(a, b), max(a, b), if(c, a, b)",
+            )  # fmt: skip
+        self.pending.append(call._replace(operands=call.operands + 1))
+
+    def close(self, lexeme: Lexeme, empty: bool = False) -> None:
+        opened = self.unwind()
+        if opened is None:
+            raise FormulaError("a closing bracket has no opening one", place=lexeme.place, found=")")
+        if opened.name == "(":
+            return
+        name, given = opened.name[:-1], 0 if empty else opened.operands
+        if given != p.FUNCTIONS[name].arity:
+            raise FormulaError(
+                f"{name} has the wrong number of arguments", place=opened.place, found=str(given), expected=_usage(name)
+            )
+        self.apply(opened._replace(name=name))
+
+    def unwind(self) -> Pending | None:
+        """Apply what waits since the last open bracket and take that bracket, None if there is none."""
+        while self.pending:
+            top = self.pending.pop()
+            if top.name.endswith("("):
+                return top
+            self.apply(top)
+        return None
+
+    def missing_operand(self) -> NoReturn:
+        lexeme = self.lexemes[self.at]
+        raise FormulaError(
+            "a value is missing", place=lexeme.place, found=lexeme.text or "the end of the formula",
+            expected="a number, a symbol, a function or a bracket",
+        )  # fmt: skip
+
+
+def _usage(name: str) -> str:
+    return f"{name}({', '.join('abc'[: p.FUNCTIONS[name].arity] if name != 'if' else ('condition', 'a', 'b'))})"
