@@ -1,0 +1,373 @@
+"""From what a user names to levels: the same rules for every command.
+
+| a name is | it means |
+|---|---|
+| `train`, `test`, `all` | a set of the levels that ship with the game |
+| `train03` | one of these levels |
+| `my/level.txt`, `my/level` | a file, its suffix may be left out |
+| `my/levels` | a folder: all its level files, `map2` before `map10` |
+| `my/*.txt`, `my/**/a?.txt` | all level files that match, also where the shell does not expand it |
+| `sets.toml#train` | the array `train` of a TOML file |
+| `sets.toml` | all arrays of that file, one after the other |
+
+Shipped names come first, so that `test` means the same in every folder: write `./test` for a folder of that name. The
+entries of a TOML array are names like these, files relative to the TOML file's folder and before shipped names, and
+names of the file's other arrays. A level that is named twice is taken once, in the first place.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.errors import InputError, LevelError, Place, SettingsError, nearest
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Level
+
+SETS_FILE = "sets.toml"
+"""The file in a game's folder of shipped levels that names its sets; its table `about` has a line on each level."""
+
+MAX_BYTES = 16 * 2**20
+"""Largest level or set file that is read, in bytes."""
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """The levels that come with a game: name -> file, set name -> level names, level name -> one line about it."""
+
+    levels: Mapping[str, Path] = field(default_factory=dict)
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None = None, **more: Any) -> list[Level]:
+    """Load the levels that `names` stand for.
+
+    Args:
+        game: whose levels they are; `game.load` reads them.
+        names: see the table of this module.
+        options: passed to `game.load`; may also be given as keywords.
+
+    Raises:
+        SettingsError: a name stands for nothing, a folder, pattern or set is empty, a set file is damaged.
+        LevelError: a file is not a level.
+    """
+    settings = {**(options or {}), **more}
+    paths = find(game, names)
+    return [
+        game.load(read_text(path), name, str(path), **settings)
+        for name, path in zip(level_names(paths), paths, strict=True)
+    ]
+
+
+def find(game: Game, names: Sequence[str]) -> list[Path]:
+    """The level files that `names` stand for, without reading them: each once, in the order named.
+
+    Raises:
+        SettingsError: as `resolve`.
+    """
+    if not names:
+        raise SettingsError(
+            "no levels are named",
+            expected="at least one file, folder, pattern, level or set",
+            hint=_known(shipped(game)),
+        )
+    finder = _Finder(game)
+    return _once(path for name in names for path in finder.name(str(name)))
+
+
+def shipped(game: Game) -> Shipped:
+    """The levels, sets and descriptions that come with the game; empty if there are none."""
+    folder = Path(game.levels) if game.levels else None
+    if folder is None or not folder.is_dir():
+        return Shipped()
+    levels = {path.stem: path for path in _level_files(folder, game.level_suffixes)}
+    data = _read_toml(folder / SETS_FILE) if (folder / SETS_FILE).is_file() else {}
+    sets = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
+    return Shipped(levels, sets, data.get("about", {}))
+
+
+def read_text(path: Path) -> str:
+    """A text file's content, without a byte order mark.
+
+    Raises:
+        LevelError: missing, a folder, unreadable, too large, binary, or not UTF-8 (with line and column).
+    """
+    place = Place(str(path))
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise LevelError(
+                "the file is too large for a level",
+                place=place,
+                found=f"{path.stat().st_size} bytes",
+                expected=f"at most {MAX_BYTES} (MAX_BYTES)",
+            )
+        data = path.read_bytes()
+    except (IsADirectoryError, PermissionError) as e:
+        if path.is_dir():
+            raise LevelError("this is a folder", place=place, expected="a file", hint="name one of its files") from e
+        raise LevelError("the file cannot be read", place=place, found=str(e), hint="check its permissions") from e
+    except FileNotFoundError as e:
+        raise LevelError("there is no such file", place=place, hint="check the path") from e
+    except (OSError, ValueError) as e:
+        raise LevelError("the file cannot be read", place=place, found=str(e)) from e
+    return _decode(data, str(path))
+
+
+def _decode(data: bytes, source: str) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise LevelError(
+            "the file is not UTF-8 text",
+            place=Place(source, 1, 1),
+            found="UTF-16 byte order mark",
+            expected="UTF-8",
+            hint="save it again with the encoding UTF-8",
+        )
+    if b"\0" in data:
+        raise LevelError("the file is binary", place=Place(source), found="a zero byte", expected="a text file (UTF-8)")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line_start = data.rfind(b"\n", 0, e.start) + 1
+        column = len(data[line_start : e.start].decode("utf-8", errors="replace").removeprefix("\ufeff")) + 1
+        raise LevelError(
+            "the file is not UTF-8 text",
+            place=Place(source, data.count(b"\n", 0, e.start) + 1, column),
+            found=f"byte 0x{data[e.start]:02X}",
+            expected="UTF-8",
+            hint="save it again with the encoding UTF-8",
+        ) from e
+
+
+def level_names(paths: Sequence[Path]) -> list[str]:
+    """One name a file: its stem, with as many parent folders in front as tell equal stems apart."""
+    names = [path.stem for path in paths]
+    for depth in range(1, 1 + max((len(path.parts) for path in paths), default=0)):
+        twice = {name for name in names if names.count(name) > 1}
+        if not twice:
+            break
+        names = [
+            "/".join((*path.parts[-1 - depth : -1], path.stem)) if name in twice else name
+            for name, path in zip(names, paths, strict=True)
+        ]
+    return [path.name if names.count(name) > 1 else name for name, path in zip(names, paths, strict=True)]
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key under which `map2` stands before `map10` and case does not matter."""
+    parts = re.split(r"(\d+)", text.casefold())
+    return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part)
+
+
+class _Finder:
+    """Looks names up for one game; `name` is for what users type, `entry` for what stands in a TOML array."""
+
+    def __init__(self, game: Game) -> None:
+        self.suffixes = game.level_suffixes
+        self.shipped = shipped(game)
+
+    def name(self, name: str) -> list[Path]:
+        found = self._shipped(name) or self._on_disk(name, Path())
+        if found is None:
+            raise self._unknown(name, Path())
+        return found
+
+    def entry(self, entry: str, toml: Path, data: Mapping[str, Any], within: tuple[str, ...]) -> list[Path]:
+        if entry in data and entry not in within:
+            return self._array(entry, toml, data, within)
+        found = self._on_disk(entry, toml.parent) or self._shipped(entry)
+        if found is None:
+            raise self._unknown(entry, toml.parent, _line_of(entry, toml))
+        return found
+
+    def _shipped(self, name: str) -> list[Path] | None:
+        sets = {_fold(key): key for key in self.shipped.sets}
+        levels = {_fold(key): key for key in self.shipped.levels}
+        if _fold(name) in sets:
+            members = self.shipped.sets[sets[_fold(name)]]
+            return [self.shipped.levels[member] for member in members]
+        return [self.shipped.levels[levels[_fold(name)]]] if _fold(name) in levels else None
+
+    def _on_disk(self, name: str, base: Path) -> list[Path] | None:
+        path = _existing(base, name)
+        if path is None:
+            path = next(filter(None, (_existing(base, name + suffix) for suffix in self.suffixes)), None)
+        if path is not None:
+            return self._path(path)
+        file, mark, key = name.rpartition("#")
+        if mark and file.lower().endswith(".toml"):
+            toml = _existing(base, file)
+            return None if toml is None else self._toml(toml, key)
+        return self._glob(name, base) if _GLOB.search(name) else None
+
+    def _path(self, path: Path) -> list[Path]:
+        if not path.is_dir():
+            return self._toml(path) if path.suffix.lower() == ".toml" else [path]
+        files = _level_files(path, self.suffixes)
+        if not files:
+            raise SettingsError(
+                "the folder has no level files",
+                place=Place(str(path)),
+                expected="files that end in " + " or ".join(self.suffixes),
+                hint="subfolders are not searched: a pattern with ** does",
+            )
+        return files
+
+    def _glob(self, name: str, base: Path) -> list[Path]:
+        hits: list[str] = []
+        for pattern in dict.fromkeys((name, name.replace("\\", "/"))):
+            hits = hits or glob.glob(str(Path(glob.escape(str(base))) / Path(pattern).expanduser()), recursive=True)
+        files = [Path(hit) for hit in hits if _is_level(Path(hit), self.suffixes)]
+        if not files:
+            found = f"{len(hits)} other files or folders" if hits else "nothing"
+            raise SettingsError(
+                "the pattern matches no level files",
+                place=Place(name),
+                found=found,
+                expected="files that end in " + " or ".join(self.suffixes),
+                hint="patterns are relative to the current folder (to the file's folder in a TOML file)",
+            )
+        return sorted(files, key=lambda file: natural(str(file)))
+
+    def _toml(self, path: Path, key: str | None = None) -> list[Path]:
+        data = {k: v for k, v in _read_toml(path).items() if isinstance(v, list)}
+        if key is not None and key not in data:
+            near = nearest(key, data)
+            raise SettingsError(
+                f"the file has no set {key!r}",
+                place=Place(str(path)),
+                expected="one of " + ", ".join(data) if data else 'an array such as train = ["map01", "map02"]',
+                hint=f"did you mean {near!r}?" if near else None,
+            )
+        if not data:
+            raise SettingsError(
+                "the file has no sets", place=Place(str(path)), expected='an array such as train = ["map01", "map02"]'
+            )
+        return _once(p for k in ([key] if key else data) for p in self._array(k, path, data, ()))
+
+    def _array(self, key: str, toml: Path, data: Mapping[str, Any], within: tuple[str, ...]) -> list[Path]:
+        entries = data[key]
+        if not entries:
+            raise SettingsError(f"the set {key!r} is empty", place=Place(str(toml)), expected="at least one level")
+        return [path for entry in entries for path in self.entry(entry, toml, data, (*within, key))]
+
+    def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
+        names = [*self.shipped.sets, *self.shipped.levels]
+        folder = (base / name.replace("\\", "/")).expanduser().parent
+        looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
+        files = [path.name for path in _level_files(folder, self.suffixes)] if folder.is_dir() else []
+        near = nearest(Path(name.replace("\\", "/")).name, files) if looks_like_path else nearest(name, names)
+        if near and looks_like_path:
+            near = str(Path(name.replace("\\", "/")).parent / near)
+        missing = f"there is no folder {str(folder)!r}; " if looks_like_path and not folder.is_dir() else ""
+        return SettingsError(
+            "no such level, file, folder or set",
+            place=place,
+            found=name,
+            expected="a file, folder or pattern, or " + _known(self.shipped),
+            hint=missing + (f"did you mean {near!r}?" if near else "check the spelling and the current folder"),
+        )
+
+
+def _known(known: Shipped) -> str:
+    if not known.levels:
+        return "nothing else: no levels ship with this game"
+    return f"a set ({', '.join(known.sets)}) or a level ({', '.join(known.levels)}) that ships with the game"
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _existing(base: Path, name: str) -> Path | None:
+    """The path as written, or with `/` for backslashes, or else the only one that differs from it in case alone."""
+    if not name or "\0" in name:
+        return None
+    for text in dict.fromkeys((name, name.replace("\\", "/"))):
+        path = base / Path(text).expanduser()
+        try:
+            if path.exists():
+                return path
+        except OSError:
+            return None
+    here = Path(path.anchor) if path.is_absolute() else Path()
+    for part in path.parts[1:] if path.is_absolute() else path.parts:
+        if part in (".", "..") or (here / part).exists():
+            here = here / part
+            continue
+        try:
+            alike = [child for child in here.iterdir() if _fold(child.name) == _fold(part)]
+        except OSError:
+            return None
+        if len(alike) != 1:
+            return None
+        here = alike[0]
+    return here
+
+
+def _is_level(path: Path, suffixes: Iterable[str]) -> bool:
+    return path.name.lower().endswith(tuple(suffixes)) and not path.name.startswith((".", "~")) and path.is_file()
+
+
+def _level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
+    try:
+        files = [path for path in folder.iterdir() if _is_level(path, suffixes)]
+    except OSError as e:
+        raise SettingsError("the folder cannot be read", place=Place(str(folder)), found=str(e)) from e
+    return sorted(files, key=lambda path: natural(path.name))
+
+
+def _once(paths: Iterable[Path]) -> list[Path]:
+    """The paths without those that are the same file as an earlier one."""
+    seen: dict[str, list[Path]] = {}
+    kept = []
+    for path in paths:
+        real = path.resolve()
+        alike = seen.setdefault(_fold(str(real)), [])
+        if not any(real == other or os.path.samefile(real, other) for other in alike):
+            alike.append(real)
+            kept.append(path)
+    return kept
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    """A set file's content: arrays of strings and tables."""
+    text = read_text(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        where = re.search(r"line (\d+), column (\d+)", str(e))
+        place = Place(str(path), *(int(n) for n in where.groups())) if where else Place(str(path), text.count("\n") + 1)
+        raise SettingsError(
+            "the set file is not TOML", place=place, found=str(e), expected='lines such as train = ["map01", "map02"]'
+        ) from e
+    for key, value in data.items():
+        if isinstance(value, dict):
+            continue
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise SettingsError(
+                f"{key!r} is not a set of levels",
+                place=Place(str(path), _line(text, re.compile(rf"^\s*[\"']?{re.escape(key)}\b", re.MULTILINE))),
+                found=repr(value),
+                expected=f'an array of names: {key} = ["map01", "map02"]',
+            )
+    return data
+
+
+def _line_of(entry: str, toml: Path) -> Place:
+    return Place(str(toml), _line(read_text(toml), re.compile(rf"[\"']{re.escape(entry)}[\"']")))
+
+
+def _line(text: str, pattern: re.Pattern[str]) -> int:
+    hit = pattern.search(text)
+    return text.count("\n", 0, hit.start()) + 1 if hit else 0
