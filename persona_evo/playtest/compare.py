@@ -1,0 +1,302 @@
+"""Groups of playthroughs compared: with a baseline, between players, and two versions of a level.
+
+Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
+All p values of one comparison are corrected together by Holm's method (`corrected`); the p values that decide are those
+of Welch and Fisher, and a row says where the rank test disagrees. Rows in which both groups are one and the same constant
+cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the correction (Tarone
+1990, Biometrics 46:515).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from persona_evo.games.core import Metric
+from persona_evo.playtest.metrics import Measure, estimate, grouped, levels_of, measures, players_of
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.statistics import (
+    NO_VARIATION,
+    Correlation,
+    Interval,
+    Test,
+    fisher,
+    holm,
+    mann_whitney,
+    pearson,
+    spearman,
+    welch,
+)
+
+ALPHA = 0.05
+"""A difference counts from a p value below this."""
+
+FEWEST_LEVELS = 4
+"""Correlations over fewer levels are not computed."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of two groups, a and b.
+
+    test: "Welch" or "Fisher"; p: of that test; p_rank: of the rank test (for rates the same as p); p_holm,
+    p_rank_holm: both corrected for all rows of the comparison. higher: "a", "b" or "" by the values alone.
+    verdict: the row in words.
+    """
+
+    level: str
+    player_a: str
+    player_b: str
+    measure: Measure
+    a: Interval
+    b: Interval
+    test: str
+    statistic: float
+    p: float
+    p_rank: float
+    p_holm: float = 1.0
+    p_rank_holm: float = 1.0
+    note: str = ""
+    verdict: str = ""
+
+    @property
+    def higher(self) -> str:
+        """Which group has the larger value."""
+        return "a" if self.a.value > self.b.value else "b" if self.b.value > self.a.value else ""
+
+    def differs(self, alpha: float = ALPHA, *, corrected: bool = True) -> bool:
+        """The difference is significant, after Holm's correction or (as in the paper) without."""
+        return bool(self.higher) and (self.p_holm if corrected else self.p) < alpha
+
+
+def compare_groups(
+    a: Sequence[Playthrough],
+    b: Sequence[Playthrough],
+    infos: Sequence[Metric] = (),
+    *,
+    clock: bool = True,
+    what: Sequence[Measure] | None = None,
+) -> list[Row]:
+    """Two groups of at least one playthrough each, one row per measure, corrected over these rows."""
+    if not a or not b:
+        raise ValueError("a group has no playthroughs")
+    chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
+    level = a[0].level if a[0].level == b[0].level else f"{a[0].level} | {b[0].level}"
+    return corrected([_row(level, a, b, measure) for measure in chosen])
+
+
+def corrected(rows: Iterable[Row]) -> list[Row]:
+    """The rows with their p values corrected by Holm's method over all that vary, order kept."""
+    rows = list(rows)
+    varying = [i for i, r in enumerate(rows) if not (r.note == NO_VARIATION and r.p == 1.0)]
+    main = dict(zip(varying, holm([rows[i].p for i in varying]), strict=True))
+    rank = dict(zip(varying, holm([rows[i].p_rank for i in varying]), strict=True))
+    done = []
+    for i, row in enumerate(rows):
+        p, q = main.get(i, 1.0), rank.get(i, 1.0)
+        disagree = row.test == "Welch" and (p < ALPHA) != (q < ALPHA)
+        note = "; ".join(filter(None, (row.note, "the rank test disagrees" if disagree else "")))
+        done.append(replace(row, p_holm=p, p_rank_holm=q, note=note))
+    return done
+
+
+def versus_baseline(
+    records: Sequence[Playthrough], pairs: Sequence[tuple[str, str]], infos: Sequence[Metric] = ()
+) -> list[Row]:
+    """(player, its baseline) pairs compared per level, a = player; corrected over all levels, pairs and measures."""
+    groups = grouped(records)
+    chosen = measures(records, infos)
+    return corrected(
+        _row(level, groups[level, player], groups[level, base], measure)
+        for player, base in pairs
+        for level in levels_of(records)
+        if (level, player) in groups and (level, base) in groups
+        for measure in chosen
+    )
+
+
+def between_players(
+    records: Sequence[Playthrough], infos: Sequence[Metric] = (), players: Sequence[str] | None = None
+) -> list[Row]:
+    """Every two players compared per level; corrected over all levels, pairs and measures."""
+    names = list(players) if players is not None else players_of(records)
+    return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos)
+
+
+def counts(rows: Iterable[Row], *, corrected: bool = False) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """(measure, player a) -> levels in which a is significantly higher, b is, levels compared (the paper's table III).
+
+    corrected: after Holm's correction; the paper counts without it.
+    """
+    table: dict[tuple[str, str], tuple[int, int, int]] = {}
+    for row in rows:
+        key = row.measure.key, row.player_a
+        up, down, total = table.get(key, (0, 0, 0))
+        found = row.higher if row.differs(corrected=corrected) else ""
+        table[key] = up + (found == "a"), down + (found == "b"), total + 1
+    return table
+
+
+def matrix(rows: Iterable[Row], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
+    """(row player, column player) -> levels in which the row player's measure is higher (the paper's table IV)."""
+    table: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row.measure.key == measure:
+            found = row.higher if row.differs(corrected=corrected) else ""
+            for pair, side in (((row.player_a, row.player_b), "a"), ((row.player_b, row.player_a), "b")):
+                table[pair] = table.get(pair, 0) + (found == side)
+    return table
+
+
+def compare_levels(
+    records_a: Sequence[Playthrough],
+    records_b: Sequence[Playthrough],
+    infos: Sequence[Metric] = (),
+    names: tuple[str, str] = ("A", "B"),
+) -> list[Row]:
+    """Two versions of a level compared for each player that played both, with verdicts in words.
+
+    Wall-clock time is left out, since it says more of the machine than of the level. The win rates of all players are
+    corrected together, and so are all other rows: a win rate is what the comparison is about, and the many metrics
+    beside it shall not hide its change.
+    """
+    chosen = measures([*records_a, *records_b], infos, clock=False)
+    players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
+    groups = {p: ([r for r in records_a if r.player == p], [r for r in records_b if r.player == p]) for p in players}
+    level = f"{names[0]} | {names[1]}"
+    main, rest = (
+        corrected(_row(level, *groups[p], measure) for p in players for measure in part)
+        for part in (chosen[:1], chosen[1:])
+    )
+    by_player = [row for p in players for row in (*main, *rest) if row.player_a == p]
+    return [replace(row, verdict=_verdict(row, names, len(main if row in main else rest))) for row in by_player]
+
+
+def headlines(rows: Sequence[Row]) -> list[str]:
+    """The sentences of `compare_levels` worth reading first: what differs, then the win rates that do not."""
+    differing = [r for r in rows if r.differs()]
+    rest = [r for r in rows if not r.differs()]
+    silent = sum(r.measure.key != "win_rate" for r in rest)
+    sentences = [r.verdict for r in sorted(differing, key=lambda r: r.measure.key != "win_rate")]
+    sentences += [r.verdict for r in rest if r.measure.key == "win_rate"]
+    if silent:
+        sentences.append(f"no difference found in {silent} other measures (p values corrected by Holm's method)")
+    return sentences
+
+
+def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA) -> float | None:
+    """The smallest difference of rates, in either direction, that Fisher's test would call significant.
+
+    None where no result of the second group would be significant, as with very few trials.
+    """
+    rate = successes / trials
+    for k in sorted(range(trials_b + 1), key=lambda k: abs(k / trials_b - rate)):
+        if fisher(successes, trials, k, trials_b).p < alpha:
+            return abs(k / trials_b - rate)
+    return None
+
+
+@dataclass(frozen=True)
+class CorrelationRow:
+    """A structure metric of levels against a result of a player, over n levels; p_holm: corrected over all rows."""
+
+    structure: str
+    player: str
+    result: str
+    pearson: Correlation
+    spearman: Correlation
+    p_holm: float
+
+    @property
+    def n(self) -> int:
+        """Number of levels."""
+        return self.pearson.n
+
+
+def correlations(
+    structure: Mapping[str, Mapping[str, float]],
+    records: Sequence[Playthrough],
+    infos: Sequence[Metric] = (),
+    results: Mapping[str, Sequence[str]] | None = None,
+) -> list[CorrelationRow]:
+    """Level structure against each player's mean results, level by level; [] with fewer than FEWEST_LEVELS levels.
+
+    structure: numbers by name, per level. results: per player the measures to look at; without it all of them.
+    Structure and results that are the same in all levels are left out. Sorted by p.
+    """
+    groups = grouped(records)
+    found: list[tuple[str, str, str, Correlation, Correlation]] = []
+    for player in players_of(records):
+        levels = [name for name in levels_of(records) if name in structure and (name, player) in groups]
+        if len(levels) < FEWEST_LEVELS:
+            continue
+        for measure in measures(records, infos):
+            if results is not None and measure.key not in results.get(player, ()):
+                continue
+            values = [estimate(measure, groups[name, player]).value for name in levels]
+            for key in structure[levels[0]]:
+                if all(key in structure[name] for name in levels):
+                    numbers = [float(structure[name][key]) for name in levels]
+                    if len(set(numbers)) > 1 and len(set(values)) > 1:
+                        found.append((key, player, measure.key, pearson(numbers, values), spearman(numbers, values)))
+    p_values = holm([f[3].p for f in found])
+    rows = [CorrelationRow(*f, p_holm=p) for f, p in zip(found, p_values, strict=True)]
+    return sorted(rows, key=lambda r: (r.pearson.p, -abs(r.pearson.r)))
+
+
+def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> Row:
+    x, y = [measure.value(r) for r in a], [measure.value(r) for r in b]
+    test: Test
+    if measure.rate:
+        test = fisher(int(sum(x)), len(x), int(sum(y)), len(y))
+        rank = test.p
+    else:
+        test, rank = welch(x, y), mann_whitney(x, y).p
+    return Row(
+        level, a[0].player, b[0].player, measure, estimate(measure, a), estimate(measure, b),
+        "Fisher" if measure.rate else "Welch", test.statistic, test.p, rank, note=test.note,
+    )  # fmt: skip
+
+
+def shown(measure: Measure, value: float) -> str:
+    """A value as people read it: 62 %, 11.8 %, 20.4 steps, 0.791."""
+    if measure.ratio:
+        return f"{round(value * 100, 1):g} %"
+    text = f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    return f"{text} {measure.unit}" if measure.unit and measure.unit != measure.name else text
+
+
+def p_shown(p: float) -> str:
+    """A p value as people read it."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
+
+
+def spoken(player: str) -> str:
+    """A player's label within a sentence."""
+    return player.replace("_", " ")
+
+
+def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
+    """The row in words; p values in it are corrected ones."""
+    player, name = spoken(row.player_a), row.measure.name
+    a, b = (shown(row.measure, v.value) for v in (row.a, row.b))
+    change = f"{name} {a} -> {b} ({p_shown(row.p_holm)})"
+    if row.differs():
+        if row.measure.key == "win_rate":
+            harder = "harder" if row.higher == "a" else "easier"
+            return f"{names[1]} is {harder} for the {player}: {change}"
+        return f"{names[1]} changes what the {player} does: {change}"
+    if row.higher:
+        text = f"no difference found for the {player}: {change}"
+    else:
+        text = f"no difference for the {player}: {name} {a} in both"
+    return f"{text}; {_blind(row, family)}" if row.measure.rate else text
+
+
+def _blind(row: Row, family: int) -> str:
+    """What a comparison of rates with this many trials cannot see."""
+    trials = f"{row.a.n} trials each" if row.a.n == row.b.n else f"{row.a.n} and {row.b.n} trials"
+    gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
+    if gap is None:
+        return f"{trials} are too few to see any difference"
+    return f"with {trials} a difference below about {gap * 100:.0f} points cannot be seen"

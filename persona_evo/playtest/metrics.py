@@ -1,0 +1,199 @@
+"""Playthroughs summed up: per level and player, and per player over all levels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from persona_evo.games.core import Better, Metric
+from persona_evo.playtest.records import OUTCOMES, Playthrough
+from persona_evo.playtest.statistics import Interval, mean_interval, wilson
+
+EVERY = "*"
+"""Name of the level of summaries over all levels."""
+
+UNKNOWN_CAUSE = "unknown"
+"""Cause of deaths for which the game gives none."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number that can be taken from a playthrough and compared between groups.
+
+    key: what requirements and CSV files call it. name: for people. ratio: shown as a percentage.
+    rate: 0 or 1 in every playthrough, so its mean is a rate (Wilson interval, Fisher's test).
+    """
+
+    key: str
+    name: str
+    value: Callable[[Playthrough], float]
+    better: Better = "neutral"
+    unit: str = ""
+    ratio: bool = False
+    rate: bool = False
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The best utility known for a persona in a level, whether nothing better exists, and the metrics it ends with."""
+
+    utility: float
+    proven: bool = False
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What one player did in one level (or in all, level EVERY), over all trials.
+
+    win_rate: Wilson interval. metrics, steps, seconds, utility: means with Student t intervals (95 %).
+    deaths: how often the game was lost, by cause. unfinished: playthroughs that ended before the game did.
+    proven: playthroughs whose plan the search proved to be the best. bound: the limit; over all levels the mean of the
+    levels' limits. ratio: mean utility / bound, None where there is no positive bound.
+    """
+
+    level: str
+    player: str
+    persona: str
+    trials: int
+    win_rate: Interval
+    metrics: dict[str, Interval]
+    steps: Interval
+    seconds: Interval
+    utility: Interval
+    best_utility: float
+    deaths: dict[str, int]
+    unfinished: int
+    proven: int
+    bound: Bound | None = None
+    ratio: float | None = None
+
+    @property
+    def lost(self) -> int:
+        """Playthroughs that were lost."""
+        return sum(self.deaths.values())
+
+
+Bounds = Mapping[tuple[str, str], Bound]
+"""Limits by (level, persona)."""
+
+
+def summarise(
+    records: Iterable[Playthrough], infos: Sequence[Metric] = (), bounds: Bounds | None = None
+) -> list[Summary]:
+    """Summaries per level and player in order of first appearance, then one per player over all levels (EVERY).
+
+    infos: the game's metrics, which give the order; without them the records' own metrics are summed up.
+    """
+    bounds = bounds or {}
+    groups = grouped(records)
+    players: dict[str, list[tuple[Summary, list[Playthrough]]]] = {}
+    for (level, player), group in groups.items():
+        bound = bounds.get((level, group[0].persona))
+        players.setdefault(player, []).append((_summary(level, group, infos, bound), group))
+    single = [s for rows in _by_level(players) for s in rows]
+    return single + [_pooled(rows, infos) for rows in players.values()]
+
+
+def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playthrough]]:
+    """The playthroughs by (level, player), in order of first appearance."""
+    groups: dict[tuple[str, str], list[Playthrough]] = {}
+    for record in records:
+        groups.setdefault((record.level, record.player), []).append(record)
+    return groups
+
+
+def levels_of(records: Iterable[Playthrough]) -> list[str]:
+    """Names of the levels in order of first appearance."""
+    return list(dict.fromkeys(r.level for r in records))
+
+
+def players_of(records: Iterable[Playthrough]) -> list[str]:
+    """Labels of the players in order of first appearance."""
+    return list(dict.fromkeys(r.player for r in records))
+
+
+def symbols_of(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[str]:
+    """Symbols of the metrics that the records have: the game's order, then the rest in order of appearance."""
+    seen = dict.fromkeys(s for r in records for s in r.metrics)
+    first = [m.symbol for m in infos if m.symbol in seen]
+    return first + [s for s in seen if s not in first]
+
+
+def measures(
+    records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, clock: bool = True
+) -> list[Measure]:
+    """What can be compared between groups of these records: win rate, metrics, steps, utility, and seconds if `clock`.
+
+    A metric that only says again whether a playthrough was won or how many steps it took is left out, so that nothing
+    is tested twice. A metric that is 0 or 1 in every playthrough is a rate.
+    """
+    by_symbol = {m.symbol: m for m in infos}
+    found = [Measure("win_rate", "win rate", lambda r: float(r.won), "higher", ratio=True, rate=True)]
+    for symbol in symbols_of(records, infos):
+        info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
+        values = [(r.metrics[symbol], r) for r in records if symbol in r.metrics]
+        if all(v == r.won for v, r in values) or all(v == r.steps for v, r in values):
+            continue
+        rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
+        found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate))
+    found.append(Measure("steps", "steps", lambda r: float(r.steps), "lower", "steps"))
+    found.append(Measure("utility", "utility", lambda r: r.utility, "higher"))
+    if clock:
+        found.append(Measure("seconds", "time", lambda r: r.seconds, "lower", "s"))
+    return found
+
+
+def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
+    """The measure's mean or rate over a group of at least one playthrough, with its 95 % interval."""
+    values = [measure.value(r) for r in group]
+    return wilson(int(sum(values)), len(values)) if measure.rate else mean_interval(values)
+
+
+def _taking(symbol: str) -> Callable[[Playthrough], float]:
+    return lambda r: r.metrics.get(symbol, 0.0)
+
+
+def _by_level(
+    players: Mapping[str, Sequence[tuple[Summary, list[Playthrough]]]]
+) -> list[list[Summary]]:
+    levels: dict[str, list[Summary]] = {}
+    for rows in players.values():
+        for summary, _ in rows:
+            levels.setdefault(summary.level, []).append(summary)
+    return list(levels.values())
+
+
+def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], bound: Bound | None) -> Summary:
+    utility = mean_interval([r.utility for r in group])
+    return Summary(
+        level=level,
+        player=group[0].player,
+        persona=group[0].persona,
+        trials=len(group),
+        win_rate=wilson(sum(r.won for r in group), len(group)),
+        metrics={
+            symbol: mean_interval([r.metrics[symbol] for r in group if symbol in r.metrics])
+            for symbol in symbols_of(group, infos)
+        },
+        steps=mean_interval([float(r.steps) for r in group]),
+        seconds=mean_interval([r.seconds for r in group]),
+        utility=utility,
+        best_utility=max(r.utility for r in group),
+        deaths=dict(Counter(r.cause or UNKNOWN_CAUSE for r in group if r.lost).most_common()),
+        unfinished=sum(r.outcome == OUTCOMES[0] for r in group),
+        proven=sum(r.proven for r in group),
+        bound=bound,
+        ratio=utility.value / bound.utility if bound and bound.utility > 0 else None,
+    )
+
+
+def _pooled(rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric]) -> Summary:
+    """One player over all levels; its bound is the trial-weighted mean of the levels' bounds if each level has one."""
+    known = [(s.bound, s.trials) for s, _ in rows if s.bound is not None]
+    bound = None
+    if len(known) == len(rows):
+        total = sum(n for _, n in known)
+        bound = Bound(sum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
+    return _summary(EVERY, [r for _, group in rows for r in group], infos, bound)

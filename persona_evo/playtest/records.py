@@ -1,0 +1,251 @@
+"""One playthrough as a record, and files of them: JSON lines, one playthrough a line, with a schema version."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from persona_evo.errors import GameError, Place, RunError
+from persona_evo.games.core import Event
+
+SCHEMA = 1
+"""Version of the lines that `to_json` writes. It changes when a field changes its meaning."""
+
+OUTCOMES = ("running", "won", "lost", "ended")
+"""Names of RUNNING, WON, LOST and ENDED of `persona_evo.games.core`, in that order."""
+
+_NUMBERS = ("utility", "seconds")
+_WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
+_TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped")
+_REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
+
+
+@dataclass(frozen=True)
+class Playthrough:
+    """What one player did in one level in one trial.
+
+    level: the level's name. player: label of the persona with its tree policy, as tables show it.
+    outcome: one of OUTCOMES ("running": the plan ended before the game did). cause: what the game was lost to, "" where
+    it was not. metrics: value at the end by symbol. utility: of the end, finite. seconds: wall-clock time of the search.
+    stopped: why the search ended. proven: no plan is better. actions: names, one a step. positions: the avatar's (x, y)
+    before the first action and after each, so one more than actions; empty where the game has no place.
+    events: what happened on the way, in order.
+    """
+
+    level: str
+    player: str
+    outcome: str
+    metrics: dict[str, float]
+    utility: float
+    steps: int
+    persona: str = ""
+    policy: str = ""
+    trial: int = 0
+    seed: int = 0
+    cause: str = ""
+    seconds: float = 0.0
+    stopped: str = ""
+    iterations: int = 0
+    nodes: int = 0
+    proven: bool = False
+    actions: list[str] = field(default_factory=list)
+    positions: list[tuple[int, int]] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def won(self) -> bool:
+        """The level was finished."""
+        return self.outcome == "won"
+
+    @property
+    def lost(self) -> bool:
+        """The avatar died, or the game was lost otherwise."""
+        return self.outcome == "lost"
+
+    @property
+    def unfinished(self) -> bool:
+        """The plan or the horizon ended before the game did."""
+        return self.outcome == "running"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and texts, with the schema's version first."""
+        return {
+            "schema": SCHEMA,
+            "level": self.level,
+            "player": self.player,
+            "persona": self.persona,
+            "policy": self.policy,
+            "trial": self.trial,
+            "seed": self.seed,
+            "outcome": self.outcome,
+            "cause": self.cause,
+            "metrics": dict(self.metrics),
+            "utility": self.utility,
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "stopped": self.stopped,
+            "iterations": self.iterations,
+            "nodes": self.nodes,
+            "proven": self.proven,
+            "actions": list(self.actions),
+            "positions": [list(p) for p in self.positions],
+            "events": [{"step": e.step, "kind": e.kind, "x": e.x, "y": e.y} for e in self.events],
+        }
+
+    def to_json(self) -> str:
+        """One line without its end.
+
+        Raises:
+            GameError: a number is not finite, which no game may report.
+        """
+        for name, value in {**self.metrics, "utility": self.utility, "seconds": self.seconds}.items():
+            if not math.isfinite(value):
+                raise GameError(f"{self.player} in level {self.level!r}: {name} is {value}, expected a finite number")
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def from_json(text: str, place: Place | None = None) -> Playthrough:
+    """The playthrough that a line holds.
+
+    Raises:
+        RunError: the line is no JSON object, is of another schema, or a field is missing or of the wrong kind.
+    """
+    try:
+        row = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as e:
+        column = e.colno if isinstance(e, json.JSONDecodeError) else 0
+        where = Place(place.source, place.line, column) if place else None
+        raise RunError(
+            "a playthrough is not valid JSON", place=where, found=str(e), expected="one JSON object a line",
+            hint="the file was cut or edited; delete the line or play again",
+        ) from e
+    return from_dict(row, place)
+
+
+def from_dict(row: Any, place: Place | None = None) -> Playthrough:
+    """The playthrough that a dictionary of `to_dict` describes (raises RunError as `from_json` does)."""
+    if not isinstance(row, dict):
+        _wrong("a playthrough is not an object", place, type(row).__name__, "an object with named fields")
+    if row.get("schema") != SCHEMA:
+        hint = "a newer version wrote it" if _newer(row.get("schema")) else "play again to write the file anew"
+        _wrong("a playthrough has another schema", place, repr(row.get("schema")), f"schema {SCHEMA}", hint)
+    missing = [name for name in _REQUIRED if name not in row]
+    if missing:
+        _wrong(f"a playthrough has no {missing[0]!r}", place, ", ".join(map(str, row)), ", ".join(_REQUIRED))
+    fields: dict[str, Any] = {}
+    for name in (*_TEXTS, *_WHOLE, *_NUMBERS, "proven"):
+        if name in row:
+            fields[name] = _plain(name, row[name], place)
+    if fields["outcome"] not in OUTCOMES:
+        _wrong("no such outcome", place, repr(fields["outcome"]), "one of " + ", ".join(OUTCOMES))
+    record = Playthrough(
+        **fields, metrics=_metrics(row["metrics"], place), actions=_actions(row.get("actions", []), place),
+        positions=_positions(row.get("positions", []), place), events=_events(row.get("events", []), place),
+    )
+    if record.positions and len(record.positions) != len(record.actions) + 1:
+        _wrong("positions and actions do not fit", place, f"{len(record.positions)} positions",
+               f"{len(record.actions) + 1} for {len(record.actions)} actions")
+    return record
+
+
+def read(path: Path | str) -> Iterator[Playthrough]:
+    """The playthroughs of a file of JSON lines, in order; empty lines are passed over.
+
+    Raises:
+        RunError: the file cannot be read, or a line is wrong (with its number).
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8") as stream:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    yield from_json(line, Place(str(path), number))
+    except (OSError, UnicodeDecodeError) as e:
+        raise RunError("playthroughs cannot be read", place=Place(str(path)), found=str(e),
+                       expected="a file of JSON lines in UTF-8") from e
+
+
+def write(path: Path | str, records: Iterable[Playthrough]) -> int:
+    """Write a file of JSON lines anew; the number of lines. Line ends are the same on every system."""
+    count = 0
+    with Path(path).open("w", encoding="utf-8", newline="\n") as stream:
+        for record in records:
+            stream.write(record.to_json() + "\n")
+            count += 1
+    return count
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number that JSON has")
+
+
+def _newer(version: Any) -> bool:
+    return isinstance(version, int) and version > SCHEMA
+
+
+def _wrong(what: str, place: Place | None, found: str, expected: str, hint: str | None = None) -> NoReturn:
+    raise RunError(what, place=place, found=found, expected=expected, hint=hint)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _plain(name: str, value: Any, place: Place | None) -> Any:
+    if name in _TEXTS:
+        fits, expected = isinstance(value, str), "a text"
+    elif name in _WHOLE:
+        fits, expected = _is_whole(value), "a whole number"
+    elif name in _NUMBERS:
+        fits, expected = _is_number(value), "a finite number"
+    else:
+        fits, expected = isinstance(value, bool), "true or false"
+    if not fits:
+        _wrong(f"{name!r} of a playthrough is of the wrong kind", place, repr(value), expected)
+    return float(value) if name in _NUMBERS else value
+
+
+def _metrics(value: Any, place: Place | None) -> dict[str, float]:
+    if not isinstance(value, dict) or not all(_is_number(v) for v in value.values()):
+        _wrong("metrics of a playthrough are of the wrong kind", place, repr(value)[:120], "symbols with finite numbers")
+    return {symbol: float(v) for symbol, v in value.items()}
+
+
+def _actions(value: Any, place: Place | None) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
+        _wrong("actions of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of texts")
+    return list(value)
+
+
+def _positions(value: Any, place: Place | None) -> list[tuple[int, int]]:
+    if not isinstance(value, list) or not all(
+        isinstance(p, list) and len(p) == 2 and all(_is_whole(n) for n in p) for p in value
+    ):
+        _wrong("positions of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of [x, y]")
+    return [(p[0], p[1]) for p in value]
+
+
+def _events(value: Any, place: Place | None) -> list[Event]:
+    found: list[Event] = []
+    for event in value if isinstance(value, list) else [value]:
+        fits = isinstance(event, dict) and isinstance(event.get("kind"), str)
+        if not fits or not all(_is_whole(event.get(name)) for name in ("step", "x", "y")):
+            _wrong("an event of a playthrough is of the wrong kind", place, repr(event)[:120],
+                   "an object with step, kind, x and y")
+        found.append(Event(event["step"], event["kind"], event["x"], event["y"]))
+    return found

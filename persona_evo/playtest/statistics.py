@@ -1,0 +1,255 @@
+"""Intervals, tests and correlations, with defined results for constant and tiny samples: none of them is ever NaN.
+
+Every test returns a `Test`. Its `note` says why a p value is not the usual one:
+
+| case | p | note |
+|---|---|---|
+| a sample has fewer values than the test needs | 1 | "too few values" |
+| all values of both samples are the same | 1 | "no variation" |
+| each sample is constant, the constants differ | 0 (Welch) | "no variation" |
+| a correlation with a constant sample | 1, r = 0 | "no variation" |
+
+Values have to be finite; ValueError otherwise. Distribution functions are in `distributions`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.playtest.distributions import student_quantile, student_two_sided
+
+TOO_FEW = "too few values"
+NO_VARIATION = "no variation"
+
+Floats = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """An estimate with its confidence interval. With one value nothing is known of the spread: low = high = value."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def half(self) -> float:
+        """Half the interval's width, what stands behind the plus-minus sign."""
+        return (self.high - self.low) / 2
+
+
+class Test(NamedTuple):
+    """A test's statistic, its two-sided p value, its degrees of freedom where it has them, and a note (see module)."""
+
+    statistic: float
+    p: float
+    df: float = 0.0
+    note: str = ""
+
+
+class Correlation(NamedTuple):
+    """A correlation coefficient in [-1, 1] with the p value of "there is none"."""
+
+    r: float
+    p: float
+    n: int
+    note: str = ""
+
+
+def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
+    """A rate with its score interval (Wilson 1927, J. Am. Stat. Assoc. 22:209), always within [0, 1].
+
+    Without trials nothing is known: rate 0 in [0, 1].
+    """
+    if not 0 <= successes <= trials:
+        raise ValueError(f"{successes} successes of {trials} trials")
+    if trials == 0:
+        return Interval(0.0, 0.0, 1.0, 0)
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    rate = successes / trials
+    scale = 1 + z * z / trials
+    middle = (rate + z * z / (2 * trials)) / scale
+    half = z / scale * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    low = 0.0 if successes == 0 else max(0.0, middle - half)
+    high = 1.0 if successes == trials else min(1.0, middle + half)
+    return Interval(rate, low, high, trials)
+
+
+def mean_interval(values: Sequence[float], level: float = 0.95) -> Interval:
+    """The mean with its Student t interval: mean +- t(level, n - 1) s / sqrt(n).
+
+    Raises:
+        ValueError: no values, or one is not finite.
+    """
+    x = _finite(values)
+    if len(x) == 0:
+        raise ValueError("the mean of no values")
+    if x.min() == x.max():
+        return Interval(float(x[0]), float(x[0]), float(x[0]), len(x))
+    (z,), shift, scale = _scaled(x)
+    mean = float(z.mean())
+    half = student_quantile(0.5 + level / 2, len(x) - 1) * math.sqrt(float(z.var(ddof=1)) / len(x))
+    back = [shift + v * scale for v in (mean, mean - half, mean + half)]
+    return Interval(back[0], back[1], back[2], len(x))
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> Test:
+    """Welch's t test of two means with unequal variances, two-sided (Welch 1947, Biometrika 34:28).
+
+    The statistic is positive when `a` is larger; infinite when two different constants are compared.
+    """
+    x, y = _finite(a), _finite(b)
+    if len(x) < 2 or len(y) < 2:
+        return Test(0.0, 1.0, 0.0, TOO_FEW)
+    if x.min() == x.max() and y.min() == y.max():
+        if x[0] == y[0]:
+            return Test(0.0, 1.0, 0.0, NO_VARIATION)
+        return Test(math.copysign(math.inf, x[0] - y[0]), 0.0, 0.0, NO_VARIATION)
+    (x, y), _, _ = _scaled(x, y)
+    u, v = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
+    t = float(x.mean() - y.mean()) / math.sqrt(u + v)
+    largest = max(u, v)
+    u, v = u / largest, v / largest
+    df = (u + v) ** 2 / (u * u / (len(x) - 1) + v * v / (len(y) - 1))
+    return Test(t, student_two_sided(t, df), df)
+
+
+def mann_whitney(a: Sequence[float], b: Sequence[float]) -> Test:
+    """Mann-Whitney's rank test, two-sided (Mann and Whitney 1947, Ann. Math. Stat. 18:50).
+
+    The statistic is U of `a`: the pairs in which `a` is larger, ties counting half. The p value is exact where the
+    smaller sample has at most 8 values and there are no ties; otherwise it is the normal approximation with the
+    correction for ties and for continuity.
+    """
+    x, y = _finite(a), _finite(b)
+    n, m = len(x), len(y)
+    if n == 0 or m == 0:
+        return Test(0.0, 1.0, 0.0, TOO_FEW)
+    ranks, tied = ranked(np.concatenate([x, y]))
+    u = float(ranks[:n].sum()) - n * (n + 1) / 2
+    if not tied and min(n, m) <= 8:
+        return Test(u, _exact_rank_p(u, n, m))
+    total = n + m
+    ties = float(sum(t**3 - t for t in tied))
+    variance = n * m / 12 * ((total + 1) - ties / (total * (total - 1)))
+    if len(tied) == 1 and tied[0] == total:
+        return Test(u, 1.0, 0.0, NO_VARIATION)
+    z = (abs(u - n * m / 2) - 0.5) / math.sqrt(variance)
+    return Test(u, min(1.0, math.erfc(z / math.sqrt(2))))
+
+
+def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> Test:
+    """Fisher's exact test of two rates, two-sided: all tables with these margins that are no likelier than this one.
+
+    The statistic is the difference of the rates, a - b. Weights are whole numbers, so the sum is exact.
+    """
+    for k, n in ((successes_a, trials_a), (successes_b, trials_b)):
+        if not 0 <= k <= n:
+            raise ValueError(f"{k} successes of {n} trials")
+    if trials_a == 0 or trials_b == 0:
+        return Test(0.0, 1.0, 0.0, TOO_FEW)
+    difference = successes_a / trials_a - successes_b / trials_b
+    total = successes_a + successes_b
+    if total in (0, trials_a + trials_b):
+        return Test(difference, 1.0, 0.0, NO_VARIATION)
+    low, high = max(0, total - trials_b), min(trials_a, total)
+    weights = [math.comb(trials_a, low) * math.comb(trials_b, total - low)]
+    for k in range(low, high):
+        weights.append(weights[-1] * (trials_a - k) * (total - k) // ((k + 1) * (trials_b - total + k + 1)))
+    seen = weights[successes_a - low]
+    return Test(difference, sum(w for w in weights if w <= seen) / sum(weights))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p values corrected for their number by Holm's step-down method (Holm 1979, Scand. J. Stat. 6:65), same order."""
+    count = len(p_values)
+    corrected = [0.0] * count
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
+        largest = max(largest, min(1.0, (count - rank) * p_values[index]))
+        corrected[index] = largest
+    return corrected
+
+
+def pearson(a: Sequence[float], b: Sequence[float]) -> Correlation:
+    """Pearson's correlation; p from t = r sqrt((n - 2) / (1 - r^2)) with n - 2 degrees of freedom.
+
+    With fewer than 3 pairs r means nothing: p is 1.
+    """
+    x, y = _finite(a), _finite(b)
+    if len(x) != len(y):
+        raise ValueError(f"{len(x)} values against {len(y)}")
+    n = len(x)
+    if n < 2:
+        return Correlation(0.0, 1.0, n, TOO_FEW)
+    if x.min() == x.max() or y.min() == y.max():
+        return Correlation(0.0, 1.0, n, NO_VARIATION)
+    (x,), _, _ = _scaled(x)
+    (y,), _, _ = _scaled(y)
+    x, y = x - x.mean(), y - y.mean()
+    x, y = x / math.sqrt(float(x @ x)), y / math.sqrt(float(y @ y))
+    r = max(-1.0, min(1.0, float(x @ y)))
+    if n < 3:
+        return Correlation(r, 1.0, n, TOO_FEW)
+    rest = (1 - r) * (1 + r)
+    if rest <= 0:
+        return Correlation(r, 0.0, n)
+    return Correlation(r, student_two_sided(r * math.sqrt((n - 2) / rest), n - 2), n)
+
+
+def spearman(a: Sequence[float], b: Sequence[float]) -> Correlation:
+    """Spearman's rank correlation: Pearson's of the ranks, ties sharing their mean rank, with its t approximation."""
+    x, y = _finite(a), _finite(b)
+    if len(x) != len(y):
+        raise ValueError(f"{len(x)} values against {len(y)}")
+    if len(x) < 2:
+        return Correlation(0.0, 1.0, len(x), TOO_FEW)
+    return pearson(ranked(x)[0].tolist(), ranked(y)[0].tolist())
+
+
+def ranked(values: Floats) -> tuple[Floats, list[int]]:
+    """Ranks from 1, ties sharing their mean rank, and the sizes of the groups of ties (only those above 1)."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    means = ends - (counts - 1) / 2
+    ranks: Floats = means[inverse].astype(np.float64)
+    return ranks, [int(c) for c in counts if c > 1]
+
+
+def _finite(values: Sequence[float]) -> Floats:
+    x = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(x).all():
+        raise ValueError("a value is not finite")
+    return x
+
+
+def _scaled(*samples: Floats) -> tuple[list[Floats], float, float]:
+    """The samples shifted and divided alike into [-1, 1], so that squares neither overflow nor vanish."""
+    both = np.concatenate(samples)
+    shift = float(both[0]) if float(both.max()) / 2 - float(both.min()) / 2 < 1e307 else 0.0
+    scale = max(float(np.abs(both - shift).max()), 5e-324)
+    return [(s - shift) / scale for s in samples], shift, scale
+
+
+def _exact_rank_p(u: float, n: int, m: int) -> float:
+    """Share of the orders of n and m different values whose U is at least as far from the middle as `u`."""
+    counts = _rank_counts(min(n, m), max(n, m))
+    tail = int(max(u, n * m - u))
+    return min(1.0, 2 * sum(counts[tail:]) / sum(counts))
+
+
+def _rank_counts(n: int, m: int) -> list[int]:
+    """How many orders give U = 0, 1, ..., n m: coefficients of the Gaussian binomial (n + m over n)."""
+    counts = [1] + [0] * (n * m)
+    for i in range(1, n + 1):
+        for j in range(n * m, m + i - 1, -1):
+            counts[j] -= counts[j - m - i]
+        for j in range(i, n * m + 1):
+            counts[j] += counts[j - i]
+    return counts
