@@ -21,7 +21,8 @@ Token = str | float
 class Code(NamedTuple):
     """What the compiled machine runs.
 
-    ops: int64[n], each opcode | argument << 8. constants: float64[m] that CONST and the _CONST opcodes point into.
+    ops: int64[n], each opcode | argument << 8 (and a second argument << 24 where an opcode takes two); an argument is
+    an index into the variables or into constants. constants: float64[m].
     """
 
     ops: NDArray[np.int64]
@@ -98,7 +99,7 @@ class Formula:
     @functools.cached_property
     def symbols(self) -> frozenset[str]:
         """The named numbers that the value depends on."""
-        return frozenset(t for t in self.tokens if is_symbol(t))
+        return frozenset(t for t in self.tokens if isinstance(t, str) and is_symbol(t))
 
     @functools.cached_property
     def text(self) -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def encode(formula: Formula, order: Sequence[str]) -> Code:
     """The code of a formula over variables in this order.
 
-    A sum, difference, product or quotient whose right operand is a symbol or a number becomes one word. Where the
-    operation is commutative and only the left operand is one, the two change places first, which is exact.
+    Arithmetic on symbols and numbers becomes one word with its operands (see the opcodes in `primitives`). Where an
+    operation is commutative and only its left operand is a leaf, the two change places first, which is exact.
     """
     import numpy as np
 
@@ -45,11 +45,22 @@ def encode(formula: Formula, order: Sequence[str]) -> Code:
 def _join(primitive: p.Primitive, operands: list[list[int]]) -> list[int]:
     if primitive.opcode in p.FUSABLE:
         left, right = operands
-        if primitive.commutative and len(left) == 1 and len(right) > 1:
+        if primitive.commutative and _kind(left) is not None and _kind(right) is None:
             left, right = right, left
-        if len(right) == 1:
-            word = right[0]
-            fused = p.FUSED_VAR if word & 255 == p.VAR else p.FUSED_CONST
-            return [*left, (primitive.opcode + fused) | (word & ~255)]
+        fused = p.FUSED.get((_kind(left), _kind(right)))
+        if fused is not None and _kind(left) is None:
+            return [*left, (primitive.opcode + fused) | _index(right) << 8]
+        if fused is not None:
+            return [(primitive.opcode + fused) | _index(left) << 8 | _index(right) << 24]
         operands = [left, right]
     return [word for part in operands for word in part] + [primitive.opcode]
+
+
+def _kind(words: list[int]) -> int | None:
+    """CONST or VAR for a leaf, None for anything that is computed."""
+    kind = words[0] & 255
+    return kind if len(words) == 1 and kind in (p.CONST, p.VAR) else None
+
+
+def _index(words: list[int]) -> int:
+    return words[0] >> 8

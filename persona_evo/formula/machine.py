@@ -12,11 +12,53 @@ from typing import Any
 
 from persona_evo.compiling import compiled
 from persona_evo.formula.primitives import (
-    ABS, ADD, ADD_CONST, ADD_VAR, CONST, DIV, DIV_CONST, DIV_VAR, EXP, EXPONENT_LIMIT, GE, GT, IF, LE, LIMIT, LOG, LT,
-    MAX, MIN, MUL, MUL_CONST, MUL_VAR, NEG, SQRT, STACK, SUB, SUB_CONST, SUB_VAR, VAR,
-)  # fmt: skip
+    ABS,
+    ADD,
+    ADD_CONST,
+    ADD_CONST_VAR,
+    ADD_VAR,
+    ADD_VAR_CONST,
+    ADD_VAR_VAR,
+    CONST,
+    DIV,
+    DIV_CONST,
+    DIV_CONST_VAR,
+    DIV_VAR,
+    DIV_VAR_CONST,
+    DIV_VAR_VAR,
+    EXP,
+    EXPONENT_LIMIT,
+    GE,
+    GT,
+    IF,
+    LE,
+    LIMIT,
+    LOG,
+    LT,
+    MAX,
+    MIN,
+    MUL,
+    MUL_CONST,
+    MUL_CONST_VAR,
+    MUL_VAR,
+    MUL_VAR_CONST,
+    MUL_VAR_VAR,
+    NEG,
+    SQRT,
+    STACK,
+    SUB,
+    SUB_CONST,
+    SUB_CONST_VAR,
+    SUB_VAR,
+    SUB_VAR_CONST,
+    SUB_VAR_VAR,
+    VAR,
+)
 
 __all__ = ["STACK", "load", "run"]
+
+MASK = STACK - 1
+"""Keeps an index inside the stack; it also tells the compiler that the index is not negative, which saves a check."""
 
 
 @compiled
@@ -52,7 +94,7 @@ def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
     """The value of a formula.
 
     Args:
-        ops: int64[n], opcode | argument << 8 (`Formula.code`).
+        ops: int64[n], opcode | argument << 8, a second argument << 24 (`Formula.code`).
         constants: float64[m].
         variables: float64[k], in the order given to `Formula.code`; any value, NaN and infinities included.
         stack: float64[STACK] of scratch.
@@ -65,43 +107,92 @@ def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
     for i in range(ops.shape[0]):
         word = ops[i]
         op = word & 255
-        argument = word >> 8
+        a = (word >> 8) & 0xFFFF
+        b = (word >> 24) & 0xFFFF
         if op == VAR:
-            stack[height] = top
+            stack[height & MASK] = top
             height += 1
-            top = load(variables[argument])
-        elif op == MUL_VAR:
-            top = bound(top * load(variables[argument]))
-        elif op == ADD_VAR:
-            top = bound(top + load(variables[argument]))
-        elif op == MUL:
-            height -= 1
-            top = bound(stack[height] * top)
+            top = load(variables[a])
+        elif op == CONST:
+            stack[height & MASK] = top
+            height += 1
+            top = constants[a]
         elif op == ADD:
             height -= 1
-            top = bound(stack[height] + top)
+            top = bound(stack[height & MASK] + top)
+        elif op == ADD_VAR:
+            top = bound(top + load(variables[a]))
+        elif op == ADD_CONST:
+            top = bound(top + constants[a])
+        elif op == ADD_VAR_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(load(variables[a]) + load(variables[b]))
+        elif op == ADD_VAR_CONST:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(load(variables[a]) + constants[b])
+        elif op == ADD_CONST_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(constants[a] + load(variables[b]))
         elif op == SUB:
             height -= 1
-            top = bound(stack[height] - top)
+            top = bound(stack[height & MASK] - top)
         elif op == SUB_VAR:
-            top = bound(top - load(variables[argument]))
+            top = bound(top - load(variables[a]))
+        elif op == SUB_CONST:
+            top = bound(top - constants[a])
+        elif op == SUB_VAR_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(load(variables[a]) - load(variables[b]))
+        elif op == SUB_VAR_CONST:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(load(variables[a]) - constants[b])
+        elif op == SUB_CONST_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(constants[a] - load(variables[b]))
+        elif op == MUL:
+            height -= 1
+            top = bound(stack[height & MASK] * top)
+        elif op == MUL_VAR:
+            top = bound(top * load(variables[a]))
+        elif op == MUL_CONST:
+            top = bound(top * constants[a])
+        elif op == MUL_VAR_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(load(variables[a]) * load(variables[b]))
+        elif op == MUL_VAR_CONST:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(load(variables[a]) * constants[b])
+        elif op == MUL_CONST_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = bound(constants[a] * load(variables[b]))
         elif op == DIV:
             height -= 1
-            top = divide(stack[height], top)
+            top = divide(stack[height & MASK], top)
         elif op == DIV_VAR:
-            top = divide(top, load(variables[argument]))
-        elif op == MUL_CONST:
-            top = bound(top * constants[argument])
-        elif op == ADD_CONST:
-            top = bound(top + constants[argument])
-        elif op == SUB_CONST:
-            top = bound(top - constants[argument])
+            top = divide(top, load(variables[a]))
         elif op == DIV_CONST:
-            top = divide(top, constants[argument])
-        elif op == CONST:
-            stack[height] = top
+            top = divide(top, constants[a])
+        elif op == DIV_VAR_VAR:
+            stack[height & MASK] = top
             height += 1
-            top = constants[argument]
+            top = divide(load(variables[a]), load(variables[b]))
+        elif op == DIV_VAR_CONST:
+            stack[height & MASK] = top
+            height += 1
+            top = divide(load(variables[a]), constants[b])
+        elif op == DIV_CONST_VAR:
+            stack[height & MASK] = top
+            height += 1
+            top = divide(constants[a], load(variables[b]))
         elif op == NEG:
             top = -top
         elif op == ABS:
@@ -118,25 +209,25 @@ def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
             top = bound(math.exp(top))
         elif op == MIN:
             height -= 1
-            if stack[height] < top:
-                top = stack[height]
+            if stack[height & MASK] < top:
+                top = stack[height & MASK]
         elif op == MAX:
             height -= 1
-            if stack[height] > top:
-                top = stack[height]
+            if stack[height & MASK] > top:
+                top = stack[height & MASK]
         elif op == GT:
             height -= 1
-            top = 1.0 if stack[height] > top else 0.0
+            top = 1.0 if stack[height & MASK] > top else 0.0
         elif op == GE:
             height -= 1
-            top = 1.0 if stack[height] >= top else 0.0
+            top = 1.0 if stack[height & MASK] >= top else 0.0
         elif op == LT:
             height -= 1
-            top = 1.0 if stack[height] < top else 0.0
+            top = 1.0 if stack[height & MASK] < top else 0.0
         elif op == LE:
             height -= 1
-            top = 1.0 if stack[height] <= top else 0.0
+            top = 1.0 if stack[height & MASK] <= top else 0.0
         elif op == IF:
             height -= 2
-            top = stack[height + 1] if stack[height] > 0.0 else top
+            top = stack[(height + 1) & MASK] if stack[height & MASK] > 0.0 else top
     return top + 0.0
