@@ -1,0 +1,290 @@
+"""What is wrong with levels, in words, from playthroughs and limits.
+
+| kind | says | severity |
+|---|---|---|
+| unfinishable | nobody finishes the level | problem |
+| never finishes | one player never does, others do | notice |
+| dead content | objects that nobody touches in any playthrough | notice |
+| deaths | where players die most, and of what | notice |
+| priority | a persona stays far from what is possible in its priority | problem, or notice if only on average |
+| indistinguishable | no measure of any player differs between two levels | notice |
+| no choice | all players take the same path | notice |
+| timeouts | playthroughs that come to no end | problem if most, else notice |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+from persona_evo.games.core import Metric
+from persona_evo.playtest.compare import ALPHA, shown, spoken
+from persona_evo.playtest.metrics import (
+    UNKNOWN_CAUSE,
+    Bounds,
+    Measure,
+    grouped,
+    levels_of,
+    measures,
+    players_of,
+)
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.statistics import fisher, mean_interval, welch
+
+Severity = Literal["problem", "notice"]
+
+FAR = 0.5
+"""A priority is far from what is possible below this share of it."""
+
+FEW_TRIALS = 10
+"""With fewer trials a player, levels are not called indistinguishable."""
+
+DEATH_SHARE, TIMEOUT_SHARE, SAME_PATH = 0.1, 0.1, 0.9
+"""Shares of playthroughs from which deaths, timeouts and a common path are worth a word."""
+
+
+class Thing(NamedTuple):
+    """An object of a level: its kind as the game's events call it, and where it stands at the start."""
+
+    kind: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence on a level. numbers: the evidence by name. places: tiles (x, y) that it speaks of."""
+
+    severity: Severity
+    kind: str
+    level: str
+    text: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    places: tuple[tuple[int, int], ...] = ()
+
+
+def find(
+    records: Sequence[Playthrough],
+    infos: Sequence[Metric] = (),
+    *,
+    bounds: Bounds | None = None,
+    things: Mapping[str, Iterable[Thing | tuple[str, int, int]]] | None = None,
+    priorities: Mapping[str, str] | None = None,
+    players: Sequence[str] | None = None,
+) -> list[Finding]:
+    """All findings on the levels of these records, problems first.
+
+    bounds: limits by (level, persona). things: objects by level; a kind "monster:..." counts as touched when any event
+    has that kind, since monsters walk, all others when an event of their kind has their place; portals are one thing.
+    priorities: the metric that a player cares for most, by label. players: whose behaviour is judged (others, such as
+    baselines, count only for what nobody does); all if not given.
+    """
+    judged = set(players if players is not None else players_of(records))
+    bounds = bounds or {}
+    found: list[Finding] = []
+    for level in levels_of(records):
+        here = [r for r in records if r.level == level]
+        chosen = [r for r in here if r.player in judged]
+        found += finishing(level, here, judged, bounds)
+        found += dead_content(level, here, (things or {}).get(level, ()))
+        found += deaths(level, chosen)
+        found += timeouts(level, chosen)
+        found += same_path(level, chosen)
+        for player, symbol in (priorities or {}).items():
+            if player in judged:
+                found += priority(level, player, symbol, here, infos, bounds)
+    found += indistinguishable([r for r in records if r.player in judged], infos)
+    return sorted(found, key=lambda f: f.severity != "problem")
+
+
+def finishing(level: str, records: Sequence[Playthrough], judged: set[str], bounds: Bounds) -> list[Finding]:
+    """Nobody finishes the level, or a player never does. Games that end without a winner are not judged."""
+    if not records or any(r.outcome == "ended" for r in records):
+        return []
+    by_player = {p: group for (_, p), group in grouped(records).items()}
+    total, lost = len(records), sum(r.lost for r in records)
+    if not any(r.won for r in records):
+        possible = any(
+            known.metrics.get("WON", 0) > 0 for (name, _), known in bounds.items() if name == level
+        )
+        rest = f"{lost} lost, {total - lost} came to no end"
+        aside = "; a plan that finishes it is known, so it is hard and not impossible" if possible else ""
+        text = f"nobody finishes this level: {len(by_player)} players, {total} playthroughs, {rest}{aside}"
+        numbers = {"playthroughs": total, "lost": lost, "unfinished": total - lost}
+        return [Finding("problem", "unfinishable", level, text, numbers)]
+    return [
+        Finding(
+            "notice", "never finishes", level,
+            f"the {spoken(player)} never finishes this level in {len(group)} playthroughs, others do",
+            {"playthroughs": len(group), "lost": sum(r.lost for r in group)},
+        )
+        for player, group in by_player.items()
+        if player in judged and not any(r.won for r in group)
+    ]
+
+
+def dead_content(
+    level: str, records: Sequence[Playthrough], things: Iterable[Thing | tuple[str, int, int]]
+) -> list[Finding]:
+    """Objects that no player touches in any playthrough, one finding a kind."""
+    kinds: dict[str, list[tuple[int, int]]] = {}
+    for kind, x, y in things:
+        kinds.setdefault(kind, []).append((x, y))
+    touched = {(e.kind, e.x, e.y) for r in records for e in r.events}
+    touched_kinds = {kind for kind, _, _ in touched}
+    found = []
+    for kind, places in kinds.items():
+        if kind.startswith("monster:") or kind == "portal":
+            dead = [] if kind in touched_kinds else places
+        else:
+            dead = [p for p in places if (kind, *p) not in touched]
+        if dead and records:
+            name = kind.removeprefix("monster:")
+            some = "any" if len(dead) == len(places) else f"{len(dead)}"
+            which = f"the only {name}" if len(places) == 1 else f"{some} of the {len(places)} {name}s"
+            spots = ", ".join(f"({x}, {y})" for x, y in dead[:8]) + (", ..." if len(dead) > 8 else "")
+            text = f"nobody touches {which} in {len(records)} playthroughs: at {spots}"
+            numbers = {"untouched": len(dead), "objects": len(places), "playthroughs": len(records)}
+            found.append(Finding("notice", "dead content", level, text, numbers, tuple(dead)))
+    return found
+
+
+def deaths(level: str, records: Sequence[Playthrough]) -> list[Finding]:
+    """The tile on which most playthroughs are lost and the usual cause there."""
+    lost = [r for r in records if r.lost]
+    if len(lost) < 3 or len(lost) < DEATH_SHARE * len(records):
+        return []
+    causes = Counter(r.cause or UNKNOWN_CAUSE for r in lost)
+    tiles = Counter(tile for r in lost if (tile := _death_tile(r)) is not None)
+    share = len(lost) / len(records)
+    numbers = {"deaths": len(lost), "playthroughs": len(records), "share": share}
+    start = f"{len(lost)} of {len(records)} playthroughs are lost"
+    mainly = ", ".join(f"{cause} {count}" for cause, count in causes.most_common(3))
+    if not tiles:
+        return [Finding("notice", "deaths", level, f"{start}; causes: {mainly}", numbers)]
+    (x, y), count = tiles.most_common(1)[0]
+    numbers |= {"x": x, "y": y, "there": count}
+    cause = Counter(r.cause or UNKNOWN_CAUSE for r in lost if _death_tile(r) == (x, y)).most_common(1)[0][0]
+    text = f"{start}, {count / len(lost):.0%} of them at ({x}, {y}), mostly by {cause}; causes: {mainly}"
+    return [Finding("notice", "deaths", level, text.replace("%", " %"), numbers, ((x, y),))]
+
+
+def timeouts(level: str, records: Sequence[Playthrough]) -> list[Finding]:
+    """Players whose playthroughs come to no end, where the level has been finished at all."""
+    found: list[Finding] = []
+    if not any(r.won or r.outcome == "ended" for r in records):
+        return found
+    for (_, player), group in grouped(records).items():
+        open_ended = [r for r in group if r.unfinished]
+        share = len(open_ended) / len(group)
+        if share >= TIMEOUT_SHARE:
+            steps = sum(r.steps for r in open_ended) / len(open_ended)
+            text = (
+                f"{len(open_ended)} of {len(group)} playthroughs of the {spoken(player)} come to no end "
+                f"(they stop after {steps:.0f} steps on average)"
+            )
+            numbers = {"unfinished": len(open_ended), "playthroughs": len(group), "steps": steps}
+            found.append(Finding("problem" if share > 0.5 else "notice", "timeouts", level, text, numbers))
+    return found
+
+
+def same_path(level: str, records: Sequence[Playthrough]) -> list[Finding]:
+    """All players, at least two, nearly always walk over the same tiles in the same order."""
+    groups = [group for group in grouped(records).values() if all(r.positions for r in group)]
+    if len(groups) < 2:
+        return []
+    usual = [Counter(_path(r) for r in group).most_common(1)[0] for group in groups]
+    shares = [count / len(group) for (_, count), group in zip(usual, groups, strict=True)]
+    if len({path for path, _ in usual}) > 1 or min(shares) < SAME_PATH:
+        return []
+    text = (
+        f"a level without choice: all {len(groups)} players take the same path of {len(usual[0][0]) - 1} moves "
+        f"in at least {min(shares):.0%} of their playthroughs"
+    ).replace("%", " %")
+    numbers = {"players": len(groups), "share": min(shares), "moves": len(usual[0][0]) - 1}
+    return [Finding("notice", "no choice", level, text, numbers, tuple(dict.fromkeys(usual[0][0])))]
+
+
+def priority(
+    level: str, player: str, symbol: str, records: Sequence[Playthrough], infos: Sequence[Metric], bounds: Bounds
+) -> list[Finding]:
+    """A player stays far from the best that is known for its priority, in this level and from any player or limit."""
+    own = [r for r in records if r.player == player and symbol in r.metrics]
+    if not own:
+        return []
+    info = next((m for m in infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
+    sign = -1.0 if info.better == "lower" else 1.0
+    known = [r.metrics[symbol] for r in records if symbol in r.metrics]
+    known += [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
+    values = [r.metrics[symbol] for r in own]
+    limit = max(known, key=lambda v: sign * v)
+    best, mean = max(values, key=lambda v: sign * v), mean_interval(values)
+    measure = Measure(symbol, info.name, lambda r: 0.0, info.better, info.unit, info.ratio)
+    numbers = {"best": best, "mean": mean.value, "known": limit, "playthroughs": float(len(own))}
+    if sign > 0 and limit <= 0:
+        text = f"nothing to do for the {spoken(player)}: nobody gets any {info.name} in this level"
+        return [Finding("notice", "priority", level, text, numbers)]
+    short = f"{shown(measure, limit)} is known to be possible"
+    if _far(best, limit, sign):
+        text = f"the {spoken(player)} cannot reach its priority: {info.name} {shown(measure, best)} at best in {len(own)}"
+        return [Finding("problem", "priority", level, f"{text} playthroughs, {short}", numbers)]
+    if len(own) > 1 and _far(mean.high if sign > 0 else mean.low, limit, sign):
+        text = f"the {spoken(player)} seldom reaches its priority: {info.name} {shown(measure, mean.value)} on average"
+        return [Finding("notice", "priority", level, f"{text}, {short}", numbers)]
+    return []
+
+
+def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[Finding]:
+    """Pairs of levels that no measure of any player tells apart after Holm's correction."""
+    groups = grouped(records)
+    chosen = sorted(measures(records, infos, clock=False), key=lambda m: m.key not in ("steps", "utility"))
+    found = []
+    for a, b in combinations(levels_of(records), 2):
+        players = [p for p in players_of(records) if (a, p) in groups and (b, p) in groups]
+        trials = min((min(len(groups[a, p]), len(groups[b, p])) for p in players), default=0)
+        if trials < FEW_TRIALS:
+            continue
+        pairs = [(groups[a, p], groups[b, p], m) for p in players for m in chosen]
+        if not _any_differs(pairs):
+            text = (
+                f"{a} and {b} can not be told apart: none of {len(pairs)} measures of {len(players)} players differs "
+                f"({trials} trials each, corrected by Holm)"
+            )
+            numbers = {"measures": len(pairs), "players": len(players), "trials": trials}
+            found.append(Finding("notice", "indistinguishable", f"{a}, {b}", text, numbers))
+    return found
+
+
+def _any_differs(pairs: Sequence[tuple[list[Playthrough], list[Playthrough], Measure]]) -> bool:
+    """The smallest p, times the number of pairs that vary, is significant: what Holm's first step asks."""
+    smallest, varying = 1.0, 0
+    for a, b, measure in pairs:
+        x, y = [measure.value(r) for r in a], [measure.value(r) for r in b]
+        if len({*x, *y}) == 1:
+            continue
+        varying += 1
+        p = fisher(int(sum(x)), len(x), int(sum(y)), len(y)).p if measure.rate else welch(x, y).p
+        smallest = min(smallest, p)
+        if smallest * len(pairs) < ALPHA:
+            return True
+    return smallest * varying < ALPHA
+
+
+def _far(value: float, limit: float, sign: float) -> bool:
+    return value < FAR * limit if sign > 0 else limit > 0 and value > limit / FAR
+
+
+def _death_tile(record: Playthrough) -> tuple[int, int] | None:
+    for event in reversed(record.events):
+        if event.kind.startswith("death"):
+            return event.x, event.y
+    return record.positions[-1] if record.positions else None
+
+
+def _path(record: Playthrough) -> tuple[tuple[int, int], ...]:
+    """The tiles walked over, in order, each standstill once."""
+    walked = record.positions
+    return tuple(p for i, p in enumerate(walked) if i == 0 or p != walked[i - 1])

@@ -1,0 +1,219 @@
+"""Requirements on results, which decide a playtest's exit code: `runner.win_rate >= 0.95`.
+
+    requirement = [player [@level] .] measure operator number [%]
+
+| part | meaning |
+|---|---|
+| `runner` | the player of that label, its trials of all levels together |
+| `runner@map01` | in one level; `runner@*` in each level, all of which must hold |
+| `*` or nothing | each player, all of which must hold |
+| measure | one of MEASURES, or a metric's symbol (its mean) |
+| operator | >= <= > < == != |
+| number | with %, hundredths |
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.playtest.metrics import EVERY, Summary
+
+SOURCE = "--require"
+"""Where requirements come from if nothing else is said, for messages."""
+
+MEASURES: dict[str, Callable[[Summary], float | None]] = {
+    "win_rate": lambda s: s.win_rate.value,
+    "deaths": lambda s: float(s.lost),
+    "death_rate": lambda s: s.lost / s.trials,
+    "unfinished": lambda s: float(s.unfinished),
+    "steps": lambda s: s.steps.value,
+    "utility": lambda s: s.utility.value,
+    "best_utility": lambda s: s.best_utility,
+    "bound_ratio": lambda s: s.ratio,
+    "seconds": lambda s: s.seconds.value,
+    "trials": lambda s: float(s.trials),
+}
+"""What can be required beside the means of the game's metrics."""
+
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NEAR = 1e-12
+_FORM = "PLAYER.MEASURE >= NUMBER, PLAYER@LEVEL.MEASURE >= NUMBER or MEASURE >= NUMBER"
+
+
+class Check(NamedTuple):
+    """A requirement's result. value: the number that decided, None where there was none. where: of whom it is."""
+
+    text: str
+    value: float | None
+    passed: bool
+    where: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One parsed requirement.
+
+    player: a label, or EVERY for each. level: a name, EVERY for each, or None for all trials together.
+    columns: where player, level and measure stand in the text, from 1.
+    """
+
+    text: str
+    player: str
+    level: str | None
+    measure: str
+    operator: str
+    number: float
+    columns: tuple[int, int, int] = (0, 0, 0)
+    source: str = SOURCE
+
+    def check_names(self, players: Iterable[str], levels: Iterable[str], symbols: Iterable[str]) -> None:
+        """Refuse names that do not exist, to be called before the first trial is played.
+
+        Raises:
+            SettingsError: with the column, the known names and the nearest one.
+        """
+        asked: list[tuple[str, str | None, int, list[str]]] = [
+            ("player", self.player, self.columns[0], [*players]),
+            ("level", self.level, self.columns[1], [*levels]),
+            ("measure", self.measure, self.columns[2], [*MEASURES, *symbols]),
+        ]
+        for kind, name, column, known in asked:
+            wild = kind != "measure" and name in (None, EVERY)
+            if not wild and name is not None and name not in known:
+                expected, hint = unknown(name, known)
+                place = Place(self.source, 1, column)
+                raise SettingsError(f"no such {kind}", place=place, found=name, expected=expected, hint=hint)
+
+    def evaluate(self, summaries: Sequence[Summary]) -> Check:
+        """Hold the requirement against results; what is missing fails and says so (names: see `check_names`)."""
+        level_of = EVERY if self.level is None else self.level
+        chosen = [s for s in summaries if self.player in (EVERY, s.player) and self._takes(s.level, level_of)]
+        if not chosen:
+            return Check(self.text, None, False, "", "no playthroughs of this player and level")
+        results: list[tuple[Summary, float]] = []
+        for summary in chosen:
+            value = self._value(summary)
+            if value is None:
+                return Check(self.text, None, False, _where(summary), f"{self.measure} is not known")
+            results.append((summary, value))
+        failed = [r for r in results if not self._holds(r[1])]
+        summary, value = max(failed or results, key=lambda r: self._badness(r[1]))
+        others = f"{len(failed)} of {len(results)} fail" if len(failed) > 1 else ""
+        return Check(self.text, value, not failed, _where(summary), others)
+
+    def _takes(self, level: str, wanted: str) -> bool:
+        return level != EVERY if self.level == EVERY else level == wanted
+
+    def _value(self, summary: Summary) -> float | None:
+        if self.measure in MEASURES:
+            return MEASURES[self.measure](summary)
+        mean = summary.metrics.get(self.measure)
+        return None if mean is None else mean.value
+
+    def _holds(self, value: float) -> bool:
+        if abs(value - self.number) <= _NEAR * max(1.0, abs(self.number)):
+            return self.operator in (">=", "<=", "==")
+        return _OPERATORS[self.operator](value, self.number)
+
+    def _badness(self, value: float) -> float:
+        gap = value - self.number
+        return {">": -gap, ">=": -gap, "<": gap, "<=": gap, "==": abs(gap), "!=": -abs(gap)}[self.operator]
+
+
+def parse(text: str, source: str = SOURCE) -> Requirement:
+    """Read one requirement.
+
+    Raises:
+        SettingsError: with the column of what is wrong.
+    """
+    signs = list(re.finditer(r"[<>=!]+", text))
+    if not signs:
+        _refuse("a requirement has no operator", source, len(text.rstrip()) + 1, text, f"one of {' '.join(_OPERATORS)}")
+    found = signs[-1]
+    sign = found.group()
+    if sign not in _OPERATORS:
+        hint = "write ==" if sign == "=" else None
+        _refuse("no such operator", source, found.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
+    number = _number(text, found.end(), source)
+    left = text[: found.start()]
+    start = len(left) - len(left.lstrip())
+    name = left.strip()
+    who, dot, measure = name.rpartition(".")
+    measure_at = start + len(who) + len(dot)
+    if not measure.strip():
+        _refuse("a requirement names no measure", source, measure_at + 1, text, _FORM)
+    player, at, level = who.partition("@")
+    if dot and not player.strip():
+        _refuse("a requirement names no player", source, start + 1, text, _FORM, "* stands for each player")
+    if at and not level.strip():
+        _refuse("a requirement names no level", source, start + len(player) + 2, text, _FORM, "* stands for each level")
+    if not dot and "@" in measure:
+        _refuse("a requirement names no measure", source, found.start() + 1, text, _FORM)
+    return Requirement(
+        text.strip(), player.strip() or EVERY, level.strip() or None, measure.strip(), sign, number,
+        (start + 1, start + len(player) + 2, measure_at + 1), source,
+    )  # fmt: skip
+
+
+def parse_all(texts: Iterable[str]) -> list[Requirement]:
+    """Read requirements; each text may hold several, separated by semicolons."""
+    found = []
+    for text in texts:
+        offset = 0
+        for part in text.split(";"):
+            if part.strip():
+                found.append(parse(" " * offset + part))
+            offset += len(part) + 1
+    if not found:
+        raise SettingsError("a requirement is empty", place=Place(SOURCE), expected=_FORM)
+    return found
+
+
+def evaluate(requirements: Iterable[Requirement], summaries: Sequence[Summary]) -> list[Check]:
+    """All requirements held against results, in order.
+
+    Raises:
+        SettingsError: a requirement names a player, level or measure that the results do not have.
+    """
+    players = list(dict.fromkeys(s.player for s in summaries))
+    levels = list(dict.fromkeys(s.level for s in summaries if s.level != EVERY))
+    symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
+    checks = []
+    for requirement in requirements:
+        if summaries:
+            requirement.check_names(players, levels, symbols)
+        checks.append(requirement.evaluate(summaries))
+    return checks
+
+
+def _number(text: str, start: int, source: str) -> float:
+    rest = text[start:]
+    column = start + len(rest) - len(rest.lstrip()) + 1
+    word = rest.strip()
+    percent = word.endswith("%")
+    digits = word[:-1].rstrip() if percent else word
+    if not _NUMBER.fullmatch(digits):
+        _refuse("a requirement has no number after its operator", source, column, word or "the end", "a number or 95%")
+    value = float(digits) / (100 if percent else 1)
+    if abs(value) > 1e300:
+        _refuse("a requirement's number is out of range", source, column, word, "a number within +-1e300")
+    return value
+
+
+def _refuse(
+    what: str, source: str, column: int, found: str, expected: str, hint: str | None = None
+) -> NoReturn:
+    raise SettingsError(what, place=Place(source, 1, column), found=found, expected=expected, hint=hint)
+
+
+def _where(summary: Summary) -> str:
+    return summary.player if summary.level == EVERY else f"{summary.player}@{summary.level}"
