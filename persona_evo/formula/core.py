@@ -80,6 +80,18 @@ class Formula:
             stack.append(joined)
         return tuple(stack[0])
 
+    @functools.cached_property
+    def operands(self) -> tuple[Formula, ...]:
+        """The operands of the outermost operation, none for a symbol or a number."""
+        begins: list[int] = []
+        for i, token in enumerate(self.tokens[:-1]):
+            needed = arity(token)
+            begin = begins[-needed] if needed else i
+            del begins[len(begins) - needed :]
+            begins.append(begin)
+        ends = [*begins[1:], len(self.tokens) - 1]
+        return tuple(Formula(self.tokens[a:b]) for a, b in zip(begins, ends, strict=False))
+
     @property
     def size(self) -> int:
         """Number of operations, symbols and constants."""

@@ -216,7 +216,7 @@ class _Parser:
         base = self.output[begin:]
         self.check_size(begin + max(1, times * (len(base) + 1) - 1), lexeme.place)
         del self.output[begin:]
-        self.output += base + (base + ["*"]) * (times - 1) if times else [1.0]
+        self.output += base + [*base, "*"] * (times - 1) if times else [1.0]
 
     def comma(self, lexeme: Lexeme) -> None:
         call = self.unwind()

@@ -1,0 +1,226 @@
+"""A persona: a kind of player, described by what it finds worth having at the end of a playthrough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_evo.errors import PersonaError, unknown
+from persona_evo.formula import Formula, parse
+from persona_evo.personas.toml import Table, read
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
+
+CATALOG = Path(__file__).parent / "catalog"
+"""Where the personas that ship with the project stand."""
+
+PAPER = "paper"
+"""The set of the four personas of the paper."""
+
+KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages")
+STAGE_KEYS = ("title", "utility", "until")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One goal of a persona whose goals change.
+
+    utility: what counts while this stage lasts, best kept within [0, 1]. until: the stage is over where this is
+    above 0; None for the last one. It is asked of the present state alone, so a condition that can become false again
+    takes the persona back.
+    """
+
+    title: str
+    utility: Formula
+    until: Formula | None = None
+
+
+@dataclass(frozen=True)
+class Persona:
+    """A kind of player.
+
+    name: as commands and files call it. game: name of the game, as the registry knows it. utility: value of a final
+    state, over the game's metrics; for a staged persona the one formula that its stages make together. priority: the
+    metric this persona is about, by which runs are compared. short: abbreviation, such as MK. set: the group in the
+    catalog ("paper" for the four of the paper). always: what a staged persona counts in every stage. source: file.
+    """
+
+    name: str
+    game: str
+    utility: Formula
+    priority: str
+    title: str = ""
+    short: str = ""
+    description: str = ""
+    stages: tuple[Stage, ...] = ()
+    always: Formula | None = None
+    set: str = ""
+    source: str = ""
+
+    def stage(self, metrics: dict[str, float]) -> int:
+        """Index of the stage that a state is in; 0 for a persona without stages."""
+        for i, stage in enumerate(self.stages):
+            if stage.until is None or stage.until.evaluate(metrics) <= 0.0:
+                return i
+        return 0
+
+
+def combine(stages: Sequence[Stage], always: Formula | None = None) -> Formula:
+    """One utility for all stages: (stages completed + utility of the current one) / number of stages, plus `always`.
+
+    Raises:
+        FormulaError: the result would be larger than a formula may be.
+    """
+    tokens: tuple[str | float, ...] = ()
+    for done in range(len(stages) - 1, -1, -1):
+        stage = stages[done]
+        value = stage.utility.tokens + ((float(done), "+") if done else ())
+        tokens = value if stage.until is None else stage.until.tokens + tokens + value + ("if",)
+    tokens += (float(len(stages)), "/")
+    if always is not None:
+        tokens += (*always.tokens, "+")
+    return Formula(tokens)
+
+
+def load(name: str | Path, game: Game | str | None = None) -> Persona:
+    """A persona by name, abbreviation or file.
+
+    Args:
+        name: a path to a TOML file; or a name or abbreviation in the catalog; or the name of a file NAME.toml in the
+            current folder.
+        game: the game it must belong to; None accepts any.
+
+    Raises:
+        PersonaError: there is none, or the file is wrong (with line and column).
+        FormulaError: its utility is no formula over the game's metrics.
+    """
+    text = str(name)
+    path = Path(name)
+    if path.is_file() and (path.suffix or isinstance(name, Path)):
+        return read_persona(path, game)
+    if isinstance(name, Path) or path.suffix == ".toml" or "/" in text or "\\" in text:
+        raise PersonaError("no such persona file", found=text, expected="a TOML file", hint="`persona new` writes one")
+    known = catalog(game)
+    for persona in known:
+        if text.lower() in (persona.name.lower(), persona.short.lower()):
+            return persona
+    beside = Path(f"{text}.toml")
+    if beside.is_file():
+        return read_persona(beside, game)
+    expected, hint = unknown(text, [p.name for p in known])
+    raise PersonaError("no such persona", found=text, expected=expected + ", or a TOML file", hint=hint)
+
+
+def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Persona]:
+    """Several personas: each name as for `load`, or "all" (the paper's four where the game has them, else the whole
+    catalog), or the name of a set in the catalog. Nothing comes twice.
+
+    Raises:
+        PersonaError: as for `load`.
+    """
+    found: dict[str, Persona] = {}
+    for name in names:
+        known = catalog(game) if name.isidentifier() else []
+        group = [p for p in known if p.set == (PAPER if name == "all" else name)]
+        if not group and name == "all":
+            group = known
+        for persona in group or [load(name, game)]:
+            found.setdefault(persona.name, persona)
+    return list(found.values())
+
+
+def catalog(game: Game | str | None = None) -> list[Persona]:
+    """The personas that ship with the project for one game, or for all; the paper's four first, in its order."""
+    wanted = _name_of(game)
+    paper = ("runner", "monster_killer", "treasure_collector", "completionist")
+    files = {path.stem: path for path in sorted(CATALOG.glob("*.toml"))}
+    ordered = [files.pop(name) for name in paper if name in files] + list(files.values())
+    tables = [read(path) for path in ordered]
+    return [_build(t, game) for t in tables if wanted is None or t.values.get("game") == wanted]
+
+
+def read_persona(path: Path, game: Game | str | None = None) -> Persona:
+    """The persona in a file.
+
+    Raises:
+        PersonaError, FormulaError: with file, line and column.
+    """
+    return _build(read(path), game)
+
+
+def _name_of(game: Game | str | None) -> str | None:
+    return game if game is None or isinstance(game, str) else game.name
+
+
+def _build(table: Table, game: Game | str | None) -> Persona:
+    table.allow(KEYS)
+    symbols = _symbols(table, game)
+    stages, always = _stages(table, symbols), None
+    if stages and "utility" in table.values:
+        raise PersonaError("a persona has either a utility or stages", place=table.place("utility"), hint="delete one")
+    if "always" in table.values:
+        if not stages:
+            raise PersonaError(
+                "`always` goes with stages", place=table.place("always"), hint="add the term to the utility itself"
+            )
+        always = _formula(table, "always", symbols)
+    utility = combine(stages, always) if stages else _formula(table, "utility", symbols)
+    priority = table.text("priority")
+    if priority not in symbols:
+        expected, hint = unknown(priority, symbols)
+        raise PersonaError(
+            "the priority is no metric of the game", place=table.place("priority"), found=priority, expected=expected,
+            hint=hint,
+        )  # fmt: skip
+    name = table.text("name", Path(table.source).stem)
+    if not _NAME.fullmatch(name):
+        raise PersonaError(
+            "not a name for a persona", place=table.place("name"), found=repr(name), expected="letters, digits, _ and -"
+        )
+    return Persona(
+        name=name, game=table.text("game"), utility=utility, priority=priority, stages=stages, always=always,
+        title=table.text("title", name.replace("_", " ").title()), short=table.text("short", name),
+        description=table.text("description", ""), set=table.text("set", ""), source=table.source,
+    )  # fmt: skip
+
+
+def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
+    """The metrics a persona may use; checks that it is for this game."""
+    from persona_evo.errors import SettingsError
+    from persona_evo.games import registry
+
+    written, wanted = table.text("game"), _name_of(game)
+    if wanted is not None and written != wanted:
+        raise PersonaError("the persona is for another game", place=table.place("game"), found=written, expected=wanted)
+    if game is not None and not isinstance(game, str):
+        return game.symbols
+    try:
+        return registry.get(written).symbols
+    except SettingsError as e:
+        raise PersonaError(
+            e.what, place=table.place("game"), found=e.found, expected=e.expected, hint=e.hint
+        ) from e  # fmt: skip
+
+
+def _formula(table: Table, key: str, symbols: tuple[str, ...]) -> Formula:
+    return parse(table.text(key), symbols, place=table.text_place(key))
+
+
+def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
+    stages = []
+    parts = table.tables("stages")
+    for i, part in enumerate(parts):
+        part.allow(STAGE_KEYS)
+        last = i == len(parts) - 1
+        if last and "until" in part.values:
+            raise PersonaError(
+                "the last stage has no end", place=part.place("until"), hint="delete its `until`, or add a stage"
+            )
+        until = None if last else _formula(part, "until", symbols)
+        stages.append(Stage(part.text("title", f"stage {i + 1}"), _formula(part, "utility", symbols), until))
+    return tuple(stages)

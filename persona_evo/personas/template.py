@@ -1,0 +1,152 @@
+"""Starting a persona file, and explaining what a persona's utility does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from persona_evo.formula import Formula
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Metric
+    from persona_evo.personas.core import Persona
+
+COUNT = 10.0
+"""Stands for the high end of a count that has none."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A made-up final state: what it stands for, and every metric by symbol."""
+
+    label: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a persona thinks of a sample state.
+
+    values: the metrics its utility reads. parts: (term, value) whose sum is the utility; for a staged persona the
+    terms are the current stage's own and `always`, before they are scaled. stage: title of the current stage, or "".
+    """
+
+    label: str
+    values: Mapping[str, float]
+    utility: float
+    parts: tuple[tuple[str, float], ...]
+    stage: str
+
+
+def text(name: str, game: Game) -> str:
+    """A commented persona file to start from; it loads as it is."""
+    up = [m for m in game.metrics if m.better == "higher"] or list(game.metrics)
+    example = f"0.7 * {up[0].symbol} + 0.3 * {up[-1].symbol}" if len(up) > 1 else up[0].symbol
+    dead = " - 5 * DEAD" if "DEAD" in game.symbols else ""
+    metrics = "\n".join(f"#   {m.symbol:<5} {_range(m):<14} {m.meaning}" for m in game.metrics)
+    return f"""\
+# A persona for {game.title}. Explain it with:  persona-evo persona check {name}.toml
+
+game = "{game.name}"
+title = "{name.replace("_", " ").replace("-", " ").title()}"
+short = "{"".join(part[:1] for part in name.replace("-", "_").split("_")).upper()}"
+description = "What this kind of player wants, in a sentence."
+
+# The metric this persona is about; runs of an evolution are compared by it.
+priority = "{up[0].symbol}"
+
+# What the end of a playthrough is worth to it. Between 0 and 1 suits the search best.
+# Operations: + - * /   > >= < <=   x ^ 2   abs sqrt log exp min(a, b) max(a, b) if(condition, a, b)
+# The game's metrics:
+{metrics}
+utility = "{example}{dead}"
+
+# A persona whose goal changes has stages instead of one utility: delete the line above, uncomment these.
+# A stage lasts until its condition holds; `always` counts in every stage.
+# always = "{dead.strip().replace("- ", "-") or up[0].symbol}"
+#
+# [[stages]]
+# title = "first this"
+# utility = "{up[0].symbol}"
+# until = "{up[0].symbol} >= 0.5"
+#
+# [[stages]]
+# title = "then that"
+# utility = "{up[-1].symbol}"
+"""
+
+
+def _range(metric: Metric) -> str:
+    high = "" if metric.high == float("inf") else f"{metric.high:g}"
+    return f"{metric.low:g} to {high}" if high else f"from {metric.low:g}"
+
+
+def high_end(metric: Metric, game: Game) -> float:
+    """The high end of a metric's range; without one: the horizon (the clock), COUNT (has a unit), else 1."""
+    if metric.high != float("inf"):
+        return metric.high
+    return float(game.horizon) if metric.clock else metric.low + (COUNT if metric.unit else 1.0)
+
+
+def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
+    """Made-up states from the ranges of the metrics: no level may be able to reach them.
+
+    All metrics low; the best case (each metric at the end that the game calls better, the rest low); then for each
+    metric that the persona reads: it alone high, and the best case with it at its other end.
+    """
+    low = {m.symbol: m.low for m in game.metrics}
+    high = {m.symbol: high_end(m, game) for m in game.metrics}
+    best = {m.symbol: high[m.symbol] if m.better == "higher" else low[m.symbol] for m in game.metrics}
+    found = [Sample("all metrics low", low), Sample("best case", best)]
+    reads = game.symbols if persona is None else [s for s in game.symbols if s in persona.utility.symbols]
+    for symbol in reads:
+        found.append(Sample(f"only {symbol} high", {**low, symbol: high[symbol]}))
+        other = low[symbol] if best[symbol] == high[symbol] else high[symbol]
+        found.append(Sample(f"best case, but {symbol} {'low' if other == low[symbol] else 'high'}",
+                            {**best, symbol: other}))  # fmt: skip
+    return found
+
+
+def explain(persona: Persona, given: Sequence[Sample]) -> list[Row]:
+    """What the persona's utility is on each sample, and what it is made of."""
+    rows = []
+    for sample in given:
+        values = dict(sample.values)
+        at = persona.stage(values)
+        stage = persona.stages[at] if persona.stages else None
+        parts = terms(stage.utility if stage else persona.utility)
+        if persona.always is not None:
+            parts = [*parts, *terms(persona.always)]
+        rows.append(
+            Row(
+                label=sample.label,
+                values={s: values[s] for s in sorted(persona.utility.symbols)},
+                utility=persona.utility.evaluate(values),
+                parts=tuple((part.text, part.evaluate(values)) for part in parts),
+                stage=stage.title if stage else "",
+            )
+        )
+    return rows
+
+
+def terms(formula: Formula) -> list[Formula]:
+    """The terms of a sum, those that are taken away with their sign turned."""
+    left = [(formula, False)]
+    found: list[Formula] = []
+    while left:
+        part, negative = left.pop()
+        operation = part.tokens[-1]
+        if operation in ("+", "-"):
+            a, b = part.operands
+            left += [(b, negative != (operation == "-")), (a, negative)]
+        else:
+            found.append(_opposite(part) if negative else part)
+    return found
+
+
+def _opposite(term: Formula) -> Formula:
+    first = term.tokens[0]
+    if term.tokens[-1] == "*" and isinstance(first, float) and term.operands[0].size == 1:
+        return Formula((-first, *term.tokens[1:]))
+    return Formula((*term.tokens, "neg"))

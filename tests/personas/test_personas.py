@@ -1,0 +1,186 @@
+"""Personas: the catalog, staged utilities, files with mistakes, the template and the explanation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.errors import FormulaError, InputError, PersonaError
+from persona_evo.formula import parse
+from persona_evo.games.core import Game, Metric
+from persona_evo.personas import Persona, Stage, catalog, combine, load, resolve, template
+
+
+def _never(*_: Any) -> Any:
+    raise AssertionError("a persona must not need the rules of its game")
+
+
+TOY = Game(
+    name="toy", title="Toy", version=1, rules=_never, load=_never, action_name=_never, parse_action=_never,
+    horizon=50,
+    metrics=(
+        Metric("ST", "steps", "steps so far", "steps", better="lower", clock=True),
+        Metric("GOLD", "gold", "share of the gold", high=1, better="higher", ratio=True),
+        Metric("HITS", "hits", "blows taken", "times", better="lower"),
+        Metric("DEAD", "dead", "1 when dead", high=1, better="lower"),
+    ),
+)  # fmt: skip
+
+PLAIN = """\
+game = "toy"
+title = "Miser"
+priority = "GOLD"
+utility = "GOLD - 0.01 * ST - 5 * DEAD"
+"""
+
+STAGED = """\
+game = "toy"
+priority = "GOLD"
+always = "-5 * DEAD"
+
+[[stages]]
+title = "collect"
+utility = "GOLD"
+until = "GOLD >= 0.5"
+
+[[stages]]
+title = "hurry"
+utility = "1 - 0.01 * ST"
+"""
+
+
+def persona(folder: Path, text: str, name: str = "miser.toml") -> Persona:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return load(path, TOY)
+
+
+def test_the_papers_four_have_its_utilities() -> None:
+    four = {p.short: p for p in catalog("minidungeons2") if p.set == "paper"}
+    assert list(four) == ["R", "MK", "TC", "C"]
+    assert [p.priority for p in four.values()] == ["PE", "MS", "TO", "IC"]
+    state = {"PE": 0.5, "ST": 20.0, "MS": 0.25, "TO": 0.75, "IC": 0.4, "DEAD": 0.0}
+    values = [p.utility.evaluate(state) for p in four.values()]
+    assert values == pytest.approx([0.3, 0.325, 0.675, 0.43])
+    dead = [p.utility.evaluate({**state, "DEAD": 1.0}) for p in four.values()]
+    assert dead == pytest.approx([v - 5 for v in values])
+
+
+def test_every_persona_of_the_catalog_says_what_it_is() -> None:
+    for p in catalog():
+        assert p.title and p.short and p.description and p.set
+        assert load(p.name, p.game) == p == load(p.short.lower(), p.game)
+
+
+def test_names_sets_and_all() -> None:
+    assert [p.short for p in resolve(["all"], "minidungeons2")] == ["R", "MK", "TC", "C"]
+    assert [p.name for p in resolve(["staged", "R", "runner"], "minidungeons2")] == ["looter_then_runner", "runner"]
+
+
+def test_a_file_is_found_by_path_and_by_name_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = persona(tmp_path, "\ufeff" + PLAIN)
+    assert (p.name, p.title, p.short, p.game) == ("miser", "Miser", "miser", "toy")
+    monkeypatch.chdir(tmp_path)
+    assert load("miser", TOY).utility == p.utility == load("miser.toml", TOY).utility
+
+
+def test_stages_count_what_is_done_and_the_present_goal() -> None:
+    a, b, c = parse("GOLD"), parse("1 - 0.01 * ST"), parse("0.5")
+    utility = combine([Stage("a", a, parse("GOLD - 0.5")), Stage("b", b, parse("ST >= 10")), Stage("c", c)])
+    assert utility.evaluate({"GOLD": 0.5, "ST": 99}) == pytest.approx(0.5 / 3)
+    assert utility.evaluate({"GOLD": 0.75, "ST": 5}) == pytest.approx((1 + 0.95) / 3)
+    assert utility.evaluate({"GOLD": 0.75, "ST": 10}) == pytest.approx((2 + 0.5) / 3)
+
+
+def test_a_staged_persona_from_a_file(tmp_path: Path) -> None:
+    p = persona(tmp_path, STAGED)
+    assert [s.title for s in p.stages] == ["collect", "hurry"]
+    state = {"GOLD": 0.25, "ST": 10.0, "HITS": 0.0, "DEAD": 1.0}
+    assert p.stage(state) == 0 and p.utility.evaluate(state) == pytest.approx(0.25 / 2 - 5)
+    state["GOLD"] = 0.5
+    assert p.stage(state) == 1 and p.utility.evaluate(state) == pytest.approx(1.9 / 2 - 5)
+
+
+MISTAKES = [
+    ("", PersonaError, "miser.toml:1: game is missing"),
+    ('game = "toy"\npriority = GOLD\n', PersonaError, "miser.toml:2:12: not TOML"),
+    (PLAIN.replace("GOLD -", "GOLDEN -"), FormulaError, "miser.toml:4:12: unknown symbol"),
+    (PLAIN.replace("GOLD -", "GOLDEN -"), FormulaError, "did you mean 'GOLD'?"),
+    (PLAIN.replace('"GOLD - 0.01', '"""\nGOLD -\n  0.01.').replace('DEAD"', 'DEAD"""'), FormulaError, "miser.toml:6:7"),
+    (PLAIN.replace("priority", "priorty"), PersonaError, "did you mean 'priority'?"),
+    (PLAIN.replace('"GOLD"', '"GOLF"'), PersonaError, "miser.toml:3:1: the priority is no metric"),
+    (PLAIN.replace('"toy"', '"minidungeons2"'), PersonaError, "miser.toml:1:1: the persona is for another game"),
+    (PLAIN.replace('"Miser"', "3"), PersonaError, "miser.toml:2:1: title is not a text"),
+    (PLAIN + 'always = "1"\n', PersonaError, "miser.toml:5:1: `always` goes with stages"),
+    (PLAIN + 'name = "a b"\n', PersonaError, "miser.toml:5:1: not a name"),
+    (PLAIN + "[[stages]]\nutility = 'ST'\n", PersonaError, "miser.toml:4:1: a persona has either"),
+    (STAGED + 'until = "ST"\n', PersonaError, "miser.toml:13:1: the last stage has no end"),
+    (STAGED.replace('until = "GOLD >= 0.5"\n', ""), PersonaError, "miser.toml:5: until is missing"),
+    (STAGED.replace("ST", "STP"), FormulaError, "miser.toml:12:23: unknown symbol"),
+    (STAGED.replace("until", "untill"), PersonaError, "miser.toml:8:1: unknown key"),
+    ('game = "toy"\npriority = "GOLD"\nstages = 3\n', PersonaError, "miser.toml:3:1: stages is no list"),
+    ('game = "toy"\npriority = "GOLD"\nstages = []\n', PersonaError, "utility is missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "message"), MISTAKES)
+def test_mistakes_are_told_with_their_place(
+    tmp_path: Path, text: str, kind: type[InputError], message: str
+) -> None:
+    with pytest.raises(kind) as e:
+        persona(tmp_path, text)
+    assert message in str(e.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(PersonaError, match="not UTF-8"):
+        load(tmp_path / "bad.toml")
+    with pytest.raises(PersonaError, match="no such persona file"):
+        load(tmp_path / "none.toml")
+    with pytest.raises(PersonaError, match="did you mean 'runner'"):
+        load("runer", "minidungeons2")
+
+
+def test_an_unknown_game_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(PLAIN.replace("toy", "minidungeon2"))
+    with pytest.raises(PersonaError, match="did you mean 'minidungeons2'") as e:
+        load(path)
+    assert e.value.place is not None and e.value.place.line == 1
+
+
+@pytest.mark.parametrize("name", ["my_player", "x"])
+def test_the_template_loads_as_it_is_and_with_its_stages(tmp_path: Path, name: str) -> None:
+    text = template.text(name, TOY)
+    p = persona(tmp_path, text, f"{name}.toml")
+    assert p.priority == "GOLD" and "DEAD" in p.utility.symbols
+    assert all(f"{m.symbol} " in text and m.meaning in text for m in TOY.metrics)
+    head, _, stages = text.partition("# always")
+    lines = [line for line in head.splitlines() if not line.startswith("utility")]
+    lines += [line.removeprefix("# ").removeprefix("#") for line in ("# always" + stages).splitlines()]
+    assert len(persona(tmp_path, "\n".join(lines), "staged.toml").stages) == 2
+
+
+def test_samples_come_from_the_ranges(tmp_path: Path) -> None:
+    p = persona(tmp_path, PLAIN)
+    found = {s.label: s.values for s in template.samples(TOY, p)}
+    assert found["best case"] == {"ST": 0, "GOLD": 1, "HITS": 0, "DEAD": 0}
+    assert found["only ST high"]["ST"] == TOY.horizon
+    assert found["best case, but DEAD high"] == {"ST": 0, "GOLD": 1, "HITS": 0, "DEAD": 1}
+    assert not any("HITS" in label for label in found)
+    assert {s.values["HITS"] for s in template.samples(TOY)} == {0.0, template.COUNT}
+
+
+def test_explanations_add_up(tmp_path: Path) -> None:
+    p = persona(tmp_path, PLAIN)
+    for row in template.explain(p, template.samples(TOY, p)):
+        assert row.utility == pytest.approx(sum(value for _, value in row.parts))
+        assert [term for term, _ in row.parts] == ["GOLD", "-0.01 * ST", "-5 * DEAD"]
+    staged = persona(tmp_path, STAGED)
+    stages = {row.label: row.stage for row in template.explain(staged, template.samples(TOY, staged))}
+    assert stages["all metrics low"] == "collect" and stages["best case"] == "hurry"
