@@ -84,13 +84,22 @@ def is_warm() -> bool:
     return any(cache_folder().rglob("*.nbc"))
 
 
-def jit(function: Callable[..., Any], signature: Any = None, *, inline: bool = False, final: bool = False) -> Any:
+def jit(
+    function: Callable[..., Any],
+    signature: Any = None,
+    *,
+    inline: bool = False,
+    final: bool = False,
+    allocates: bool = False,
+) -> Any:
     """`function` compiled by numba.
 
     Args:
         function: a function at module level (closures cannot be cached).
         signature: an explicit numba signature, needed for what is passed to or receives other functions.
         inline: ask LLVM to inline it into its callers.
+        allocates: the function makes arrays of its own; all others are compiled without numba's reference counting
+            (its private switch `_nrt`, worth a factor on functions this small).
         final: forbid other signatures (needed where a parameter is a function, or each process would recompile).
     """
     if INTERPRET:
@@ -100,6 +109,8 @@ def jit(function: Callable[..., Any], signature: Any = None, *, inline: bool = F
     flags = dict(FLAGS)
     if inline:
         flags["forceinline"] = True
+    if not allocates:
+        flags["_nrt"] = False
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder())
     try:

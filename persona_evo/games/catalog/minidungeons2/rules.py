@@ -15,7 +15,7 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, NO_STEP, NOTHING, NOWHERE, NPC_AFTER_END, OBJECT_WINS_TIE,
     OGRE, OPENED_AT, PORTAL, PORTAL_A, PORTAL_B, PORTALS_AT, POTION, POTIONS, SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT,
     THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, HEIGHT, BOARD_AT, WIZARD, WIZARD_RANGE, WORDS, Row,
-    offset, pair, word,
+    offset, pair, pair_in, pair_row, put, word,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
 
@@ -29,24 +29,24 @@ MAX_BLOB = 3
 @compiled
 def hurt_hero(s: Row, damage: int) -> None:
     """Take hit points from the hero, who may fall below zero."""
-    s[HP_AT] = word(s, HP_AT) - damage
-    if s[HP_AT] <= HP_BIAS:
-        s[FLAGS_AT] |= IS_DEAD
+    put(s, HP_AT, word(s, HP_AT) - damage)
+    if word(s, HP_AT) <= HP_BIAS:
+        put(s, FLAGS_AT, word(s, FLAGS_AT) | IS_DEAD)
 
 
 @compiled
 def hurt_monster(t: Row, s: Row, m: int, hp: int, damage: int) -> None:
-    """A blow to monster m, whose hit points are at s[hp]; a minitaur is knocked out by any."""
-    if t[HEADER + 10 * word(t, TILES) + m] == MINITAUR:
-        if s[hp] == 0:
-            s[hp] = KNOCKED_OUT_TURNS
-            s[KNOCKED_AT] += 1
-    elif s[hp] > 0:
-        if s[hp] <= damage:
-            s[hp] = 0
-            s[SLAIN_AT] += 1
+    """A blow to monster m, whose hit points are at word(s, hp); a minitaur is knocked out by any."""
+    if word(t, HEADER + 10 * word(t, TILES) + m) == MINITAUR:
+        if word(s, hp) == 0:
+            put(s, hp, KNOCKED_OUT_TURNS)
+            put(s, KNOCKED_AT, word(s, KNOCKED_AT) + 1)
+    elif word(s, hp) > 0:
+        if word(s, hp) <= damage:
+            put(s, hp, 0)
+            put(s, SLAIN_AT, word(s, SLAIN_AT) + 1)
         else:
-            s[hp] = word(s, hp) - damage
+            put(s, hp, word(s, hp) - damage)
 
 
 @compiled
@@ -78,7 +78,7 @@ def is_there(s: Row, k: int) -> int:
 @compiled
 def take(s: Row, k: int) -> None:
     """Potion or treasure k is gone."""
-    s[THINGS_AT + (k >> 4)] = word(s, THINGS_AT + (k >> 4)) & ~(1 << (k & 15))
+    put(s, THINGS_AT + (k >> 4), word(s, THINGS_AT + (k >> 4)) & ~(1 << (k & 15)))
 
 
 @compiled
@@ -89,20 +89,20 @@ def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
     if kind == POTION:
         if is_there(s, thing >> 3):
             take(s, thing >> 3)
-            s[DRUNK_AT] += 1
-            if t[HP_CAP] == 0 or word(s, HP_AT) - HP_BIAS < word(t, HP_CAP):
-                s[HP_AT] += 1
+            put(s, DRUNK_AT, word(s, DRUNK_AT) + 1)
+            if word(t, HP_CAP) == 0 or word(s, HP_AT) - HP_BIAS < word(t, HP_CAP):
+                put(s, HP_AT, word(s, HP_AT) + 1)
     elif kind == TREASURE:
         if is_there(s, thing >> 3):
             take(s, thing >> 3)
-            s[OPENED_AT] += 1
+            put(s, OPENED_AT, word(s, OPENED_AT) + 1)
     elif kind == TRAP:
-        s[TRAPS_AT] += 1
+        put(s, TRAPS_AT, word(s, TRAPS_AT) + 1)
         hurt_hero(s, 1)
     elif kind == DOOR:
-        s[FLAGS_AT] |= HAS_WON
+        put(s, FLAGS_AT, word(s, FLAGS_AT) | HAS_WON)
     elif kind == PORTAL:
-        s[PORTALS_AT] += 1
+        put(s, PORTALS_AT, word(s, PORTALS_AT) + 1)
         return 1
     return 0
 
@@ -122,7 +122,7 @@ def move_hero(t: Row, s: Row, direction: int) -> None:
         ported = 0
         stopped = 0
         for i in range(m):
-            if s[places + i] != to:
+            if word(s, places + i) != to:
                 continue
             if meets and i >= after:
                 meets = False
@@ -143,9 +143,9 @@ def move_hero(t: Row, s: Row, direction: int) -> None:
             hero = word(t, PORTAL_A) if word(t, PORTAL_B) == to else word(t, PORTAL_B)
         elif stopped == 0:
             hero = to
-        s[HERO_AT] = hero
-    if s[JAVELIN_AT] == hero:
-        s[JAVELIN_AT] = NOWHERE
+        put(s, HERO_AT, hero)
+    if word(s, JAVELIN_AT) == hero:
+        put(s, JAVELIN_AT, NOWHERE)
 
 
 @compiled
@@ -153,12 +153,12 @@ def throw(t: Row, s: Row, tile: int) -> None:
     """Throw the javelin at a tile with a monster in sight; anything else is a lost turn."""
     n = word(t, TILES)
     m = word(t, MONSTERS)
-    if s[JAVELIN_AT] != NOWHERE or tile >= n or pair(t, word(s, HERO_AT), tile) & SEEN == 0:
+    if word(s, JAVELIN_AT) != NOWHERE or tile >= n or pair(t, word(s, HERO_AT), tile) & SEEN == 0:
         return
     places = THINGS_AT + word(t, WORDS)
     somebody = False
     for i in range(m):
-        if s[places + i] == tile:
+        if word(s, places + i) == tile:
             somebody = True
             hp = places + m + i
             kind = word(t, HEADER + 10 * n + i)
@@ -166,22 +166,22 @@ def throw(t: Row, s: Row, tile: int) -> None:
                 hurt_monster(t, s, i, hp, 1)
                 break
     if somebody:
-        s[JAVELIN_AT] = tile
-        s[THROWN_AT] += 1
+        put(s, JAVELIN_AT, tile)
+        put(s, THROWN_AT, word(s, THROWN_AT) + 1)
 
 
 @compiled
 def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -> None:
-    """Monster `me` (hit points at s[me]) walks into monster i (hit points at s[hp])."""
+    """Monster `me` (hit points at word(s, me)) walks into monster i (hit points at word(s, hp))."""
     n = word(t, TILES)
     m = word(t, MONSTERS)
     other = word(t, HEADER + 10 * n + i)
-    if kind == WIZARD or not blocks(other, word(s, hp)) or (kind == MINITAUR and s[me] != 0):
+    if kind == WIZARD or not blocks(other, word(s, hp)) or (kind == MINITAUR and word(s, me) != 0):
         return
     if kind == BLOB and other == BLOB:
-        s[me] = min(MAX_BLOB, word(s, me) + word(s, hp))
-        s[hp] = 0
-        s[SLAIN_AT] += 1
+        put(s, me, min(MAX_BLOB, word(s, me) + word(s, hp)))
+        put(s, hp, 0)
+        put(s, SLAIN_AT, word(s, SLAIN_AT) + 1)
         return
     first = me - (THINGS_AT + word(t, WORDS) + m)
     hurt_monster(t, s, i, hp, strength(kind, word(s, me)))
@@ -200,7 +200,7 @@ def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -
     elif what == POTION:
         if kind == BLOB and is_there(s, thing >> 3):
             take(s, thing >> 3)
-            s[me] = min(MAX_BLOB, word(s, me) + 1)
+            put(s, me, min(MAX_BLOB, word(s, me) + 1))
     elif what == TREASURE:
         if kind == OGRE and is_there(s, thing >> 3):
             take(s, thing >> 3)
@@ -214,7 +214,7 @@ def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
     places = THINGS_AT + word(t, WORDS)
     me = places + m + mover
     stopped = 0
-    if s[HERO_AT] == to and word(s, FLAGS_AT) & IS_DEAD == 0:
+    if word(s, HERO_AT) == to and word(s, FLAGS_AT) & IS_DEAD == 0:
         if kind != WIZARD:
             hurt_hero(s, strength(kind, word(s, me)))
             hurt_monster(t, s, mover, me, 1)
@@ -223,7 +223,7 @@ def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
     meets = word(t, HEADER + 7 * n + to) != NOTHING
     after = word(t, HEADER + 8 * n + to)
     for i in range(m):
-        if s[places + i] != to or i == mover:
+        if word(s, places + i) != to or i == mover:
             continue
         if meets and i >= after:
             meets = False
@@ -234,7 +234,7 @@ def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
     if meets:
         monster_meets_thing(t, s, kind, mover, me, to)
     if stopped == 0:
-        s[places + mover] = to
+        put(s, places + mover, to)
 
 
 @compiled
@@ -253,45 +253,36 @@ def nearest_thing(t: Row, s: Row, here: int, first: int, count: int, limit: int)
 
 
 @compiled
-def act(t: Row, s: Row, kind: int, i: int, hero: int, here: int) -> None:
-    """One monster's turn, once it is known to be able to act."""
+def act(t: Row, s: Row, kind: int, i: int, p: int, here: int) -> None:
+    """One monster's turn, once it is known to be able to act; p is its pair with the hero."""
     n = word(t, TILES)
-    p = pair(t, hero, here)
     target_step = p & 7
-    if kind == GOBLIN:
-        if p & SEES == 0:
-            return
-    elif kind == WIZARD:
-        if p & SEES == 0:
-            return
+    if kind == WIZARD:
         if p >> 6 <= word(t, WIZARD_RANGE):
             hurt_hero(s, 1)
             return
-    elif kind != MINITAUR:
-        bit = 1 if kind == BLOB else 2
-        if word(t, HEADER + 9 * n + here) & bit:
-            limit = 1 << 30
-            if p & SEES:
-                limit = (p >> 6) + word(t, OBJECT_WINS_TIE)
-            potions = word(t, POTIONS)
-            if kind == BLOB:
-                tile = nearest_thing(t, s, here, 0, potions, limit)
-            else:
-                tile = nearest_thing(t, s, here, potions, word(t, TREASURES), limit)
-            if tile != NOWHERE:
-                target_step = pair(t, tile, here) & 7
-            elif p & SEES == 0:
-                return
+    elif kind == BLOB or kind == OGRE:
+        limit = 1 << 30
+        if p & SEES:
+            limit = (p >> 6) + word(t, OBJECT_WINS_TIE)
+        first = 0
+        count = word(t, POTIONS)
+        if kind == OGRE:
+            first = count
+            count = word(t, TREASURES)
+        tile = nearest_thing(t, s, here, first, count, limit)
+        if tile != NOWHERE:
+            target_step = pair(t, tile, here) & 7
         elif p & SEES == 0:
             return
     if target_step == NO_STEP:
         return
     to = word(t, HEADER + 2 * n + 4 * here + target_step)
-    if t[GOBLINS_AVOID] and kind <= WIZARD:
+    if word(t, GOBLINS_AVOID) and kind <= WIZARD:
         m = word(t, MONSTERS)
         places = THINGS_AT + word(t, WORDS)
         for j in range(m):
-            if s[places + j] == to and j != i and t[HEADER + 10 * n + j] <= WIZARD and s[places + m + j] > 0:
+            if word(s, places + j) == to and j != i and word(t, HEADER + 10 * n + j) <= WIZARD and word(s, places + m + j) > 0:
                 return
     move_monster(t, s, kind, i, to)
 
@@ -299,7 +290,7 @@ def act(t: Row, s: Row, kind: int, i: int, hero: int, here: int) -> None:
 @rule("step")
 def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
     """One turn: the hero acts, then every monster once in the order of its starting tile."""
-    s[STEPS_AT] += 1
+    put(s, STEPS_AT, word(s, STEPS_AT) + 1)
     if action >= THROW:
         throw(t, s, action - THROW)
     elif action >= 0:
@@ -309,19 +300,24 @@ def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
     places = THINGS_AT + word(t, WORDS)
     kinds = HEADER + 10 * n
     hero = word(s, HERO_AT)
-    to_the_end = t[NPC_AFTER_END] != 0
+    to_the_end = word(t, NPC_AFTER_END) != 0
+    row = pair_row(t, hero)
+    sight = HEADER + 9 * n
     for i in range(m):
-        if s[FLAGS_AT] != 0 and not to_the_end:
+        if word(s, FLAGS_AT) != 0 and not to_the_end:
             return 0
         kind = word(t, kinds + i)
         hp = places + m + i
         if kind == MINITAUR:
-            if s[hp] != 0:
-                s[hp] = word(s, hp) - 1
+            if word(s, hp) != 0:
+                put(s, hp, word(s, hp) - 1)
                 continue
-        elif s[hp] == 0:
+        elif word(s, hp) == 0:
             continue
-        act(t, s, kind, i, hero, word(s, places + i))
+        here = word(s, places + i)
+        p = pair_in(t, row, hero, here)
+        if p & SEES or kind == MINITAUR or (kind >= OGRE and word(t, sight + here) & (5 - kind)):
+            act(t, s, kind, i, p, here)
     return 0
 
 
@@ -331,11 +327,12 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
     n = word(t, TILES)
     hero = word(s, HERO_AT)
     count = 0
-    if s[JAVELIN_AT] == NOWHERE:
+    if word(s, JAVELIN_AT) == NOWHERE:
         places = THINGS_AT + word(t, WORDS)
+        row = pair_row(t, hero)
         for i in range(word(t, MONSTERS)):
             tile = word(s, places + i)
-            if pair(t, hero, tile) & SEEN:
+            if pair_in(t, row, hero, tile) & SEEN:
                 new = True
                 for k in range(count):
                     if actions[k] == THROW + tile:
@@ -344,7 +341,7 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
                     actions[count] = THROW + tile
                     count += 1
     for d in range(4):
-        if t[HEADER + 2 * n + 4 * hero + d] != NOWHERE:
+        if word(t, HEADER + 2 * n + 4 * hero + d) != NOWHERE:
             actions[count] = d
             count += 1
     return count

@@ -62,8 +62,17 @@ SEES, SEEN = 8, 16
 
 @compiled
 def word(row: Row, at: int) -> int:
-    """One entry as a signed whole number (unsigned ones turn into floats in mixed arithmetic)."""
-    return np.int64(row[at])  # type: ignore[return-value]
+    """One entry as a signed whole number (unsigned ones turn into floats in mixed arithmetic).
+
+    The index is made unsigned, which spares the check for indices that count from the end (a quarter of a turn's time).
+    """
+    return np.int64(row[np.uint64(at)])  # type: ignore[return-value]
+
+
+@compiled
+def put(row: Row, at: int, value: int) -> None:
+    """Write one entry."""
+    row[np.uint64(at)] = value
 
 
 @compiled
@@ -187,24 +196,38 @@ def _entry(t: Row, target: int, start: int) -> int:
     return (far << 6) | step | (SEES * line_of_sight(t, start, target)) | (SEEN * line_of_sight(t, target, start))
 
 
-entry = jit(_entry)
+entry = jit(_entry, "int64(uint16[::1], int64, int64)", final=True, allocates=True)
 
 
 @compiled
-def pair(t: Row, target: int, start: int) -> int:
+def pair_row(t: Row, target: int) -> int:
+    """Where the pairs of one target begin, -1 on levels without a table of pairs."""
+    if word(t, PAIRED) == 0:
+        return -1
+    return offset(t, PAIR_AT) + target * word(t, TILES)
+
+
+@compiled
+def pair_in(t: Row, row: int, target: int, start: int) -> int:
     """What holds between a target (hero, potion, treasure) and a tile `start` (where a monster is).
 
     Bits 0-2: direction of the first step from start to target (0 N, 1 E, 2 S, 3 W, NO_STEP without a path); SEES: the
     line of sight from start to target is free; SEEN: that from target to start is; from bit 6 on: Manhattan distance.
+    row is `pair_row(t, target)`.
     """
-    if t[PAIRED] == 0:
+    if row < 0:
         return entry(t, target, start)  # type: ignore[no-any-return]
-    at = offset(t, PAIR_AT) + target * word(t, TILES) + start
-    known = word(t, at)
+    known = word(t, row + start)
     if known == NOWHERE:
         known = entry(t, target, start)
-        t[at] = known
+        put(t, row + start, known)
     return known
+
+
+@compiled
+def pair(t: Row, target: int, start: int) -> int:
+    """`pair_in` for a single question."""
+    return pair_in(t, pair_row(t, target), target, start)
 
 
 def _fill_pairs(t: Row) -> None:
@@ -252,7 +275,7 @@ def _fill_ways(t: Row, exact: int) -> int:
     return longest
 
 
-fill_ways = jit(_fill_ways)
+fill_ways = jit(_fill_ways, "int64(uint16[::1], int64)", allocates=True)
 
 
 def _fill_sight(t: Row) -> None:

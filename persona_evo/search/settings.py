@@ -1,0 +1,131 @@
+"""What a search is told: its budget and its rules. Both are data; they travel into run folders and policy files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from persona_evo.errors import SettingsError, unknown
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "stop": ("first_win", "budget"),
+    "terminal": ("revisit", "cut_off"),
+    "expansion": ("ordered", "random"),
+    "transpositions": ("off", "prune", "merge"),
+    "value": ("mixed", "mean"),
+    "watch": ("tree", "ends", "all"),
+}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search may go on: whichever limit comes first.
+
+    iterations: rounds of select, expand, roll out, back up. nodes: size of the tree. seconds: wall clock; a result
+    under it depends on the machine and is marked as not reproducible.
+    """
+
+    iterations: int | None = 10_000
+    seconds: float | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("iterations", self.iterations), ("nodes", self.nodes), ("seconds", self.seconds)):
+            limit = 2_000_000_000 if name != "seconds" else 10.0**9
+            if value is not None and not 0 < value <= limit:
+                raise SettingsError(
+                    f"the budget's {name} are out of range",
+                    found=str(value),
+                    expected=f"more than 0, at most {limit:g}",
+                )
+        if self.iterations is None and self.seconds is None and self.nodes is None:
+            raise SettingsError("a budget without a limit", expected="iterations, seconds or nodes")
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same result on every machine."""
+        return self.seconds is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Budget:
+        """The inverse of `to_dict`."""
+        return cls(**_known(cls, data, "budget"))
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The rules of a search.
+
+    stop: `first_win` ends at the first selected node that wins (the paper), `budget` goes on and keeps the best plan
+    seen. terminal: `revisit` lets the policy select finished nodes again, `cut_off` never selects a subtree that holds
+    nothing new; an exhausted root is a proof. expansion: untried actions in the game's order, or at random.
+    rollout: random actions after an expansion. horizon: moves from the root at most; 0 takes the game's.
+    transpositions: `prune` drops a state that the tree holds at no greater depth, `merge` lets equal states share
+    their statistics. value: what R is, 0.75 mean + 0.25 maximum as in the original code (`mixed`) or the mean.
+    watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
+    exploration: C of UCB1 where the policy does not say.
+    """
+
+    stop: str = "budget"
+    terminal: str = "cut_off"
+    expansion: str = "ordered"
+    rollout: int = 10
+    horizon: int = 0
+    transpositions: str = "prune"
+    value: str = "mixed"
+    watch: str = "all"
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                expected, hint = unknown(str(value), allowed)
+                raise SettingsError(f"search setting {name!r}", found=repr(value), expected=expected, hint=hint)
+        for name, low, high in (("rollout", 0, 100_000), ("horizon", 0, 1_000_000)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise SettingsError(
+                    f"search setting {name!r}", found=repr(value), expected=f"a whole number from {low} to {high}"
+                )
+
+    @classmethod
+    def paper(cls) -> SearchSettings:
+        """As the paper and the original code search."""
+        return cls(stop="first_win", terminal="revisit", transpositions="off", watch="tree")
+
+    @classmethod
+    def anytime(cls) -> SearchSettings:
+        """The default: search to the end of the budget, keep the best plan seen, never look at a thing twice."""
+        return cls()
+
+    @classmethod
+    def preset(cls, name: str) -> SearchSettings:
+        """`paper` or `anytime`."""
+        if name not in ("paper", "anytime"):
+            expected, hint = unknown(name, ("paper", "anytime"))
+            raise SettingsError("no such search preset", found=name, expected=expected, hint=hint)
+        return cls.paper() if name == "paper" else cls.anytime()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SearchSettings:
+        """The inverse of `to_dict`; fields left out take their defaults."""
+        return cls(**_known(cls, data, "search settings"))
+
+
+def _known(cls: type[Any], data: Mapping[str, Any], what: str) -> dict[str, Any]:
+    fields = {f.name for f in dataclasses.fields(cls)}
+    for key in data:
+        if key not in fields:
+            expected, hint = unknown(str(key), fields)
+            raise SettingsError(f"no such field in {what}", found=str(key), expected=expected, hint=hint)
+    return dict(data)

@@ -1,0 +1,83 @@
+"""Tree policies: what scores the children of a node. Data, not code: UCB1 with its constant, or a formula.
+
+UCB1 is `mean + C sqrt(ln P / N)` (equation (1) of the paper), mean the average utility backed up through the child, N
+its visits, P those of its parent, C = sqrt 2 for utilities in [0, 1]; for raw scores take C of their size.
+
+A formula reads the metrics of the child's own state as its mover sees them and the search's variables.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from persona_evo.errors import Place, SettingsError
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import Game
+
+SEARCH_VARIABLES = {
+    "R": "utility estimate of the child: 0.75 mean + 0.25 maximum, or the mean (search setting `value`)",
+    "N": "visits of the child",
+    "P": "visits of its parent",
+    "D": "depth, moves from the root",
+    "RMAX": "largest utility backed up through the child",
+    "RSD": "standard deviation of the utilities backed up through the child",
+}
+"""The search's own variables, in the order in which they follow the game's metrics."""
+
+UCB1_FORMULA = "R + 1.4142135623730951 * sqrt(log(P) / N)"
+"""UCB1 in the language of formulas (R the mean), to start an evolution from."""
+
+STATIC, ALONG_PATH, EVERY_TIME = range(3)
+"""How long a score holds: for ever, until a result is backed up through the child, or through its parent."""
+
+
+@dataclass(frozen=True)
+class TreePolicy:
+    """A named tree policy; `formula` is None for UCB1."""
+
+    name: str
+    formula: Formula | None = None
+    c: float = math.sqrt(2)
+
+    @classmethod
+    def ucb1(cls, c: float = math.sqrt(2)) -> TreePolicy:
+        """UCB1 with the constant C outside the root."""
+        if not (math.isfinite(c) and c >= 0):
+            raise SettingsError("UCB1's constant is out of range", found=str(c), expected="a finite number >= 0")
+        return cls("ucb1", None, float(c))
+
+    @classmethod
+    def of(cls, formula: Formula | str, game: Game, name: str = "formula", place: Place | None = None) -> TreePolicy:
+        """A formula as tree policy.
+
+        Raises:
+            FormulaError: it does not parse or names a symbol that the game and the search do not have.
+        """
+        text = formula if isinstance(formula, str) else formula.text
+        return cls(name, parse(text, variables(game), place=place))
+
+    @property
+    def kind(self) -> str:
+        """`ucb1` or `formula`."""
+        return "formula" if self.formula is not None else "ucb1"
+
+    @property
+    def text(self) -> str:
+        """The policy as people read it."""
+        if self.formula is None:
+            return f"mean + {self.c:.6g} sqrt(ln P / N)"
+        return self.formula.text
+
+    @cached_property
+    def holds(self) -> int:
+        """STATIC, ALONG_PATH or EVERY_TIME."""
+        if self.formula is None or "P" in self.formula.symbols:
+            return EVERY_TIME
+        return ALONG_PATH if self.formula.symbols & set(SEARCH_VARIABLES) else STATIC
+
+
+def variables(game: Game) -> tuple[str, ...]:
+    """Every symbol a tree policy of this game may use, in the engine's order."""
+    return (*game.symbols, *SEARCH_VARIABLES)
