@@ -194,10 +194,15 @@ def pearson(a: Sequence[float], b: Sequence[float]) -> Correlation:
     (y,), _, _ = _scaled(y)
     x, y = x - x.mean(), y - y.mean()
     x, y = x / math.sqrt(float(x @ x)), y / math.sqrt(float(y @ y))
-    r = max(-1.0, min(1.0, float(x @ y)))
+    sign = math.copysign(1.0, float(x @ y))
+    apart = x - sign * y
+    missing = float(apart @ apart) / 2  # 1 - |r|, exact also where r is next to 1
+    if missing < 1e-30:
+        missing = 0.0
+    r = sign * (1 - missing)
     if n < 3:
         return Correlation(r, 1.0, n, TOO_FEW)
-    rest = (1 - r) * (1 + r)
+    rest = missing * (2 - missing)
     if rest <= 0:
         return Correlation(r, 0.0, n)
     return Correlation(r, student_two_sided(r * math.sqrt((n - 2) / rest), n - 2), n)

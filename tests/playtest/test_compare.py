@@ -1,0 +1,162 @@
+"""Summaries and comparisons of groups of playthroughs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from persona_evo.playtest import compare, metrics, statistics
+from persona_evo.playtest.metrics import EVERY, Bound
+from tests.playtest.makers import INFOS, group, played
+
+
+def test_summaries_per_level_and_over_all() -> None:
+    records = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
+    bounds = {("one", "runner"): Bound(1.0, True), ("two", "runner"): Bound(0.5, False)}
+    rows = metrics.summarise(records, INFOS, bounds)
+    assert [(s.level, s.player) for s in rows] == [
+        ("one", "runner"), ("one", "collector"), ("two", "runner"), (EVERY, "runner"), (EVERY, "collector"),
+    ]  # fmt: skip
+    one, collector, _, every, _ = rows
+    assert (one.win_rate, one.lost, one.deaths) == (statistics.wilson(10, 10), 0, {})
+    assert collector.deaths == {"ogre": 6} and collector.bound is None and collector.ratio is None
+    assert list(one.metrics) == ["ST", "TO", "TU", "WON"] and one.metrics["ST"] == one.steps
+    assert one.ratio == pytest.approx(one.utility.value)
+    assert every.trials == 20 and every.win_rate.value == 0.75
+    assert every.bound == Bound(0.75, False) and every.best_utility == max(r.utility for r in records[:10])
+
+
+def test_a_limit_missing_for_one_level_leaves_the_whole_without_one() -> None:
+    records = [played("one"), played("two")]
+    rows = metrics.summarise(records, INFOS, {("one", "runner"): Bound(1.0)})
+    assert rows[0].bound is not None and rows[-1].bound is None
+    assert metrics.summarise([played()], (), {("one", "runner"): Bound(-1.0)})[0].ratio is None
+
+
+def test_causes_that_the_game_does_not_tell_are_unknown_and_the_rest_is_counted() -> None:
+    records = [played(outcome="lost"), played(outcome="running"), played(proven=True)]
+    summary = metrics.summarise(records)[0]
+    assert (summary.deaths, summary.unfinished, summary.proven) == ({"unknown": 1}, 1, 1)
+    assert metrics.summarise([]) == []
+
+
+def test_measures_leave_out_what_is_said_twice() -> None:
+    records = group("one", "runner", 5, 10)
+    keys = [m.key for m in metrics.measures(records, INFOS)]
+    assert keys == ["win_rate", "TO", "TU", "steps", "utility", "seconds"]
+
+
+def test_a_metric_of_noughts_and_ones_is_a_rate_only_if_its_range_says_so() -> None:
+    records = [played(treasure=t, teleports=t) for t in (0, 1, 1)]
+    kinds = {m.key: m.rate for m in metrics.measures(records, INFOS)}
+    assert kinds["TO"] is True and kinds["TU"] is False
+
+
+def test_rows_use_the_test_that_fits() -> None:
+    a, b = group("one", "runner", 50, 50, treasure=0.2), group("one", "base", 10, 50, treasure=0.5)
+    rows = {r.measure.key: r for r in compare.compare_groups(a, b, INFOS)}
+    assert rows["win_rate"].test == "Fisher" and rows["win_rate"].p == statistics.fisher(50, 50, 10, 50).p
+    values = [[r.metrics["TO"] for r in side] for side in (a, b)]
+    assert rows["TO"].p == statistics.welch(*values).p and rows["TO"].p_rank == statistics.mann_whitney(*values).p
+    assert rows["TO"].differs() and rows["TO"].higher == "b" and rows["win_rate"].higher == "a"
+    assert rows["TU"].p_holm == 1 and rows["TU"].note == statistics.NO_VARIATION and not rows["TU"].differs()
+    with pytest.raises(ValueError, match="no playthroughs"):
+        compare.compare_groups([], b)
+
+
+def test_the_correction_counts_only_what_varies() -> None:
+    a, b = group("one", "runner", 8, 10), group("one", "base", 8, 10, seed=1)
+    rows = compare.compare_groups(a, b, INFOS)
+    varying = [r for r in rows if r.note != statistics.NO_VARIATION]
+    assert 0 < len(varying) < len(rows)
+    assert [r.p_holm for r in varying] == statistics.holm([r.p for r in varying])
+
+
+def test_a_rank_test_that_disagrees_is_said() -> None:
+    # one value far out hides from Welch what the ranks show
+    a = [played(steps=s) for s in [10, 11, 12, 13, 14, 15, 16, 17, 18, 5000]]
+    b = [played(steps=s) for s in range(30, 40)]
+    rows = {r.measure.key: r for r in compare.compare_groups(a, b, INFOS)}
+    assert "rank test disagrees" in rows["steps"].note and not rows["steps"].differs()
+
+
+def test_counts_and_matrix_as_in_the_paper() -> None:
+    records = []
+    for level, treasure in (("one", 0.9), ("two", 0.9), ("three", 0.5)):
+        records += group(level, "collector", 50, 50, treasure=treasure) + group(level, "base", 10, 50, treasure=0.5)
+    rows = compare.versus_baseline(records, [("collector", "base")], INFOS)
+    table = compare.counts(rows, corrected=True)
+    assert table["TO", "collector"] == (2, 0, 3) and table["win_rate", "collector"] == (3, 0, 3)
+    pairs = compare.between_players(records, INFOS)
+    assert compare.matrix(pairs, "TO", corrected=True) == {("collector", "base"): 2, ("base", "collector"): 0}
+    assert compare.versus_baseline(records, [("collector", "nobody")], INFOS) == []
+
+
+def test_verdict_of_a_harder_level() -> None:
+    a = group("a", "monster_killer", 50, 50)
+    b = group("b", "monster_killer", 31, 50)
+    rows = compare.compare_levels(a, b, INFOS)
+    win = rows[0]
+    assert win.verdict == "B is harder for the monster killer: win rate 100 % -> 62 % (p < 0.0001)"
+    assert "easier" in compare.compare_levels(b, a, INFOS)[0].verdict
+    assert compare.headlines(rows)[0] == win.verdict and "seconds" not in {r.measure.key for r in rows}
+
+
+def test_verdict_of_no_difference_says_what_could_not_be_seen() -> None:
+    a, b = group("a", "runner", 50, 50), group("b", "runner", 49, 50)
+    verdict = compare.compare_levels(a, b, INFOS, names=("old", "new"))[0].verdict
+    assert verdict.startswith("no difference found for the runner: win rate 100 % -> 98 % (p = 1.00)")
+    assert "with 50 trials each a difference below about 12 points cannot be seen" in verdict
+    assert statistics.fisher(50, 50, 44, 50).p < 0.05 < statistics.fisher(50, 50, 45, 50).p
+    tiny = compare.compare_levels(a[:2], b[:2], INFOS)[0].verdict
+    assert "2 trials each are too few to see any difference" in tiny
+
+
+def test_win_rates_are_corrected_among_themselves() -> None:
+    a = [r for p in ("x", "y") for r in group("a", p, 50, 50)]
+    b = [r for p in ("x", "y") for r in group("b", p, 43, 50)]
+    rows = [r for r in compare.compare_levels(a, b, INFOS) if r.measure.key == "win_rate"]
+    assert [r.p_holm for r in rows] == pytest.approx([2 * rows[0].p] * 2)
+    assert compare.compare_levels(a, group("b", "z", 1, 2), INFOS) == []
+
+
+@pytest.mark.parametrize(("wins", "gap"), [(50, 0.12), (0, 0.12), (25, 0.22)])
+def test_detectable_is_the_first_significant_difference(wins: int, gap: float) -> None:
+    assert compare.detectable(wins, 50, 50) == pytest.approx(gap)
+    assert compare.detectable(1, 1, 1) is None
+
+
+def test_correlations_need_four_levels_and_variation() -> None:
+    walls = {"a": 10.0, "b": 20.0, "c": 30.0, "d": 40.0}
+    structure = {name: {"walls": w, "exits": 1.0} for name, w in walls.items()}
+    records = [r for name, w in walls.items() for r in group(name, "collector", 10, 10, treasure=1 - w / 50)]
+    rows = compare.correlations(structure, records, INFOS, {"collector": ["TO", "win_rate"]})
+    assert [(r.structure, r.result, r.n) for r in rows] == [("walls", "TO", 4)]
+    assert rows[0].pearson.r < -0.9 and rows[0].spearman.r == pytest.approx(-1) and rows[0].p_holm == rows[0].pearson.p
+    few = [r for r in records if r.level != "d"]
+    assert compare.correlations(structure, few, INFOS) == []
+
+
+def test_correlations_are_corrected_together_and_sorted() -> None:
+    structure = {name: {"walls": float(i), "dead ends": float(i % 2)} for i, name in enumerate("abcde")}
+    records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
+    rows = compare.correlations(structure, records, INFOS)
+    assert [r.pearson.p for r in rows] == sorted(r.pearson.p for r in rows)
+    assert sorted(r.p_holm for r in rows) == statistics.holm([r.pearson.p for r in rows])
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "ratio", "text"),
+    [(0.62, "", True, "62 %"), (0.118, "", True, "11.8 %"), (20.44, "steps", False, "20.4"), (12345.6, "", False, "12346"),
+     (0.5, "times", False, "0.5 times"), (1.0, "", True, "100 %")],
+)  # fmt: skip
+def test_values_as_people_read_them(value: float, unit: str, ratio: bool, text: str) -> None:
+    measure = metrics.Measure("k", "steps", lambda r: 0.0, "neutral", unit, ratio)
+    assert compare.shown(measure, value) == text
+
+
+def test_rows_are_values() -> None:
+    row = compare.compare_groups(group("a", "x", 1, 3), group("a", "y", 2, 3), INFOS)[0]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        row.p = 0.5  # type: ignore[misc]

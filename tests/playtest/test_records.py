@@ -1,0 +1,82 @@
+"""Files of playthroughs: what is written reads back, and what is wrong is told by its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.errors import GameError, Place, RunError
+from persona_evo.games.core import Event
+from persona_evo.playtest import records
+from tests.playtest.makers import played
+
+FULL = played(
+    "<script>,\n\"ü\"", outcome="lost", cause="ogre", trial=3, seed=2**62, seconds=0.25, stopped="iterations",
+    iterations=100, nodes=90, proven=True, actions=["N", "J,1,2"], positions=[(1, 2), (1, 1), (1, 1)],
+    events=[Event(1, "treasure", 1, 1), Event(2, "death:ogre", 1, 1)],
+)  # fmt: skip
+
+
+def test_round_trip_through_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    assert records.write(path, [FULL, played()]) == 2
+    assert list(records.read(path)) == [FULL, played()]
+    assert b"\r" not in path.read_bytes() and path.read_bytes().count(b"\n") == 2
+
+
+def changed(**fields: Any) -> str:
+    row = json.loads(FULL.to_json())
+    row.update(fields)
+    return json.dumps({k: v for k, v in row.items() if v is not ...})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "not an object"),
+        ("[" * 100_000, "not valid JSON"),
+        (changed(schema=2), "another schema"),
+        (changed(schema=...), "another schema"),
+        (changed(level=...), "no 'level'"),
+        (changed(steps="ten"), "'steps'"),
+        (changed(steps=True), "'steps'"),
+        (changed(outcome="gone"), "no such outcome"),
+        (changed(metrics={"TO": None}), "metrics"),
+        (changed(metrics={"TO": float("nan")}), "not valid JSON"),
+        (changed(utility=float("inf")), "not valid JSON"),
+        (changed(utility=1).replace('"utility": 1', '"utility": 1e999'), "'utility'"),
+        (changed(positions=[[1, 2]]), "do not fit"),
+        (changed(positions=[[1]]), "positions"),
+        (changed(actions="NN"), "actions"),
+        (changed(events=[{"step": 1}]), "an event"),
+        (changed(proven=1), "'proven'"),
+    ],
+)
+def test_a_wrong_line_is_told_by_its_place(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text(played().to_json() + "\n\n" + line + "\n", encoding="utf-8")
+    with pytest.raises(RunError) as caught:
+        list(records.read(path))
+    assert said in str(caught.value) and f"{path}:3" in str(caught.value)
+
+
+def test_what_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot be read"):
+        list(records.read(tmp_path / "none.jsonl"))
+    (tmp_path / "latin.jsonl").write_bytes(b"\xe4\xf6\n")
+    with pytest.raises(RunError, match="cannot be read"):
+        list(records.read(tmp_path / "latin.jsonl"))
+    with pytest.raises(GameError, match="TO is nan"):
+        played(treasure=float("nan")).to_json()
+
+
+def test_a_place_is_optional_and_short_records_are_enough() -> None:
+    short = {"schema": 1, "level": "a", "player": "p", "outcome": "won", "metrics": {}, "utility": 0, "steps": 0}
+    record = records.from_json(json.dumps(short))
+    assert record.won and record.positions == [] and isinstance(record.utility, float)
+    with pytest.raises(RunError, match="f:7: a playthrough has no"):
+        records.from_dict({"schema": 1}, Place("f", 7))

@@ -1,0 +1,123 @@
+"""Requirements: how they are read, what they are held against, and how mistakes are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from persona_evo.errors import SettingsError
+from persona_evo.playtest import require
+from persona_evo.playtest.metrics import Bound, summarise
+from tests.playtest.makers import INFOS, group
+
+RECORDS = (
+    group("map01", "runner", 10, 10)
+    + group("map02", "runner", 8, 10)
+    + group("map01", "monster killer", 3, 10)
+    + group("map02", "monster killer", 10, 10)
+)
+SUMMARIES = summarise(RECORDS, INFOS, {("map01", "runner"): Bound(0.8)})
+
+
+@pytest.mark.parametrize(
+    ("text", "passed", "value", "where"),
+    [
+        ("runner.win_rate >= 0.9", True, 0.9, "runner"),
+        ("runner.win_rate > 90%", False, 0.9, "runner"),
+        ("runner@map01.win_rate >= 95 %", True, 1.0, "runner@map01"),
+        ("runner@*.win_rate>=0.95", False, 0.8, "runner@map02"),
+        ("*.deaths <= 2", False, 7.0, "monster killer"),
+        ("win_rate >= .6", True, 0.65, "monster killer"),
+        ("*@map02.deaths == 0", False, 2.0, "runner@map02"),
+        ("monster killer@map02.death_rate == 0", True, 0.0, "monster killer@map02"),
+        ("runner.trials != 20", False, 20.0, "runner"),
+        ("runner.trials < 2.1e1", True, 20.0, "runner"),
+        ("runner.TU == 0", True, 0.0, "runner"),
+        ("runner.unfinished < 1", True, 0.0, "runner"),
+    ],
+)
+def test_results(text: str, passed: bool, value: float, where: str) -> None:
+    (check,) = require.evaluate([require.parse(text)], SUMMARIES)
+    assert (check.passed, check.value, check.where) == (passed, pytest.approx(value), where)
+    assert check.text == text.strip()
+
+
+@pytest.mark.parametrize("measure", ["steps", "utility", "best_utility", "seconds", "TO"])
+def test_means_are_those_of_the_summary(measure: str) -> None:
+    (check,) = require.evaluate(require.parse_all([f"runner@map01.{measure} > -1"]), SUMMARIES)
+    summary = SUMMARIES[0]
+    expected = {
+        "steps": summary.steps.value, "utility": summary.utility.value, "best_utility": summary.best_utility,
+        "seconds": 0.0, "TO": summary.metrics["TO"].value,
+    }  # fmt: skip
+    assert check.passed and check.value == expected[measure]
+
+
+def test_missing_data_fails_and_says_so() -> None:
+    ok, missing = require.evaluate(
+        require.parse_all(["runner@map01.bound_ratio > .5; runner@map02.bound_ratio > .5"]), SUMMARIES
+    )
+    assert ok.passed and not missing.passed
+    assert missing.value is None and missing.reason == "bound_ratio is not known"
+    (nothing,) = require.evaluate([require.parse("runner.win_rate > 0")], [])
+    assert not nothing.passed and nothing.reason == "no playthroughs of this player and level"
+
+
+def test_how_many_fail_is_said() -> None:
+    (check,) = require.evaluate([require.parse("*@*.win_rate > 0.9")], SUMMARIES)
+    assert check.reason == "2 of 4 fail" and check.where == "monster killer@map01"
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("runner.win_rate", 16, "no operator"),
+        ("runner.win_rate = 1", 17, "write =="),
+        ("runner.win_rate => 1", 17, "no such operator"),
+        ("runner.win_rate >= ", 20, "no number"),
+        ("runner.win_rate >= lots", 20, "no number"),
+        ("runner.win_rate >= nan", 20, "no number"),
+        ("runner.win_rate >= 1e999", 20, "out of range"),
+        (".win_rate > 1", 1, "no player"),
+        ("runner. > 1", 8, "no measure"),
+        ("> 1", 1, "no measure"),
+        ("runner@.win_rate > 1", 8, "no level"),
+        ("runner@map01 > 1", 14, "no measure"),
+    ],
+)
+def test_bad_syntax_is_told_by_its_column(text: str, column: int, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        require.parse(text)
+    assert said in str(caught.value) and caught.value.place is not None
+    assert (caught.value.place.source, caught.value.place.column) == ("--require", column)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "hint"),
+    [
+        ("runer.win_rate > 1", 1, "runner"),
+        ("runner@map1.win_rate > 1", 8, "map01"),
+        ("steps > 0; runner.win_rat > 1", 19, "win_rate"),
+    ],
+)
+def test_unknown_names_are_answered_with_the_nearest(text: str, column: int, hint: str) -> None:
+    with pytest.raises(SettingsError, match=f"did you mean '{hint}'") as caught:
+        require.evaluate(require.parse_all([text]), SUMMARIES)
+    assert caught.value.place is not None and caught.value.place.column == column
+
+
+def test_names_can_be_checked_before_anything_is_played() -> None:
+    requirement = require.parse("runner@map01.TO > 0.5")
+    requirement.check_names(["runner"], ["map01"], ["TO"])
+    with pytest.raises(SettingsError, match="no such level"):
+        requirement.check_names(["runner"], ["map02"], ["TO"])
+    require.parse("*@*.steps > 1").check_names(["a"], ["b"], [])
+
+
+def test_names_with_dots_and_signs() -> None:
+    requirement = require.parse("a/b@v1.2 <x>.win_rate >= 1")
+    assert (requirement.player, requirement.level, requirement.measure) == ("a/b", "v1.2 <x>", "win_rate")
+
+
+def test_nothing_is_no_requirement() -> None:
+    with pytest.raises(SettingsError, match="empty"):
+        require.parse_all(["  ;"])

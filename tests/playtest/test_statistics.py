@@ -1,0 +1,201 @@
+"""Tests and intervals against scipy, against exact values, and in the cases where textbooks divide by zero."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from persona_evo.playtest import distributions, statistics
+
+scipy_stats = pytest.importorskip("scipy.stats")
+scipy_special = pytest.importorskip("scipy.special")
+
+VALUES = st.lists(st.floats(-1e300, 1e300), min_size=0, max_size=12)
+FEW = st.lists(st.sampled_from([0.0, 0.1, 1.0, 1e-300, -3.0, 1e300]), min_size=0, max_size=12)
+
+
+def samples(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    rng = np.random.default_rng(7)
+    made = []
+    for i in range(count):
+        n, m = rng.integers(2, 60, 2)
+        x = rng.normal(0, 1, n) * 10 ** rng.uniform(-3, 3)
+        y = rng.normal(rng.normal(), 2, m)
+        made.append((x.round(), y.round()) if i % 3 == 0 else (x, y))
+    return [(x, y) for x, y in made if np.ptp(x) > 0 and np.ptp(y) > 0]
+
+
+def close(found: float, expected: float) -> bool:
+    return found == pytest.approx(expected, rel=1e-9, abs=1e-250)
+
+
+def test_incomplete_beta_is_scipys() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(500):
+        a, b = 10 ** rng.uniform(-1, 4, 2)
+        x = rng.beta(a, b)
+        assert close(distributions.incomplete_beta(a, b, x), scipy_special.betainc(a, b, x)), (a, b, x)
+    assert distributions.incomplete_beta(2, 3, 0) == 0 and distributions.incomplete_beta(2, 3, 1) == 1
+
+
+@pytest.mark.parametrize("df", [1, 2, 3.3, 10, 49, 1e4])
+@pytest.mark.parametrize("p", [0.005, 0.3, 0.5, 0.9, 0.975, 0.9999])
+def test_student_quantile_is_scipys(p: float, df: float) -> None:
+    assert distributions.student_quantile(p, df) == pytest.approx(scipy_stats.t.ppf(p, df), rel=1e-9, abs=1e-12)
+
+
+def test_student_tails_far_out_and_near_zero() -> None:
+    assert distributions.student_two_sided(0, 5) == 1
+    assert distributions.student_two_sided(math.inf, 5) == 0
+    assert close(distributions.student_two_sided(1e-9, 5), 2 * scipy_stats.t.sf(1e-9, 5))
+    assert close(distributions.student_two_sided(1e6, 3), 2 * scipy_stats.t.sf(1e6, 3))
+
+
+def test_welch_is_scipys() -> None:
+    for x, y in samples(300):
+        expected = scipy_stats.ttest_ind(x, y, equal_var=False)
+        found = statistics.welch(x, y)
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-9, abs=1e-12)
+        assert found.df == pytest.approx(expected.df, rel=1e-9) and close(found.p, expected.pvalue)
+
+
+def test_mann_whitney_is_scipys_exact_and_approximate() -> None:
+    exact = 0
+    for x, y in samples(150) + [(x[:7], y[:30]) for x, y in samples(60)]:
+        if np.ptp(np.concatenate([x, y])) == 0:
+            continue
+        expected = scipy_stats.mannwhitneyu(x, y)
+        found = statistics.mann_whitney(x, y)
+        exact += min(len(x), len(y)) <= 8
+        assert found.statistic == expected.statistic and close(found.p, expected.pvalue)
+    assert exact > 30
+
+
+def test_mann_whitney_counts_every_order() -> None:
+    a, b = [1.0, 4.0, 9.0], [2.0, 5.0, 6.0, 7.0]
+    seen = statistics.mann_whitney(a, b)
+    extreme = 0
+    for first in itertools.combinations(sorted(a + b), 3):
+        u = sum(x > y for x in first for y in set(a + b) - set(first))
+        extreme += abs(u - 6) >= abs(seen.statistic - 6)
+    assert seen.p == pytest.approx(extreme / math.comb(7, 3), rel=1e-12)
+
+
+def test_fisher_is_scipys() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        n, m = (int(v) for v in rng.integers(1, 60, 2))
+        k, j = int(rng.integers(0, n + 1)), int(rng.integers(0, m + 1))
+        expected = scipy_stats.fisher_exact([[k, n - k], [j, m - j]]).pvalue
+        assert close(statistics.fisher(k, n, j, m).p, expected), (k, n, j, m)
+
+
+def test_fishers_own_example_and_ties_of_symmetric_tables() -> None:
+    assert statistics.fisher(3, 4, 1, 4).p == pytest.approx(float(Fraction(34, 70)), rel=1e-15)
+    assert statistics.fisher(10, 10, 0, 10).p == pytest.approx(2 / math.comb(20, 10), rel=1e-15)
+
+
+def test_wilson_is_scipys() -> None:
+    for k, n in [(0, 1), (1, 1), (0, 50), (50, 50), (13, 50), (49, 50), (7, 1000)]:
+        expected = scipy_stats.binomtest(k, n).proportion_ci(method="wilson")
+        found = statistics.wilson(k, n)
+        assert found.low == pytest.approx(expected.low, rel=1e-9, abs=1e-15)
+        assert found.high == pytest.approx(expected.high, rel=1e-9)
+
+
+def test_mean_interval_is_scipys() -> None:
+    for x, _ in samples(40):
+        low, high = scipy_stats.t.interval(0.95, len(x) - 1, loc=x.mean(), scale=scipy_stats.sem(x))
+        found = statistics.mean_interval(x)
+        assert (found.low, found.high) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9))
+        assert found.half == pytest.approx((high - low) / 2, rel=1e-9)
+
+
+def test_correlations_are_scipys() -> None:
+    rng = np.random.default_rng(2)
+    for n in [3, 4, 11, 60] * 10:
+        x = rng.normal(size=n)
+        y = (x + rng.normal(size=n)).round(1)
+        for found, expected in (
+            (statistics.pearson(x, y), scipy_stats.pearsonr(x, y)),
+            (statistics.spearman(x, y), scipy_stats.spearmanr(x, y)),
+        ):
+            assert found.r == pytest.approx(expected.statistic, rel=1e-9, abs=1e-12)
+            assert found.p == pytest.approx(expected.pvalue, rel=1e-7, abs=1e-12)
+
+
+def test_holm_by_hand() -> None:
+    assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert statistics.holm([]) == [] and statistics.holm([0.5, 0.9]) == [1.0, 1.0]
+
+
+@given(st.lists(st.floats(0, 1), max_size=20))
+def test_holm_keeps_order_and_never_lowers(p_values: list[float]) -> None:
+    corrected = statistics.holm(p_values)
+    assert all(p <= q <= 1 for p, q in zip(p_values, corrected, strict=True))
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    assert [corrected[i] for i in order] == sorted(corrected)
+    assert sum(q < 0.05 for q in corrected) <= sum(p < 0.05 for p in p_values)
+
+
+def test_constants_and_tiny_samples_are_defined() -> None:
+    same, other = [0.1] * 5, [0.3] * 5
+    assert statistics.welch(same, same) == (0, 1, 0, statistics.NO_VARIATION)
+    assert statistics.welch(same, other) == (-math.inf, 0, 0, statistics.NO_VARIATION)
+    assert statistics.welch([1.0], [2.0, 3.0]) == (0, 1, 0, statistics.TOO_FEW)
+    assert statistics.mann_whitney(same, same)[1:] == (1, 0, statistics.NO_VARIATION)
+    assert statistics.mann_whitney(same, other).p < 0.05
+    assert statistics.mann_whitney([], other).note == statistics.TOO_FEW
+    assert statistics.fisher(5, 5, 7, 7)[1:] == (1, 0, statistics.NO_VARIATION)
+    assert statistics.fisher(0, 0, 1, 2).p == 1
+    assert statistics.pearson(same, [1, 2, 3, 4, 5]) == (0, 1, 5, statistics.NO_VARIATION)
+    assert statistics.pearson([1, 2], [1, 3]) == (pytest.approx(1), 1, 2, statistics.TOO_FEW)
+    assert statistics.pearson([1, 2, 3], [2, 4, 6]).r == 1
+    assert statistics.spearman([5.0], [3.0]) == (0, 1, 1, statistics.TOO_FEW)
+    assert statistics.mean_interval([0.1]) == (0.1, 0.1, 0.1, 1)
+    assert statistics.mean_interval([0.1] * 3) == (0.1, 0.1, 0.1, 3)
+    assert statistics.wilson(0, 0) == (0, 0, 1, 0)
+
+
+@given(st.one_of(VALUES, FEW), st.one_of(VALUES, FEW))
+def test_nothing_is_ever_nan_and_p_is_a_probability(x: list[float], y: list[float]) -> None:
+    paired = min(len(x), len(y))
+    results = [
+        statistics.welch(x, y),
+        statistics.mann_whitney(x, y),
+        statistics.pearson(x[:paired], y[:paired]),
+        statistics.spearman(x[:paired], y[:paired]),
+    ]
+    for result in results:
+        assert 0 <= result.p <= 1 and not math.isnan(result[0])
+    if x:
+        value, low, high, n = statistics.mean_interval(x)
+        assert low <= value <= high and n == len(x)
+
+
+@given(FEW, FEW)
+def test_two_sided_tests_do_not_mind_which_group_is_first(x: list[float], y: list[float]) -> None:
+    assert statistics.welch(x, y).p == pytest.approx(statistics.welch(y, x).p, rel=1e-6, abs=1e-12)
+    assert statistics.mann_whitney(x, y).p == pytest.approx(statistics.mann_whitney(y, x).p, rel=1e-9)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_wilson_contains_the_rate(k: int, more: int) -> None:
+    rate, low, high, _ = statistics.wilson(k, k + more)
+    assert 0 <= low <= rate <= high <= 1
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_values_that_are_not_finite_are_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        statistics.welch([1, 2, value], [1, 2])
+    with pytest.raises(ValueError, match="successes"):
+        statistics.wilson(3, 2)
+    with pytest.raises(ValueError, match="no values"):
+        statistics.mean_interval([])
