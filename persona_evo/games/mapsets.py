@@ -163,10 +163,10 @@ def level_names(paths: Sequence[Path]) -> list[str]:
     return [path.name if names.count(name) > 1 else name for name, path in zip(names, paths, strict=True)]
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+def natural(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
     """A sort key under which `map2` stands before `map10` and case does not matter."""
     parts = re.split(r"(\d+)", text.casefold())
-    return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part)
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part), text
 
 
 class _Finder:

@@ -1,0 +1,231 @@
+"""Names of levels: files, folders, patterns, shipped levels and sets, TOML files, and every way to be wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from persona_evo.errors import LevelError, SettingsError
+from persona_evo.games import mapsets
+from persona_evo.games.core import Game, Level
+from persona_evo.games.registry import get
+from tests.shared import shared
+
+LEVEL = "XXXX\nXHeX\nXXXX\n"
+
+
+def load(text: str, name: str, source: str = "", **options: Any) -> Level:
+    row = np.zeros(1, dtype=np.uint16)
+    return Level("toy", name, text, row, row, 4, source, options)
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Game:
+    """A game whose two shipped levels and two sets stand in a folder of their own."""
+    folder = tmp_path / "shipped"
+    folder.mkdir()
+    for name in ("train01", "train02", "test01"):
+        (folder / f"{name}.txt").write_text(f"{name}\n")
+    (folder / "sets.toml").write_text(
+        'train = ["train01", "train02"]\ntest = ["test01"]\n[about]\ntrain01 = "the first"\n'
+    )
+    real = get("minidungeons2")
+    return dataclasses.replace(real, name="toy", load=load, levels=str(folder), level_suffixes=(".txt", ".lvl"))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with some levels whose names are not easy."""
+    folder = tmp_path / "here"
+    (folder / "my levels" / "deep").mkdir(parents=True)
+    for name in ("map10.txt", "map2.txt", "Map1.txt", "Höhle.lvl", ".hidden.txt", "notes.md"):
+        (folder / "my levels" / name).write_text(LEVEL)
+    (folder / "my levels" / "deep" / "map2.txt").write_text(LEVEL)
+    (folder / "a[1].txt").write_text(LEVEL)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def names(game: Game, *what: str) -> list[str]:
+    return [level.name for level in mapsets.resolve(game, what)]
+
+
+def wrong(game: Game, *what: str) -> str:
+    with pytest.raises(SettingsError) as e:
+        mapsets.resolve(game, what)
+    return str(e.value)
+
+
+def test_shipped_levels_and_sets(game: Game, here: Path) -> None:
+    assert names(game, "train") == ["train01", "train02"]
+    assert names(game, "test01", "train") == ["test01", "train01", "train02"]
+    assert names(game, "Train02") == ["train02"]
+    known = mapsets.shipped(game)
+    assert known.sets == {"train": ("train01", "train02"), "test": ("test01",)}
+    assert known.about == {"train01": "the first"}
+
+
+def test_a_shipped_name_means_the_same_in_every_folder(game: Game, here: Path) -> None:
+    (here / "test").mkdir()
+    (here / "test" / "mine.txt").write_text(LEVEL)
+    assert names(game, "test") == ["test01"]
+    assert names(game, "./test") == ["mine"]
+
+
+def test_files_with_and_without_suffix_and_from_other_systems(game: Game, here: Path) -> None:
+    assert names(game, "my levels/map2.txt") == ["map2"]
+    assert names(game, "my levels/map2") == ["map2"]
+    assert names(game, "my levels\\map2.txt") == ["map2"]
+    assert names(game, "MY levels/MAP2.TXT") == ["map2"]
+    assert names(game, "my levels/Ho\u0308hle.lvl") == ["Höhle"]
+    assert names(game, "a[1].txt") == ["a[1]"]
+    assert names(game, str(here / "my levels" / "map10.txt")) == ["map10"]
+    assert names(game, "my levels/notes.md") == ["notes"]
+
+
+def test_a_folder_is_sorted_as_people_count(game: Game, here: Path) -> None:
+    assert names(game, "my levels") == ["Höhle", "Map1", "map2", "map10"]
+    assert names(game, "my levels/") == ["Höhle", "Map1", "map2", "map10"]
+
+
+def test_patterns_are_expanded_here_too(game: Game, here: Path) -> None:
+    assert names(game, "my levels/map*.txt") in (["map2", "map10"], ["Map1", "map2", "map10"])
+    assert names(game, "my levels/*") == ["Höhle", "Map1", "map2", "map10"]
+    assert names(game, "my levels\\map1?.txt") == ["map10"]
+    assert names(game, "**/map2.txt") == ["deep/map2", "my levels/map2"]
+
+
+def test_levels_named_twice_are_taken_once(game: Game, here: Path) -> None:
+    assert names(game, "my levels/map10.txt", "my levels", "./my levels/map2") == ["map10", "Höhle", "Map1", "map2"]
+    assert names(game, "train02", "train") == ["train02", "train01"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_is_the_file_it_points_at(game: Game, here: Path) -> None:
+    (here / "link.txt").symlink_to(here / "a[1].txt")
+    assert names(game, "link.txt", "a[1].txt") == ["link"]
+
+
+def test_equal_names_are_told_apart(game: Game, here: Path) -> None:
+    assert names(game, "my levels/map2.txt", "my levels/deep/map2.txt", "train01") == [
+        "my levels/map2", "deep/map2", "train01",
+    ]  # fmt: skip
+    assert mapsets.level_names([Path("a/x/m.txt"), Path("b/x/m.txt")]) == ["a/x/m", "b/x/m"]
+    assert mapsets.level_names([Path("m.txt"), Path("m.lvl")]) == ["m.txt", "m.lvl"]
+
+
+def test_set_files(game: Game, here: Path) -> None:
+    (here / "my levels" / "sets.toml").write_text(
+        'train = ["map2", "deep\\\\map2.txt", "train01"]\ntest = ["map1*.txt", "./Höhle"]\nboth = ["train", "test"]\n'
+        "[about]\nmap2 = 'x'\n",
+        encoding="utf-8",
+    )
+    one = ["my levels/map2", "deep/map2", "train01"]
+    assert names(game, "my levels/sets.toml#train") == one
+    assert names(game, "my levels\\sets.toml#train") == one
+    assert names(game, "my levels/sets.toml#test")[-1] == "Höhle"
+    assert names(game, "my levels/sets.toml") == names(game, "my levels/sets.toml#both")
+    assert len(names(game, "my levels/sets.toml")) >= 5
+
+
+def test_a_file_beside_the_set_file_goes_before_a_shipped_level(game: Game, here: Path) -> None:
+    (here / "train01.txt").write_text("mine\n")
+    (here / "s.toml").write_text('train = ["train01"]')
+    assert [level.text for level in mapsets.resolve(game, ["s.toml"])] == ["mine\n"]
+
+
+def test_options_reach_the_game(game: Game) -> None:
+    by_mapping = mapsets.resolve(game, ["train01"], {"rules": "paper"})
+    by_keyword = mapsets.resolve(game, ["train01"], rules="paper")
+    assert by_mapping[0].options == by_keyword[0].options == {"rules": "paper"}
+    assert by_mapping[0].source == str(Path(game.levels or "") / "train01.txt")
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("trian01", ["did you mean 'train01'?", "train02", "a set (train, test)"]),
+        ("my levels/mpa2.txt", ["did you mean 'my levels", "map2.txt'?"]),
+        ("nowhere/map2.txt", ["there is no folder 'nowhere'"]),
+        ("", ["no such level"]),
+        ("empty", ["no level files", ".txt or .lvl"]),
+        ("my levels/*.png", ["matches no level files", "nothing"]),
+        ("my levels/*.md", ["matches no level files", "1 other"]),
+        ("none.toml#train", ["no such level, file"]),
+    ],
+)
+def test_names_that_stand_for_nothing(game: Game, here: Path, what: str, words: list[str]) -> None:
+    (here / "empty").mkdir()
+    message = wrong(game, what)
+    for word in words:
+        assert word in message
+
+
+def test_no_names_at_all(game: Game) -> None:
+    assert "no levels are named" in wrong(game)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ('train = ["map02"', "s.toml", ["s.toml:1", "not TOML"]),
+        ("a = 1\n\ntrain = 3", "s.toml", ["s.toml:1", "'a' is not a set"]),
+        ('train = ["x", 3]', "s.toml", ["'train' is not a set", 'train = ["map01", "map02"]']),
+        ("", "s.toml", ["no sets"]),
+        ("train = []", "s.toml", ["'train' is empty"]),
+        ('train = ["train01"]', "s.toml#trian", ["no set 'trian'", "did you mean 'train'?"]),
+        ('train = ["train01",\n "trian02"]', "s.toml", ["s.toml:2", "did you mean 'train02'?"]),
+        ('a = ["b"]\nb = ["a"]', "s.toml#a", ["s.toml:2", "no such level"]),
+    ],
+)
+def test_damaged_set_files(game: Game, here: Path, text: str, name: str, words: list[str]) -> None:
+    (here / "s.toml").write_text(text)
+    message = wrong(game, name)
+    for word in words:
+        assert word in message
+
+
+def test_a_set_file_that_is_not_text(game: Game, here: Path) -> None:
+    (here / "s.toml").write_bytes(b'train = ["\xff"]')
+    with pytest.raises(LevelError, match=r"s\.toml:1:11: the file is not UTF-8"):
+        mapsets.resolve(game, ["s.toml"])
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(game: Game, here: Path) -> None:
+    (here / "a[1].txt").chmod(0)
+    with pytest.raises(LevelError, match="cannot be read"):
+        mapsets.resolve(game, ["a[1].txt"])
+
+
+def test_large_files_are_refused_before_they_are_read(game: Game, here: Path) -> None:
+    with (here / "big.txt").open("wb") as f:
+        f.truncate(mapsets.MAX_BYTES + 1)
+    with pytest.raises(LevelError, match="too large"):
+        mapsets.resolve(game, ["big.txt"])
+
+
+def test_natural_order() -> None:
+    words = ["map10", "Map2", "map02b", "10", "9", "map"]
+    assert sorted(words, key=mapsets.natural) == ["9", "10", "map", "Map2", "map02b", "map10"]
+
+
+def test_minidungeons2_ships_its_sets() -> None:
+    game = get("minidungeons2")
+    known = mapsets.shipped(game)
+    assert len(known.sets["train"]) >= 11 and len(known.sets["test"]) >= 6
+    assert known.sets["all"] == known.sets["train"] + known.sets["test"]
+    assert set(known.levels) == set(known.sets["all"]) == set(known.about)
+    assert [level.name for level in mapsets.resolve(game, ["all"])] == list(known.sets["all"])
+
+
+def test_minidungeons_1_files_load_with_what_was_mapped() -> None:
+    (level,) = mapsets.resolve(get("minidungeons2"), [str(shared("levels/md1/map03.txt"))])
+    assert any("'r' -> 'T'" in warning for warning in level.warnings)
+    assert level.facts["grid"].hero == (10, 12)
