@@ -194,9 +194,18 @@ class _Finder:
         sets = {_fold(key): key for key in self.shipped.sets}
         levels = {_fold(key): key for key in self.shipped.levels}
         if _fold(name) in sets:
-            members = self.shipped.sets[sets[_fold(name)]]
-            return [self.shipped.levels[member] for member in members]
+            return [self._member(member, sets[_fold(name)]) for member in self.shipped.sets[sets[_fold(name)]]]
         return [self.shipped.levels[levels[_fold(name)]]] if _fold(name) in levels else None
+
+    def _member(self, member: str, of: str) -> Path:
+        if member not in self.shipped.levels:
+            raise SettingsError(
+                f"the shipped set {of!r} names a level that is not there",
+                found=member,
+                expected="one of " + ", ".join(self.shipped.levels),
+                hint=f"repair {SETS_FILE} of the game, or install it again",
+            )
+        return self.shipped.levels[member]
 
     def _on_disk(self, name: str, base: Path) -> list[Path] | None:
         path = _existing(base, name)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from persona_evo.games import mapsets
-from persona_evo.games.catalog.minidungeons2 import draw, levels
+from persona_evo.games.catalog.minidungeons2 import draw, levels, shapes
 from persona_evo.games.catalog.minidungeons2.draw import Drawn
 from persona_evo.games.core import Level
 from persona_evo.games.registry import get
@@ -38,11 +38,11 @@ def test_every_object_shows_on_its_tile_and_nowhere_else() -> None:
 
 
 def test_no_two_shapes_look_alike() -> None:
-    shapes = {char: pixels(draw.glyph(char, 1, 32)) for char in draw.SHAPES if char != "m"}
-    shapes |= {"awake": pixels(draw.glyph("m", 0, 32)), "knocked": pixels(draw.glyph("m", 3, 32))}
-    shapes |= {f"blob {k}": pixels(draw.glyph("b", k, 32)) for k in (2, 3)}
-    shapes |= {"opened": pixels(draw.glyph("T", 0, 32)), "unarmed": pixels(draw.glyph("H", 0, 32))}
-    for (a, first), (b, second) in itertools.combinations(shapes.items(), 2):
+    looks = {char: pixels(draw.glyph(char, 1, 32)) for char in shapes.SHAPES if char != "m"}
+    looks |= {"awake": pixels(draw.glyph("m", 0, 32)), "knocked": pixels(draw.glyph("m", 3, 32))}
+    looks |= {f"blob {k}": pixels(draw.glyph("b", k, 32)) for k in (2, 3)}
+    looks |= {"opened": pixels(draw.glyph("T", 0, 32)), "unarmed": pixels(draw.glyph("H", 0, 32))}
+    for (a, first), (b, second) in itertools.combinations(looks.items(), 2):
         assert np.abs(first - second).mean() > 2, (a, b)
 
 

@@ -211,6 +211,12 @@ def test_large_files_are_refused_before_they_are_read(game: Game, here: Path) ->
         mapsets.resolve(game, ["big.txt"])
 
 
+def test_a_shipped_set_without_its_level(game: Game) -> None:
+    (Path(game.levels or "") / "test01.txt").unlink()
+    assert "the shipped set 'test' names a level that is not there" in wrong(game, "test")
+    assert names(game, "train") == ["train01", "train02"]
+
+
 def test_natural_order() -> None:
     words = ["map10", "Map2", "map02b", "10", "9", "map"]
     assert sorted(words, key=mapsets.natural) == ["9", "10", "map", "Map2", "map02b", "map10"]
