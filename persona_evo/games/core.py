@@ -20,7 +20,7 @@ tables and state are uint16 rows. Randomness comes from `rng` alone (see `person
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -41,7 +41,7 @@ class Metric:
 
     symbol: what formulas call it. low, high: its range (high may be infinity). better: which direction a designer
     reads as good. clock: it counts moves from the start, so all states of one depth share it. ratio: shown as a
-    percentage. causes: tells why a game was lost (`deaths by` in reports), not used in formulas.
+    percentage. costly: worked out only where a formula reads it (`Game.rules(costly=True)`), otherwise left at 0.
     """
 
     symbol: str
@@ -53,6 +53,7 @@ class Metric:
     better: Better = "neutral"
     clock: bool = False
     ratio: bool = False
+    costly: bool = False
 
 
 class Rules(NamedTuple):
@@ -101,6 +102,7 @@ class Event:
 class Game:
     """The frozen description of a game.
 
+    rules(costly=False) -> Rules gives the six functions; with costly=True `measure` works out every metric.
     load(text, name, source, **options) -> Level reads a level; it raises LevelError with a place.
     actions(level, state, action) -> str names an action of this state for people and trace files.
     parse_action(level, state, text) -> int is its inverse.
@@ -114,7 +116,7 @@ class Game:
     title: str
     version: int
     metrics: tuple[Metric, ...]
-    rules: Callable[[], Rules]
+    rules: Callable[..., Rules]
     load: Callable[..., Level]
     action_name: Callable[[Level, NDArray[Any], int], str]
     parse_action: Callable[[Level, NDArray[Any], str], int]
@@ -136,6 +138,11 @@ class Game:
         """The metrics' symbols in the order in which `measure` writes them."""
         return tuple(m.symbol for m in self.metrics)
 
+    def rules_for(self, symbols: Iterable[str]) -> Rules:
+        """The rules with a `measure` that works out (at least) the metrics `symbols`."""
+        wanted = set(symbols)
+        return self.rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
+
     @property
     def clock(self) -> int:
         """Index of the metric that counts moves, -1 if there is none."""
@@ -148,7 +155,7 @@ class Game:
     def measure(self, level: Level, state: NDArray[Any], player: int = 0) -> dict[str, float]:
         """Every metric of a state by symbol."""
         out = np.zeros(len(self.metrics))
-        self.rules().measure(level.tables, state, player, out)
+        self.rules(costly=True).measure(level.tables, state, player, out)
         return {m.symbol: float(v) for m, v in zip(self.metrics, out, strict=True)}
 
     def legal(self, level: Level, state: NDArray[Any]) -> list[int]:

@@ -131,13 +131,15 @@ class Planner:
         began = time.perf_counter()
         uops, uconst = _code(utility, self.game.symbols)
         pops, pconst = _code(policy.formula or utility, variables(self.game))
-        tree, level, rules = self._tree, self.level, self._rules
+        tree, level = self._tree, self.level
+        used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
+        self._rules = rules = self.game.rules_for(used)
         room = min(self.capacity, budget.nodes or self.capacity)
         links = tree.links[:room]
         opts = self._opts
         opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
         opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
-        opts[mcts.USED] = self._used(utility, policy)
+        opts[mcts.USED] = self._distinguishing(used)
         counts = np.zeros(mcts.COUNTS, dtype=np.int64)
         best, utils, weights = np.zeros(1), np.zeros(1), np.array([policy.c])
         rng = stream(seed)
@@ -188,14 +190,14 @@ class Planner:
             seed=seed,
         )
 
-    def _used(self, utility: Formula, policy: TreePolicy) -> int:
-        """Bit mask of the metrics that make two states different for a search."""
-        symbols = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
-        bits = 0
-        for i, metric in enumerate(self.game.metrics):
-            if metric.symbol in symbols and not metric.clock:
-                bits |= 1 << i
-        return bits
+    def _distinguishing(self, symbols: frozenset[str]) -> int:
+        """Bit mask of the metrics that make two states different for a search that reads `symbols`.
+
+        The clock is not among them (depth stands for it), nor are costly metrics, which follow from the state.
+        """
+        return sum(
+            1 << i for i, m in enumerate(self.game.metrics) if m.symbol in symbols and not m.clock and not m.costly
+        )
 
     def samples(self, count: int) -> Iterable[dict[str, float]]:
         """The variables of up to `count` nodes of the last search, evenly spread, for checks of formulas."""

@@ -25,7 +25,14 @@ METRICS = (
            better="higher", ratio=True),
     Metric("DEAD", "dead", "1 when the hero is dead", high=1, better="lower"),
     Metric("WON", "won", "1 when the exit was reached alive", high=1, better="higher"),
+    Metric("NM", "nearest monster", "moves to the nearest living mortal monster / farthest way to the exit, 0 without "
+           "any", better="lower", costly=True),
+    Metric("NT", "nearest treasure", "moves to the nearest treasure / farthest way to the exit, 0 without any",
+           better="lower", costly=True),
+    Metric("NP", "nearest potion", "moves to the nearest potion / farthest way to the exit, 0 without any",
+           better="lower", costly=True),
 )
+"""The paper's eleven (table I) and IC, then DEAD and WON, then distances that the paper does not have."""
 
 RULE_SETS: dict[str, dict[str, int]] = {
     "game": {"hp_cap": 0, "wizard_range": 3, "object_wins_tie": 0, "goblins_avoid": 0, "npc_after_end": 1},
@@ -36,11 +43,11 @@ RULE_SETS: dict[str, dict[str, int]] = {
 DIRECTIONS = "NESW"
 
 
-def rules() -> Rules:
+def rules(costly: bool = False) -> Rules:
     """The compiled rules (compiled, or read from disk, at the first call)."""
-    from persona_evo.games.catalog.minidungeons2.rules import RULES
+    from persona_evo.games.catalog.minidungeons2.rules import ALL_METRICS, RULES
 
-    return RULES
+    return ALL_METRICS if costly else RULES
 
 
 def flags(rules: str = "game", **switches: int) -> dict[str, int]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.tables import (
     BLOB, DOOR, DRUNK_AT, FARTHEST, FLAGS_AT, GOBLIN, GOBLINS_AVOID, HEADER, HERO_AT, HP_AT, HP_BIAS, HP_CAP,
-    JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, NO_STEP, NOTHING, NOWHERE, NPC_AFTER_END, OBJECT_WINS_TIE,
-    OGRE, OPENED_AT, PORTAL, PORTAL_A, PORTAL_B, PORTALS_AT, POTION, POTIONS, SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT,
+    JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NO_STEP, NOTHING, NOWHERE, NPC_AFTER_END, OBJECT_WINS_TIE,
+    OGRE, OPENED_AT, PAIRED, PORTAL, PORTAL_A, PORTAL_B, PORTALS_AT, POTION, POTIONS, SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT,
     THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, HEIGHT, BOARD_AT, WIZARD, WIZARD_RANGE, WORDS, Row,
     offset, pair, pair_in, pair_row, put, word,
 )
@@ -368,9 +368,9 @@ def ratio(part: int, whole: int) -> float:
     return part / whole if whole > 0 else 0.0
 
 
-@rule("measure")
-def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state, in the order of METRICS."""
+@compiled
+def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
+    """The metrics up to WON, in the order of METRICS."""
     potions = word(t, POTIONS)
     treasures = word(t, TREASURES)
     mortals = word(t, MORTALS)
@@ -397,6 +397,60 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
     out[10] = ratio(drunk + opened + slain, potions + treasures + mortals)
     out[11] = 1.0 if flags & IS_DEAD else 0.0
     out[12] = 1.0 if flags & IS_DEAD == 0 and flags & HAS_WON else 0.0
+
+
+@compiled
+def moves_between(t: Row, a: int, b: int) -> int:
+    """Moves from tile a to tile b around walls; their Manhattan distance on levels without a table of pairs."""
+    if word(t, PAIRED):
+        return word(t, offset(t, MOVES_AT) + a * word(t, TILES) + b)
+    return pair(t, a, b) >> 6
+
+
+@compiled
+def share_of_way(t: Row, moves: int) -> float:
+    """Moves in units of the longest way to the exit; 0 for "nothing there"."""
+    return moves / max(1, word(t, FARTHEST)) if moves < NOWHERE else 0.0
+
+
+@compiled
+def nearest_of(t: Row, s: Row, first: int, count: int) -> int:
+    """Moves from the hero to the nearest potion or treasure still there, NOWHERE without any."""
+    hero = word(s, HERO_AT)
+    targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
+    best = NOWHERE
+    for k in range(first, first + count):
+        if is_there(s, k):
+            best = min(best, moves_between(t, hero, word(t, targets + k)))
+    return best
+
+
+@rule("measure")
+def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
+    """The metrics of a state; the distances, which cost as much as all others, are left at 0."""
+    measure_cheap(t, s, out)
+    out[13] = 0.0
+    out[14] = 0.0
+    out[15] = 0.0
+    return 0
+
+
+@rule("measure")
+def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
+    """Every metric of a state."""
+    measure_cheap(t, s, out)
+    hero = word(s, HERO_AT)
+    m = word(t, MONSTERS)
+    places = THINGS_AT + word(t, WORDS)
+    kinds = HEADER + 10 * word(t, TILES)
+    best = NOWHERE
+    for i in range(m):
+        if word(t, kinds + i) != MINITAUR and word(s, places + m + i) > 0:
+            best = min(best, moves_between(t, hero, word(s, places + i)))
+    potions = word(t, POTIONS)
+    out[13] = share_of_way(t, best)
+    out[14] = share_of_way(t, nearest_of(t, s, potions, word(t, TREASURES)))
+    out[15] = share_of_way(t, nearest_of(t, s, 0, potions))
     return 0
 
 
@@ -412,3 +466,4 @@ def key(t: Row, s: Row) -> int:
 
 
 RULES = Rules(legal, step, over, mover, measure, key)
+ALL_METRICS = RULES._replace(measure=measure_all)

@@ -14,6 +14,7 @@ Tiles are the passable cells of the board, numbered row by row. The row is laid 
 | SIGHT | n | bit 0: a potion can be in sight of here, bit 1: a treasure |
 | KIND | m | kind of each monster |
 | PAIR | n n | what holds between two tiles (see `pair`), if n <= PAIR_TILES |
+| MOVES | n n | moves between two tiles around walls, NOWHERE without a way, if n <= PAIR_TILES |
 | BOARD | w h | the tile of each cell, NOWHERE for walls |
 | TARGETS | p + t | tile of each potion, then of each treasure |
 
@@ -39,7 +40,7 @@ NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
 (POTIONS, TREASURES, MORTALS, FARTHEST, WIDTH, HEIGHT, PAIRED) = range(8, 15)
 (HP_CAP, WIZARD_RANGE, OBJECT_WINS_TIE, GOBLINS_AVOID, NPC_AFTER_END) = range(15, 20)
-PAIR_AT, BOARD_AT = 20, 22
+PAIR_AT, BOARD_AT, MOVES_AT = 20, 22, 24
 """Offsets that need two words: low, high."""
 HEADER = 32
 
@@ -237,7 +238,7 @@ def _fill_pairs(t: Row) -> None:
             pair(t, target, start)
 
 
-fill_pairs = jit(_fill_pairs)
+fill_pairs = jit(_fill_pairs, "void(uint16[::1])")
 
 
 def _fill_ways(t: Row, exact: int) -> int:
@@ -278,6 +279,32 @@ def _fill_ways(t: Row, exact: int) -> int:
 fill_ways = jit(_fill_ways, "int64(uint16[::1], int64)", allocates=True)
 
 
+def _fill_moves(t: Row) -> None:
+    """Breadth-first search from every tile."""
+    n = word(t, TILES)
+    queue = np.empty(n, np.int32)
+    for start in range(n):
+        row = offset(t, MOVES_AT) + start * n
+        for i in range(n):
+            t[row + i] = NOWHERE
+        t[row + start] = 0
+        queue[0] = start
+        size = 1
+        at = 0
+        while at < size:
+            here = np.int64(queue[at])
+            at += 1
+            for d in range(4):
+                to = word(t, HEADER + 2 * n + 4 * here + d)
+                if to != NOWHERE and t[row + to] == NOWHERE:
+                    t[row + to] = word(t, row + here) + 1
+                    queue[size] = to
+                    size += 1
+
+
+fill_moves = jit(_fill_moves, "void(uint16[::1])", allocates=True)
+
+
 def _fill_sight(t: Row) -> None:
     n = word(t, TILES)
     targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
@@ -289,7 +316,7 @@ def _fill_sight(t: Row) -> None:
                 t[HEADER + 9 * n + i] |= bit
 
 
-fill_sight = jit(_fill_sight)
+fill_sight = jit(_fill_sight, "void(uint16[::1])")
 
 
 def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
@@ -306,7 +333,8 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
     words = (things + 15) // 16
     paired = n <= PAIR_TILES
     pair_at = HEADER + 10 * n + m
-    board_at = pair_at + (n * n if paired else 0)
+    moves_at = pair_at + (n * n if paired else 0)
+    board_at = moves_at + (n * n if paired else 0)
     t = np.zeros(board_at + w * h + things, dtype=np.uint16)
     t[[TILES, MONSTERS, THINGS, WORDS]] = n, m, things, words
     t[[HERO, EXIT]] = number[grid.hero], number[grid.exit]
@@ -314,7 +342,7 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
     t[[POTIONS, TREASURES]] = len(potions), len(treasures)
     t[MORTALS] = sum(c != "m" for c, _, _ in monsters)
     t[[WIDTH, HEIGHT, PAIRED]] = w, h, paired
-    for at, value in ((PAIR_AT, pair_at), (BOARD_AT, board_at)):
+    for at, value in ((PAIR_AT, pair_at), (MOVES_AT, moves_at), (BOARD_AT, board_at)):
         t[[at, at + 1]] = value & 0xFFFF, value >> 16
     for name, at in (("hp_cap", HP_CAP), ("wizard_range", WIZARD_RANGE), ("object_wins_tie", OBJECT_WINS_TIE),
                      ("goblins_avoid", GOBLINS_AVOID), ("npc_after_end", NPC_AFTER_END)):
@@ -338,7 +366,8 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
     t[board_at + w * h :] = [number[p] for p in potions + treasures]
     t[FARTHEST] = fill_ways(t, int(n <= WAY_TILES))
     if paired:
-        t[pair_at:board_at] = NOWHERE
+        t[pair_at:moves_at] = NOWHERE
+        fill_moves(t)
     if n <= PAIR_FILL:
         fill_pairs(t)
         fill_sight(t)
