@@ -1,0 +1,15 @@
+"""Evolution of tree policies: an island model over formulas.
+
+| module | what it does |
+|---|---|
+| `settings` | every choice of the protocol as one frozen value, presets `paper` and `modern` |
+| `genetics`, `operators` | random formulas, crossover and mutation on DEAP's trees, with random streams of our own |
+| `selection` | who may breed |
+| `duplicates` | which formulas behave alike, and a bounded memory of what was evaluated |
+| `hall` | the best of a run, small ones beside good ones |
+| `islands` | the loop, as a generator of generations; the evaluation is handed in |
+| `fitness`, `parallel` | the evaluation: playthroughs, on many cores |
+| `run`, `winner` | a run on disk: journal, checkpoints, deadlines, and the policy in the end |
+
+Nothing is imported here, so that the package costs nothing until it is used.
+"""

@@ -1,0 +1,65 @@
+"""Times that a user types: `--for 8h`, `--until 07:00`."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime, timedelta
+
+from persona_evo.errors import SettingsError
+
+_UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "min": 60.0, "s": 1.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|min|m|s)\s*")
+
+
+def duration(text: str) -> float:
+    """Seconds of a duration such as `8h`, `1h30m`, `90s` or `2.5h`; a bare number counts as seconds.
+
+    Raises:
+        SettingsError: it is none, or not above 0.
+    """
+    value = text.strip().lower()
+    total, position = 0.0, 0
+    if re.fullmatch(r"\d+(?:\.\d+)?", value):
+        total, position = float(value), len(value)
+    while match := _PART.match(value, position):
+        total += float(match.group(1)) * _UNITS[match.group(2)]
+        position = match.end()
+    if position != len(value) or total <= 0:
+        raise SettingsError("not a duration", found=repr(text), expected="a time such as 8h, 1h30m or 90s")
+    return total
+
+
+def until(text: str, now: datetime | None = None) -> float:
+    """Seconds from now to a time of day (today or tomorrow), or to a date and time such as 2031-05-04T07:00.
+
+    Raises:
+        SettingsError: it is none, or lies in the past.
+    """
+    now = now or datetime.now()
+    match = re.fullmatch(r"\s*(\d{1,2}):(\d{2})(?::(\d{2}))?\s*", text)
+    try:
+        if match:
+            hour, minute, second = (int(g or 0) for g in match.groups())
+            end = now.replace(hour=hour, minute=minute, second=second, microsecond=0)
+            end += timedelta(days=1) if end <= now else timedelta(0)
+        else:
+            end = datetime.fromisoformat(text.strip())
+    except ValueError as e:
+        raise SettingsError("not a time", found=repr(text), expected="HH:MM, or a date and time in ISO form") from e
+    if end.tzinfo is not None:
+        end = end.astimezone().replace(tzinfo=None)
+    seconds = (end - now).total_seconds()
+    if seconds <= 0:
+        raise SettingsError("the time to end is in the past", found=repr(text), expected="a time to come")
+    return seconds
+
+
+def deadline(for_: str | None = None, until_: str | None = None) -> float | None:
+    """The moment to end, on the clock `time.monotonic`: the earlier of both, None without any."""
+    ends = []
+    if for_ is not None:
+        ends.append(duration(for_))
+    if until_ is not None:
+        ends.append(until(until_))
+    return time.monotonic() + min(ends) if ends else None

@@ -1,0 +1,132 @@
+"""Which formulas are the same to a search, and a bounded memory of those that were evaluated.
+
+A tree policy only compares the scores of children, so two formulas that put every pair of states in the same order
+play alike. Whether they do is judged on a fixed sample of states that are drawn widely on purpose: metrics move
+independently of each other there, so that formulas which differ in any state of a real level nearly always differ in
+the sample too. Formulas that differ in the sample are never taken for duplicates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import STACK, Formula
+
+STATES = 64
+"""States in the sample."""
+
+_SAMPLE_SEED = 2018
+
+
+def sample(symbols: Sequence[str], states: int = STATES) -> NDArray[np.float64]:
+    """The fixed sample: float64[states, symbols]; shares, small counts, zeros and ones in any combination.
+
+    The visits of the parent (P) are never fewer than those of the child (N), and both at least 1.
+    """
+    stream = random.Random(_SAMPLE_SEED)
+    rows = np.array([[_value(stream) for _ in symbols] for _ in range(states)])
+    for name in ("N", "P"):
+        if name in symbols:
+            column = rows[:, list(symbols).index(name)]
+            column[:] = [float(stream.randint(1, 1000)) for _ in range(states)]
+    if "N" in symbols and "P" in symbols:
+        n, p = list(symbols).index("N"), list(symbols).index("P")
+        rows[:, p] += rows[:, n]
+    return rows
+
+
+def _value(stream: random.Random) -> float:
+    kind = stream.random()
+    if kind < 0.2:
+        return 0.0
+    if kind < 0.3:
+        return 1.0
+    if kind < 0.7:
+        return stream.random()
+    return float(stream.randint(0, 50))
+
+
+class Keys:
+    """Makes the key that duplicates share.
+
+    Args:
+        kind: "off" (the text itself), "canonical" or "behaviour".
+        symbols: all that formulas may name.
+    """
+
+    def __init__(self, kind: str, symbols: Sequence[str]) -> None:
+        self.kind = kind
+        self._symbols = tuple(symbols)
+        self._rows = sample(symbols) if kind == "behaviour" else np.zeros((0, 0))
+        self._stack = np.zeros(STACK)
+
+    def key(self, formula: Formula) -> str:
+        """16 hex digits that duplicates of `formula` have too."""
+        if self.kind == "off":
+            return _digest(formula.text.encode())
+        from persona_evo.formula.rewrite import canonical
+
+        short = canonical(formula)
+        if self.kind == "canonical":
+            return _digest(short.text.encode())
+        return _digest(self.ranks(short).tobytes())
+
+    def ranks(self, formula: Formula) -> NDArray[np.int16]:
+        """int16[states]: the rank of each state's score, equal scores (to 12 digits) sharing one."""
+        from persona_evo.formula.machine import run
+
+        ops, constants = formula.code(self._symbols)
+        scores = np.array([run(ops, constants, row, self._stack) for row in self._rows])
+        _, inverse = np.unique(_rounded(scores), return_inverse=True)
+        return inverse.astype(np.int16)
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values to 12 significant digits, so that the order of additions does not make a difference."""
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.round(fraction * 2.0**40), exponent)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+class Memory:
+    """key -> (utilities, trials) of what was evaluated; the longest unused is forgotten first.
+
+    Args:
+        known: taken over and kept in step, so that a checkpoint has it.
+        capacity: entries kept.
+    """
+
+    def __init__(self, known: dict[str, tuple[list[float], int]], capacity: int) -> None:
+        self._known = known
+        self._capacity = capacity
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def recall(self, key: str) -> tuple[list[float], int] | None:
+        """What is known of a key, which counts as a use."""
+        found = self._known.pop(key, None)
+        if found is not None:
+            self._known[key] = found
+        return found
+
+    def keep(self, key: str, utilities: list[float], trials: int) -> None:
+        """Remember, and forget what is over the capacity."""
+        self._known.pop(key, None)
+        self._known[key] = (list(utilities), trials)
+        while len(self._known) > self._capacity:
+            del self._known[next(iter(self._known))]
+
+
+def keys_for(settings: EvolutionSettings, symbols: Sequence[str]) -> Keys:
+    """The keys that these settings ask for."""
+    return Keys(settings.duplicates, symbols)

@@ -1,0 +1,226 @@
+"""The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
+
+A playthrough is a formula, a level and a seed, and nothing else decides its result; so playthroughs are grouped into
+tasks as suits the workers, and each worker keeps the levels and the search's memory from one task to the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from persona_evo.evolve.islands import Request
+from persona_evo.evolve.parallel import Usage, Workers
+from persona_evo.formula import Formula, parse
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.search.plan import Planner, capacity_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+
+TASK_SECONDS = (0.1, 1.0)
+"""Shortest and longest time a task should take: shorter ones cost in traffic, longer ones leave workers waiting."""
+
+_TASKS_PER_WORKER = 4
+_GUESS = 300_000.0
+"""Iterations per second, until the first playthroughs were timed."""
+
+
+class LevelText(NamedTuple):
+    """A level as it can be sent anywhere: what `game.load` takes."""
+
+    name: str
+    text: str
+    source: str
+    options: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, level: Level) -> LevelText:
+        """The text form of a loaded level."""
+        return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
+
+
+@dataclass(frozen=True)
+class FitnessSpec:
+    """All that decides the result of a playthrough beside formula, level number and seed.
+
+    game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
+    reported beside the utility, "" for none.
+    """
+
+    game: str
+    levels: tuple[LevelText, ...]
+    utility: str
+    priority: str
+    search: SearchSettings
+    budget: Budget
+
+    @classmethod
+    def of(
+        cls, game: str, levels: Sequence[Level], utility: Formula, search: SearchSettings, budget: Budget,
+        priority: str = "",
+    ) -> FitnessSpec:  # fmt: skip
+        """The specification for loaded levels."""
+        return cls(game, tuple(LevelText.of(level) for level in levels), utility.text, priority, search, budget)
+
+    @cached_property
+    def digest(self) -> str:
+        """Names this specification in the workers' memory."""
+        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
+
+
+class Playthrough(NamedTuple):
+    """formula, level number, seed."""
+
+    formula: str
+    level: int
+    seed: int
+
+
+class Score(NamedTuple):
+    """What a playthrough ended with: the persona's utility, and the metric it is about."""
+
+    utility: float
+    priority: float
+
+
+class _Workshop:
+    """The game, levels and planners of one specification, in one thread of one worker."""
+
+    def __init__(self, spec: FitnessSpec) -> None:
+        self.spec = spec
+        self.game: Game = registry.get(spec.game)
+        self.utility = parse(spec.utility, self.game.symbols)
+        self._planners: dict[int, Planner] = {}
+
+    def planner(self, number: int) -> Planner:
+        if number not in self._planners:
+            level = self.spec.levels[number]
+            loaded = self.game.load(level.text, level.name, level.source, **dict(level.options))
+            self._planners[number] = Planner(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
+        return self._planners[number]
+
+    def play(self, policy: TreePolicy, level: int, seed: int, budget: Budget) -> Score:
+        plan = self.planner(level).plan(self.utility, policy, budget, seed)
+        return Score(plan.utility, plan.metrics.get(self.spec.priority, 0.0))
+
+
+_here = threading.local()
+_WORKSHOPS = 2
+"""Specifications a worker remembers."""
+
+
+def _workshop(spec: FitnessSpec) -> _Workshop:
+    known: dict[str, _Workshop] = getattr(_here, "workshops", {})
+    _here.workshops = known
+    if spec.digest not in known:
+        while len(known) >= _WORKSHOPS:
+            del known[next(iter(known))]
+        known[spec.digest] = _Workshop(spec)
+    return known[spec.digest]
+
+
+def play(task: tuple[FitnessSpec, Sequence[Playthrough]]) -> list[Score]:
+    """Play a task's playthroughs, in their order (this is what workers run)."""
+    spec, playthroughs = task
+    shop = _workshop(spec)
+    scores = []
+    policies: dict[str, TreePolicy] = {}
+    for formula, level, seed in playthroughs:
+        if formula not in policies:
+            policies[formula] = TreePolicy.of(formula, shop.game)
+        scores.append(shop.play(policies[formula], level, seed, spec.budget))
+    return scores
+
+
+class Fitness:
+    """Evaluates requests of the evolution: what `islands.generations` wants as its evaluation.
+
+    Args:
+        spec: what is played.
+        workers: where.
+    """
+
+    def __init__(self, spec: FitnessSpec, workers: Workers) -> None:
+        self.spec, self.workers = spec, workers
+        self._pace = spec.budget.seconds or (spec.budget.iterations or spec.budget.nodes or 0) / _GUESS
+        self._warm = False
+
+    def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
+        """For each request the mean utility of each level."""
+        return [[score.utility for score in levels] for levels in self.scores(requests)]
+
+    def scores(self, requests: Sequence[Request]) -> list[list[Score]]:
+        """For each request the mean of utility and priority in each level."""
+        all_played = [
+            Playthrough(request.formula, level, seed)
+            for request in requests
+            for level, trials in enumerate(request.seeds)
+            for seed in trials
+        ]
+        results = iter(self._play(all_played))
+        return [[_mean([next(results) for _ in trials]) for trials in request.seeds] for request in requests]
+
+    def usage(self) -> Usage:
+        """How well the cores were used since the last call."""
+        return self.workers.usage()
+
+    def _play(self, playthroughs: Sequence[Playthrough]) -> list[Score]:
+        if not playthroughs:
+            return []
+        self._compile(playthroughs[0])
+        step = self._group(len(playthroughs))
+        tasks = [(self.spec, playthroughs[i : i + step]) for i in range(0, len(playthroughs), step)]
+        started = time.perf_counter()
+        scores = [score for part in self.workers.map(play, tasks) for score in part]
+        seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(tasks))
+        self._pace = 0.5 * self._pace + 0.5 * seconds / len(playthroughs)
+        return scores
+
+    def _group(self, n: int) -> int:
+        """Playthroughs in a task."""
+        low, high = TASK_SECONDS
+        wanted = min(high, max(low, n * self._pace / (self.workers.jobs * _TASKS_PER_WORKER)))
+        return max(1, min(n, round(wanted / self._pace) if self._pace > 0 else n))
+
+    def _compile(self, one: Playthrough) -> None:
+        """Have everything compiled and on disk before workers all start to do the same."""
+        if not self._warm:
+            shop = _workshop(self.spec)
+            shop.play(TreePolicy.of(one.formula, shop.game), one.level, one.seed, Budget(iterations=1))
+            self._warm = True
+
+
+def _mean(scores: Sequence[Score]) -> Score:
+    n = len(scores)
+    return Score(sum(s.utility for s in scores) / n, sum(s.priority for s in scores) / n)
+
+
+def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
+    """A specification as plain values for a run's configuration."""
+    return {
+        "levels": [{**level._asdict(), "options": dict(level.options)} for level in spec.levels],
+        "utility": spec.utility,
+        "search": spec.search.to_dict(),
+        "budget": spec.budget.to_dict(),
+    }
+
+
+def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> FitnessSpec:
+    """The inverse of `spec_to_dict`; KeyError or TypeError where the values are not a specification."""
+    return FitnessSpec(
+        game=game,
+        levels=tuple(
+            LevelText(level["name"], level["text"], level["source"], tuple(sorted(level["options"].items())))
+            for level in values["levels"]
+        ),
+        utility=values["utility"],
+        priority=priority,
+        search=SearchSettings.from_dict(values["search"]),
+        budget=Budget.from_dict(values["budget"]),
+    )

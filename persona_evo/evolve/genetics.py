@@ -1,0 +1,207 @@
+"""Formulas as DEAP trees: the primitive set, random trees, and the way from text to tree and back.
+
+DEAP's own generators draw from Python's module-level `random` and its constants are classes made at run time; here
+everything draws from the stream it is given and constants are plain terminals, on DEAP's `PrimitiveTree`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import PRIMITIVES, Formula, parse
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
+
+Tree = Any
+"""A deap.gp.PrimitiveTree (DEAP has no types)."""
+
+BASIC = ("+", "-", "*", "/")
+EXTENDED = (*BASIC, "sqrt", "log", "exp", "min", "max", "abs", "neg", "if")
+PAPER_VARIABLES = ("R",)
+EXTENDED_VARIABLES = ("R", "N", "P", "D", "RMAX", "RSD")
+OUTCOMES = ("DEAD", "WON")
+"""Metrics that only tell how a game ended; the paper's formulas do not have them."""
+
+_TRIES = 20
+
+
+def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
+    """The symbols of a formula: the metrics, then the search's variables.
+
+    Args:
+        settings: which of them.
+        metrics: those that the game has.
+
+    Raises:
+        SettingsError: the settings name a metric that the game does not have.
+    """
+    chosen = settings.metrics or tuple(m for m in metrics if m not in OUTCOMES)
+    for name in chosen:
+        if name not in metrics:
+            expected, hint = unknown(name, metrics)
+            raise SettingsError("the game has no such metric", found=name, expected=expected, hint=hint)
+    variables = PAPER_VARIABLES if settings.variables == "paper" else EXTENDED_VARIABLES
+    return (*chosen, *variables)
+
+
+def symbols_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
+    """`leaves` for a game."""
+    return leaves(settings, game.symbols)
+
+
+@dataclass(frozen=True, eq=False)
+class Primitives:
+    """What formulas are made of.
+
+    Attributes:
+        pset: the deap.gp.PrimitiveSet.
+        functions: its functions, as DEAP nodes.
+        symbols: its named leaves, as DEAP nodes.
+        constants: (low, high) of the one leaf that is a new number each time.
+    """
+
+    pset: Any
+    functions: tuple[Any, ...]
+    symbols: tuple[Any, ...]
+    constants: tuple[float, float]
+
+    @classmethod
+    def of(cls, settings: EvolutionSettings, metrics: Sequence[str]) -> Primitives:
+        """The primitive set of these settings for a game with these metrics."""
+        from deap import gp
+
+        pset = gp.PrimitiveSet("tree_policy", 0)
+        for name in BASIC if settings.functions == "basic" else EXTENDED:
+            pset.addPrimitive(PRIMITIVES[name].function, PRIMITIVES[name].arity, name=name)
+        for symbol in leaves(settings, metrics):
+            pset.addTerminal(0.0, name=symbol)
+        return cls(
+            pset=pset,
+            functions=tuple(pset.primitives[gp.__type__]),
+            symbols=tuple(pset.terminals[gp.__type__]),
+            constants=(settings.constant_low, settings.constant_high),
+        )
+
+    @property
+    def leaf_share(self) -> float:
+        """Share of leaves among all primitives, the constant counted as one leaf."""
+        n = len(self.symbols) + 1
+        return n / (n + len(self.functions))
+
+    def leaf(self, stream: random.Random) -> Any:
+        """A leaf: all symbols and the constant have the same chance."""
+        i = stream.randrange(len(self.symbols) + 1)
+        return self.symbols[i] if i < len(self.symbols) else constant(stream.uniform(*self.constants))
+
+    def function(self, stream: random.Random, arity: int | None = None) -> Any:
+        """A function, of `arity` operands if that is given; all have the same chance."""
+        if arity is None:
+            return self.functions[stream.randrange(len(self.functions))]
+        fitting = [f for f in self.functions if f.arity == arity]
+        return fitting[stream.randrange(len(fitting))]
+
+
+def constant(value: float) -> Any:
+    """A number as a DEAP leaf."""
+    from deap import gp
+
+    return gp.Terminal(float(value) + 0.0, False, gp.__type__)
+
+
+def is_constant(node: Any) -> bool:
+    """Whether a node is a number."""
+    return bool(node.arity == 0) and isinstance(node.value, float)
+
+
+def tree(formula: Formula, primitives: Primitives) -> Tree:
+    """A formula as a tree, whose nodes need not be of the primitive set as long as it knows the symbols.
+
+    Raises:
+        SettingsError: the formula uses something that the primitive set does not have.
+    """
+    from deap import gp
+
+    nodes = []
+    for token in formula.prefix:
+        if isinstance(token, float):
+            nodes.append(constant(token))
+        elif token in primitives.pset.mapping:
+            nodes.append(primitives.pset.mapping[token])
+        else:
+            expected, hint = unknown(token, primitives.pset.mapping)
+            raise SettingsError(
+                f"the evolution's settings do not have {token!r}", found=formula.text, expected=expected, hint=hint
+            )
+    return gp.PrimitiveTree(nodes)
+
+
+def formula(nodes: Tree) -> Formula:
+    """A tree as a formula."""
+    return Formula.from_prefix([n.value if is_constant(n) else n.name for n in nodes])
+
+
+def read(text: str, primitives: Primitives) -> Tree:
+    """The tree of a formula's text."""
+    return tree(parse(text), primitives)
+
+
+def depth(nodes: Tree) -> int:
+    """Operations above the deepest leaf; 0 for a leaf."""
+    return int(nodes.height)
+
+
+def fits(nodes: Tree, settings: EvolutionSettings) -> bool:
+    """Whether a tree is within the limits of depth and size."""
+    return len(nodes) <= settings.size_limit and depth(nodes) <= settings.depth_limit
+
+
+def random_tree(settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """A new random tree with a depth between depth_min and depth_max and within the size limit."""
+    for _ in range(_TRIES):
+        nodes = _shape(settings, primitives, stream)
+        if len(nodes) <= settings.size_limit:
+            return nodes
+    return grow(primitives, settings.depth_min, settings.depth_min, stream, full=True, arity=2)
+
+
+def _shape(settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    kind = settings.growth
+    if kind == "half":
+        kind = "full" if stream.random() < 0.5 else "grow"
+    if kind == "grow":
+        return grow(primitives, settings.depth_min, settings.depth_max, stream, full=False)
+    high = stream.randint(settings.depth_min, settings.depth_max)
+    return grow(primitives, high, high, stream, full=True)
+
+
+def grow(
+    primitives: Primitives, low: int, high: int, stream: random.Random, *, full: bool, arity: int | None = None
+) -> Tree:
+    """A random tree, from the root to the leaves.
+
+    Args:
+        low: no leaf is nearer to the root than this, unless it is at `high`.
+        high: nothing is deeper than this.
+        full: go on to `high` everywhere. Otherwise each node from `low` on is drawn from functions and leaves alike.
+        arity: take only functions of this many operands.
+    """
+    from deap import gp
+
+    nodes: list[Any] = []
+    open_depths = [0]
+    while open_depths:
+        here = open_depths.pop()
+        stop = here >= high or (not full and here >= low and stream.random() < primitives.leaf_share)
+        if stop:
+            nodes.append(primitives.leaf(stream))
+            continue
+        function = primitives.function(stream, arity)
+        nodes.append(function)
+        open_depths.extend([here + 1] * function.arity)
+    return gp.PrimitiveTree(nodes)

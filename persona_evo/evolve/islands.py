@@ -1,0 +1,308 @@
+"""The island model as a generator of generations.
+
+The caller owns the loop and hands in the evaluation:
+
+    for generation in generations(settings, seed, evaluate, metrics=game.symbols, levels=6):
+        print(generation.index, generation.best.fitness)
+
+A generation is: migrate, choose elites and mating pool, mutate, cross over, evaluate what is new, look at promising
+ones again, update the hall of fame. Everything random comes from the islands' own streams and all seeds of playthroughs
+from the one seed, so that the result depends neither on how the evaluation spreads its work nor on when it was stopped
+and resumed: `generations(..., state=s)` continues after the generation that `s` belongs to.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from persona_evo import seeds
+from persona_evo.errors import GameError
+from persona_evo.evolve import genetics, hall, operators, selection
+from persona_evo.evolve.duplicates import Memory, keys_for
+from persona_evo.evolve.records import Generation, Individual, Island, Row, State
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import Formula, parse
+
+
+@dataclass(frozen=True)
+class Request:
+    """One evaluation: play each level with this tree policy, once for each of the level's seeds.
+
+    seeds: [level][trial].
+    """
+
+    formula: str
+    seeds: tuple[tuple[int, ...], ...]
+
+
+Evaluate = Callable[[Sequence[Request]], Sequence[Sequence[float]]]
+"""For each request the mean utility of each level, in the order of the requests. Every number is finite."""
+
+
+def generations(
+    settings: EvolutionSettings,
+    seed: int,
+    evaluate: Evaluate,
+    *,
+    metrics: Sequence[str],
+    levels: int,
+    first: Sequence[str] = (),
+    state: State | None = None,
+) -> Iterator[Generation]:
+    """Evolve until `settings.generations` populations are evaluated.
+
+    Args:
+        seed: everything follows from it.
+        evaluate: see `Evaluate`; called once to three times a generation.
+        metrics: symbols of the game's metrics.
+        levels: how many levels an evaluation plays.
+        first: formulas that join the first population, dealt to the islands in turn.
+        state: where to continue.
+
+    Raises:
+        SettingsError: a formula of `first` or of `state` uses what the settings do not have.
+        GameError: the evaluation gave something else than `levels` finite numbers.
+    """
+    model = _Model(settings, seed, evaluate, metrics, levels)
+    if state is None:
+        yield model.begin(first)
+        state = model.state
+    model.state = state
+    while model.state.generation + 1 < settings.generations:
+        yield model.advance()
+
+
+class _Model:
+    def __init__(
+        self, settings: EvolutionSettings, seed: int, evaluate: Evaluate, metrics: Sequence[str], levels: int
+    ) -> None:
+        self.settings, self.seed, self.levels = settings, seed, levels
+        self.primitives = genetics.Primitives.of(settings, metrics)
+        self.keys = keys_for(settings, genetics.leaves(settings, metrics))
+        self._evaluate = evaluate
+        self._evaluating = 0.0
+        self.state = State(-1, [], [], {})
+
+    # the course of a generation
+
+    def begin(self, first: Sequence[str]) -> Generation:
+        """The first generation: random formulas, after those that were given."""
+        started = time.perf_counter()
+        s = self.settings
+        islands = [self._settle(i, first[i :: s.islands]) for i in range(s.islands)]
+        self.state = State(0, islands, [], {})
+        return self._finish(started)
+
+    def _settle(self, number: int, first: Sequence[str]) -> Island:
+        stream = random.Random(seeds.derive(self.seed, "island", number))
+        size = self.settings.island_size
+        population = [self._individual(genetics.read(text, self.primitives), "first") for text in first[:size]]
+
+        def newcomer() -> tuple[genetics.Tree, str]:
+            return genetics.random_tree(self.settings, self.primitives, stream), "random"
+
+        while len(population) < size:
+            self._join(population, newcomer)
+        return Island(population, stream)
+
+    def advance(self) -> Generation:
+        """The next generation."""
+        started = time.perf_counter()
+        old = self.state
+        arrivals = self._migrate(old.islands, old.generation + 1)
+        bred = []
+        for island, guests in zip(old.islands, arrivals, strict=True):
+            candidates = [*island.individuals, *guests]
+            population = selection.elites(candidates, self.settings)
+            pool = selection.mating_pool(candidates, self.settings, island.stream)
+            self._breed(population, pool, island.stream)
+            bred.append(Island(population, island.stream))
+        self.state = State(old.generation + 1, bred, old.hall, old.memory, old.evaluations)
+        return self._finish(started)
+
+    def _finish(self, started: float) -> Generation:
+        self._evaluating = 0.0
+        counts = self._appraise()
+        for turn in range(self.settings.rounds):
+            for i, n in enumerate(self._look_again(turn)):
+                counts[i] += n
+        state = self.state
+        everyone = [i for island in state.islands for i in island.individuals]
+        state.hall = hall.update(state.hall, everyone, self.settings.hall_of_fame)
+        state.evaluations += sum(counts)
+        rows = tuple(self._row(i, counts[i]) for i in range(self.settings.islands))
+        seconds = time.perf_counter() - started
+        return Generation(state.generation, rows, state.hall[0], state, seconds, self._evaluating)
+
+    # breeding
+
+    def _migrate(self, islands: Sequence[Island], generation: int) -> list[list[Individual]]:
+        """For each island the copies that arrive; they stay until the island has bred."""
+        s = self.settings
+        arrivals: list[list[Individual]] = [[] for _ in islands]
+        if len(islands) == 1 or s.migration_every == 0 or generation % s.migration_every:
+            return arrivals
+        for i, island in enumerate(islands):
+            for individual in island.stream.sample(island.individuals, s.migrants):
+                step = 1 if s.topology == "ring" else island.stream.randrange(1, len(islands))
+                arrivals[(i + step) % len(islands)].append(individual.copy())
+        return arrivals
+
+    def _breed(self, population: list[Individual], pool: Sequence[Individual], stream: random.Random) -> None:
+        """Fill the island's next population, which has the elites already."""
+        s = self.settings
+        trees = [genetics.read(i.formula, self.primitives) for i in pool]
+        origins = ["copy"] * len(trees)
+        for i, tree in enumerate(trees):
+            if stream.random() < s.mutation:
+                trees[i], name = operators.mutate(tree, s, self.primitives, stream)
+                origins[i] = f"mutation:{name}"
+        waiting: list[tuple[genetics.Tree, str]] = []
+
+        def offspring() -> tuple[genetics.Tree, str]:
+            if not waiting:
+                one, two = stream.randrange(len(trees)), stream.randrange(len(trees))
+                if stream.random() < s.crossover:
+                    pair = operators.crossover(trees[one], trees[two], s, stream)
+                    waiting.extend((tree, "crossover") for tree in reversed(pair))
+                else:
+                    waiting.extend([(trees[two], origins[two]), (trees[one], origins[one])])
+            return waiting.pop()
+
+        while len(population) < s.island_size:
+            self._join(population, offspring)
+
+    def _join(self, population: list[Individual], make: Callable[[], tuple[genetics.Tree, str]]) -> None:
+        """Add what `make` makes; where the settings ask for it, something that the population does not have yet."""
+        taken = {i.key for i in population} if self.settings.unique_tries else set()
+        for _ in range(self.settings.unique_tries + 1):
+            individual = self._individual(*make())
+            if individual.key not in taken:
+                break
+        population.append(individual)
+
+    def _individual(self, tree: genetics.Tree, origin: str) -> Individual:
+        formula: Formula = genetics.formula(tree)
+        return Individual(formula.text, formula.size, origin=origin, key=self.keys.key(formula))
+
+    # evaluation
+
+    def _appraise(self) -> list[int]:
+        """Evaluate who has no fitness yet; how many evaluations that took on each island."""
+        state, s = self.state, self.settings
+        memory = Memory(state.memory, s.memory)
+        counts = [0] * s.islands
+        asked: dict[str, list[Individual]] = {}
+        requests: list[Request] = []
+        for i, island in enumerate(state.islands):
+            for slot, individual in enumerate(island.individuals):
+                if individual.utilities:
+                    continue
+                individual.born = state.generation
+                known = memory.recall(individual.key) if s.duplicates != "off" else None
+                if known is not None:
+                    individual.utilities, individual.trials = list(known[0]), known[1]
+                    continue
+                name = individual.key if s.duplicates != "off" else f"{i}.{slot}"
+                if name in asked:
+                    asked[name].append(individual)
+                    continue
+                asked[name] = [individual]
+                counts[i] += 1
+                requests.append(Request(individual.formula, self._seeds(i, slot)))
+        for utilities, individuals in zip(self._ask(requests), asked.values(), strict=True):
+            for individual in individuals:
+                individual.learn(utilities)
+            if s.duplicates != "off":
+                memory.keep(individuals[0].key, utilities, 1)
+        return counts
+
+    def _look_again(self, turn: int) -> list[int]:
+        """Evaluate candidates for elite and hall once more, on fresh seeds, and tell all their duplicates."""
+        state, s = self.state, self.settings
+        counts = [0] * s.islands
+        everyone = [i for island in state.islands for i in island.individuals]
+        chosen: dict[str, tuple[Individual, int]] = {}
+        for i, island in enumerate(state.islands):
+            for individual in selection.elites(island.individuals, s):
+                chosen.setdefault(individual.key, (individual, i))
+        fresh = hall.front(hall.update(state.hall, everyone, s.hall_of_fame))
+        for individual in fresh:
+            chosen.setdefault(individual.key, (individual, 0))
+        again = [(individual, i) for individual, i in chosen.values() if individual.trials < s.reevaluations]
+        plan = self._fresh_seeds(turn)
+        results = self._ask([Request(individual.formula, plan) for individual, _ in again])
+        memory = Memory(state.memory, s.memory)
+        for (individual, i), utilities in zip(again, results, strict=True):
+            counts[i] += 1
+            individual.learn(utilities)
+            for other in (*everyone, *state.hall):
+                if other.key == individual.key:
+                    other.utilities, other.trials = list(individual.utilities), individual.trials
+            if s.duplicates != "off":
+                memory.keep(individual.key, individual.utilities, individual.trials)
+        return counts
+
+    def _seeds(self, island: int, slot: int) -> tuple[tuple[int, ...], ...]:
+        """Seeds of an individual's first evaluation: the same for all of a generation, or its own."""
+        g = self.state.generation
+        who = ("all",) if self.settings.common_seeds else ("island", island, "slot", slot)
+        return tuple(
+            tuple(seeds.derive(self.seed, "play", g, *who, level, trial) for trial in range(self.settings.trials))
+            for level in range(self.levels)
+        )
+
+    def _fresh_seeds(self, turn: int) -> tuple[tuple[int, ...], ...]:
+        g = self.state.generation
+        return tuple(
+            tuple(seeds.derive(self.seed, "again", g, turn, level, trial) for trial in range(self.settings.trials))
+            for level in range(self.levels)
+        )
+
+    def _ask(self, requests: Sequence[Request]) -> list[list[float]]:
+        if not requests:
+            return []
+        started = time.perf_counter()
+        answers = [[float(u) for u in utilities] for utilities in self._evaluate(requests)]
+        self._evaluating += time.perf_counter() - started
+        if len(answers) != len(requests):
+            raise GameError(f"the evaluation answered {len(answers)} of {len(requests)} requests")
+        for request, answer in zip(requests, answers, strict=True):
+            if len(answer) != self.levels or not all(abs(u) < float("inf") for u in answer):
+                raise GameError(
+                    f"the evaluation of {request.formula} gave {answer}, expected {self.levels} finite numbers"
+                )
+        return answers
+
+    def _row(self, number: int, evaluations: int) -> Row:
+        individuals = self.state.islands[number].individuals
+        best = min(individuals, key=selection.better(self.settings))
+        n = len(individuals)
+        return Row(
+            generation=self.state.generation,
+            island=number,
+            best=best.fitness,
+            mean=sum(i.fitness for i in individuals) / n,
+            size=sum(i.size for i in individuals) / n,
+            best_size=best.size,
+            diversity=len({i.key for i in individuals}) / n,
+            evaluations=evaluations,
+            formula=best.formula,
+        )
+
+
+def check_first(settings: EvolutionSettings, metrics: Sequence[str], formulas: Sequence[str]) -> list[str]:
+    """Those of `formulas` that can join a population under these settings."""
+    known = {*genetics.leaves(settings, metrics)}
+    names = genetics.BASIC if settings.functions == "basic" else genetics.EXTENDED
+    usable = []
+    for text in formulas:
+        formula = parse(text)
+        tokens = [t for t in formula.tokens if isinstance(t, str)]
+        fits = formula.depth <= settings.depth_limit and formula.size <= settings.size_limit
+        if fits and all(t in known or t in names for t in tokens):
+            usable.append(text)
+    return usable

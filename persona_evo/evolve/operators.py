@@ -1,0 +1,119 @@
+"""Crossover and mutation. All return new trees within the limits and leave their parents as they are.
+
+| mutation | what becomes of the tree |
+|---|---|
+| new | another random tree (the paper's) |
+| subtree | a random subtree is replaced by a new one |
+| point | one node becomes another of as many operands |
+| constant | every number moves a little; a tree without numbers has a leaf made one |
+| hoist | one of its subtrees alone |
+| shrink | one operation is replaced by one of its operands |
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from persona_evo.evolve.genetics import Primitives, Tree, constant, fits, grow, is_constant, random_tree
+from persona_evo.evolve.settings import EvolutionSettings
+
+_TRIES = 10
+_SMALL = 2
+"""Depth of the subtree that a mutation inserts at most."""
+
+Mutation = Callable[[Tree, EvolutionSettings, Primitives, random.Random], Tree]
+
+
+def _copy(tree: Tree) -> Tree:
+    return type(tree)(tree)
+
+
+def crossover(first: Tree, second: Tree, settings: EvolutionSettings, stream: random.Random) -> tuple[Tree, Tree]:
+    """Two offspring whose parents exchanged a subtree each, drawn at random.
+
+    Exchanges that break a limit are drawn again; after a number of attempts the offspring are copies.
+    """
+    for _ in range(_TRIES):
+        one, two = _copy(first), _copy(second)
+        here = one.searchSubtree(stream.randrange(len(one)))
+        there = two.searchSubtree(stream.randrange(len(two)))
+        one[here], two[there] = two[there], one[here]
+        if fits(one, settings) and fits(two, settings):
+            return one, two
+    return _copy(first), _copy(second)
+
+
+def mutate(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> tuple[Tree, str]:
+    """A mutant and the name of the mutation, drawn by the weights of the settings."""
+    names = [name for name in MUTATION if settings.mutations.get(name, 0) > 0]
+    name = stream.choices(names, [settings.mutations[n] for n in names])[0]
+    for _ in range(_TRIES):
+        mutant = MUTATION[name](tree, settings, primitives, stream)
+        if fits(mutant, settings):
+            return mutant, name
+    return _copy(tree), name
+
+
+def new(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """A new random tree; nothing of the old one is kept."""
+    return random_tree(settings, primitives, stream)
+
+
+def subtree(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """A random subtree is replaced by a new one of a depth of at most two."""
+    mutant = _copy(tree)
+    where = mutant.searchSubtree(stream.randrange(len(mutant)))
+    mutant[where] = grow(primitives, 0, _SMALL, stream, full=False)
+    return mutant
+
+
+def point(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """One node becomes another that takes as many operands."""
+    mutant = _copy(tree)
+    i = stream.randrange(len(mutant))
+    arity = mutant[i].arity
+    mutant[i] = primitives.function(stream, arity) if arity else primitives.leaf(stream)
+    return mutant
+
+
+def perturb(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """Every number moves by some tenths of itself and of the range; without numbers a leaf becomes one."""
+    mutant = _copy(tree)
+    numbers = [i for i, node in enumerate(mutant) if is_constant(node)]
+    low, high = primitives.constants
+    for i in numbers:
+        value = mutant[i].value
+        moved = value + stream.gauss(0.0, 1.0) * 0.1 * (abs(value) + (high - low))
+        mutant[i] = constant(max(-1e6, min(1e6, moved)))
+    if not numbers:
+        i = stream.choice([i for i, node in enumerate(mutant) if node.arity == 0])
+        mutant[i] = constant(stream.uniform(low, high))
+    return mutant
+
+
+def hoist(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """One of the subtrees alone; an operation where there is one below the root."""
+    inner = [i for i, node in enumerate(tree) if i and node.arity]
+    i = stream.choice(inner) if inner else stream.randrange(len(tree))
+    return type(tree)(tree[tree.searchSubtree(i)])
+
+
+def shrink(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """One operation is replaced by one of its operands."""
+    mutant = _copy(tree)
+    operations = [i for i, node in enumerate(mutant) if node.arity]
+    if not operations:
+        return mutant
+    i = stream.choice(operations)
+    begin = i + 1
+    for _ in range(stream.randrange(mutant[i].arity)):
+        begin = mutant.searchSubtree(begin).stop
+    mutant[mutant.searchSubtree(i)] = mutant[mutant.searchSubtree(begin)]
+    return mutant
+
+
+MUTATION: dict[str, Mutation] = {
+    "new": new, "subtree": subtree, "point": point, "constant": perturb, "hoist": hoist, "shrink": shrink,
+}  # fmt: skip
+"""Mutations by the name that settings call them."""

@@ -1,0 +1,216 @@
+"""Many cores through joblib: tasks in, results out in the order of the tasks.
+
+| backend | where the work is done |
+|---|---|
+| loky | processes on this machine, kept alive from one call to the next |
+| threading | threads; searches let go of Python's lock while they run |
+| dask | a Dask cluster: the one at `address`, or one started here for the occasion |
+| ray | a Ray cluster, likewise |
+
+Two promises: what a task returns does not depend on the backend, and no process is left behind when `Workers` is
+closed, also after Ctrl-C and also (within two seconds) when this process is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from persona_evo.errors import SettingsError, unknown
+
+BACKENDS = ("loky", "threading", "dask", "ray")
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How well the cores were used.
+
+    jobs: how many were asked for. workers: how many did something. wall: seconds in `map`. busy: seconds that tasks
+    took, all workers together.
+    """
+
+    jobs: int
+    workers: int
+    wall: float
+    busy: float
+
+    @property
+    def share(self) -> float:
+        """Share of the time that the cores were at work, 0 to 1."""
+        return min(1.0, self.busy / (self.wall * self.jobs)) if self.wall > 0 else 0.0
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Workers:
+    """Runs tasks on `jobs` cores, between `with` and its end.
+
+    Args:
+        jobs: at least 1, or -1 for all cores. One job runs in this process, unless it is a cluster's.
+        backend: see the module's table.
+        address: of a cluster's scheduler.
+
+    Raises:
+        SettingsError: no such backend or number of jobs, or its package is not installed.
+    """
+
+    def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None) -> None:
+        if backend not in BACKENDS:
+            expected, hint = unknown(backend, BACKENDS)
+            raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
+        if isinstance(jobs, bool) or not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
+            raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
+        self.jobs = cores() if jobs == -1 else jobs
+        self.backend, self._address = backend, address
+        self._stack = contextlib.ExitStack()
+        self._parallel: Any = None
+        self._usage = [0.0, 0.0]
+        self._seen: set[str] = set()
+
+    @property
+    def alone(self) -> bool:
+        """Whether tasks run in this process, one after the other."""
+        return self.jobs == 1 and self.backend in ("loky", "threading")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        """function(task) for each task, in their order. For processes both must be importable and picklable."""
+        started = time.perf_counter()
+        if self.alone:
+            timed = [_timed(function, task) for task in tasks]
+        else:
+            from joblib import delayed
+
+            timed = self._start()(delayed(_timed)(function, task) for task in tasks)
+        self._usage[0] += time.perf_counter() - started
+        self._usage[1] += sum(seconds for _, seconds, _ in timed)
+        self._seen.update(who for _, _, who in timed)
+        return [result for result, _, _ in timed]
+
+    def usage(self) -> Usage:
+        """What happened since the last call."""
+        usage = Usage(self.jobs, len(self._seen), *self._usage)
+        self._usage, self._seen = [0.0, 0.0], set()
+        return usage
+
+    def close(self) -> None:
+        """End the workers."""
+        self._parallel = None
+        self._stack.close()
+
+    def _start(self) -> Any:
+        if self._parallel is not None:
+            return self._parallel
+        from joblib import Parallel
+
+        options: dict[str, Any] = {"n_jobs": self.jobs, "batch_size": 1, "pre_dispatch": "all"}
+        if self.backend == "loky":
+            options.update(backend="loky", initializer=quiet_worker, initargs=(os.getpid(),))
+            self._stack.callback(_end_processes)
+        elif self.backend == "threading":
+            options.update(backend="threading")
+        else:
+            self._stack.enter_context(_dask(self) if self.backend == "dask" else _ray(self._address))
+        self._parallel = self._stack.enter_context(Parallel(**options))
+        return self._parallel
+
+    @property
+    def address(self) -> str | None:
+        """Of the cluster's scheduler, None to start one."""
+        return self._address
+
+
+def _timed(function: Callable[[T], R], task: T) -> tuple[R, float, str]:
+    started = time.perf_counter()
+    result = function(task)
+    return result, time.perf_counter() - started, f"{os.getpid()}.{threading.get_ident()}"
+
+
+def quiet_worker(parent: int) -> None:
+    """Prepare a worker process: Ctrl-C is the parent's business, and without the parent there is nothing to do."""
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(0)
+
+    if os.name != "nt":
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def _end_processes() -> None:
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+
+@contextlib.contextmanager
+def _dask(workers: Workers) -> Any:
+    try:
+        import distributed
+    except ImportError as e:
+        raise _missing("dask", "distributed") from e
+    from joblib import parallel_config
+
+    library: Any = distributed
+    with contextlib.ExitStack() as stack:
+        target: Any = workers.address
+        if target is None:
+            target = stack.enter_context(
+                library.LocalCluster(
+                    n_workers=workers.jobs, threads_per_worker=1, processes=True, dashboard_address=None
+                )
+            )
+        client = stack.enter_context(library.Client(target))
+        stack.enter_context(parallel_config(backend="dask", client=client, n_jobs=workers.jobs))
+        yield
+
+
+@contextlib.contextmanager
+def _ray(address: str | None) -> Any:
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError as e:
+        raise _missing("ray", "ray") from e
+    from joblib import parallel_config
+
+    started = not ray.is_initialized()
+    if started:
+        ray.init(address=address, log_to_driver=False, include_dashboard=False)
+    try:
+        register_ray()
+        with parallel_config(backend="ray"):
+            yield
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def _missing(backend: str, package: str) -> SettingsError:
+    return SettingsError(
+        f"the backend {backend!r} needs a package that is not installed", found=f"no module {package!r}",
+        hint=f"pip install 'persona-evo[{backend}]'",
+    )  # fmt: skip

@@ -1,0 +1,170 @@
+"""What the evolution remembers, as plain values that turn into JSON and back without loss."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Individual:
+    """A formula and what is known of it.
+
+    Attributes:
+        formula: its text; `parse` gives back the same formula.
+        size: number of nodes.
+        utilities: mean utility of each level over all its evaluations; empty before the first.
+        trials: how many evaluations these are the mean of.
+        origin: where it came from: "random", "first", "crossover", "copy", "mutation:KIND".
+        born: generation of its first evaluation.
+        key: what duplicates of it share (see `duplicates`).
+    """
+
+    formula: str
+    size: int
+    utilities: list[float] = field(default_factory=list)
+    trials: int = 0
+    origin: str = "random"
+    born: int = 0
+    key: str = ""
+
+    @property
+    def fitness(self) -> float:
+        """Mean of the levels' utilities; minus infinity before the first evaluation."""
+        return sum(self.utilities) / len(self.utilities) if self.utilities else float("-inf")
+
+    def learn(self, utilities: list[float]) -> None:
+        """Take one more evaluation into the means."""
+        if not self.utilities:
+            self.utilities, self.trials = list(utilities), 1
+            return
+        n = self.trials
+        self.utilities = [(mean * n + u) / (n + 1) for mean, u in zip(self.utilities, utilities, strict=True)]
+        self.trials = n + 1
+
+    def copy(self) -> Individual:
+        """An individual of its own with the same values."""
+        return Individual(
+            self.formula, self.size, list(self.utilities), self.trials, self.origin, self.born, self.key
+        )
+
+    def to_json(self) -> list[Any]:
+        """Compact form, read back by `from_json`."""
+        return [self.formula, self.size, self.utilities, self.trials, self.origin, self.born, self.key]
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> Individual:
+        """The inverse of `to_json`."""
+        formula, size, utilities, trials, origin, born, key = values
+        return cls(str(formula), int(size), [float(u) for u in utilities], int(trials), origin, int(born), key)
+
+
+@dataclass
+class Island:
+    """One population and the random stream that everything on it draws from."""
+
+    individuals: list[Individual]
+    stream: random.Random
+
+
+@dataclass
+class State:
+    """All that the next generation depends on, beside the settings and the seed.
+
+    Attributes:
+        generation: number of the last generation that was evaluated, from 0.
+        islands: each with its population and stream.
+        hall: the hall of fame, best first.
+        memory: key -> (utilities, trials) of evaluated formulas, the longest unused first.
+        evaluations: formulas evaluated so far.
+    """
+
+    generation: int
+    islands: list[Island]
+    hall: list[Individual]
+    memory: dict[str, tuple[list[float], int]]
+    evaluations: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Values for JSON; floats and streams come back exactly."""
+        return {
+            "generation": self.generation,
+            "evaluations": self.evaluations,
+            "islands": [
+                {"individuals": [i.to_json() for i in island.individuals], "stream": _stream_out(island.stream)}
+                for island in self.islands
+            ],
+            "hall": [i.to_json() for i in self.hall],
+            "memory": [[key, utilities, trials] for key, (utilities, trials) in self.memory.items()],
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> State:
+        """The inverse of `to_json`; KeyError, TypeError or ValueError where the values are not a state."""
+        return cls(
+            generation=int(values["generation"]),
+            evaluations=int(values["evaluations"]),
+            islands=[
+                Island([Individual.from_json(i) for i in island["individuals"]], _stream_in(island["stream"]))
+                for island in values["islands"]
+            ],
+            hall=[Individual.from_json(i) for i in values["hall"]],
+            memory={str(k): ([float(u) for u in us], int(n)) for k, us, n in values["memory"]},
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One island in one generation, as the journal has it.
+
+    Attributes:
+        best, mean: fitness of the best individual and of the island.
+        size: mean number of nodes. best_size: nodes of the best.
+        diversity: share of different formulas on the island, by key where duplicates are recognised.
+        evaluations: formulas that were evaluated for this island in this generation.
+        formula: text of the best.
+    """
+
+    generation: int
+    island: int
+    best: float
+    mean: float
+    size: float
+    best_size: int
+    diversity: float
+    evaluations: int
+    formula: str
+
+    def to_json(self) -> dict[str, Any]:
+        """In the order of the journal."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What the generator of generations yields.
+
+    rows: one an island. best: the fittest in the hall of fame. seconds: time since the generation before, of which
+    `evaluating` were spent in the evaluation.
+    """
+
+    index: int
+    rows: tuple[Row, ...]
+    best: Individual
+    state: State
+    seconds: float
+    evaluating: float
+
+
+def _stream_out(stream: random.Random) -> list[Any]:
+    version, words, gauss = stream.getstate()
+    return [version, list(words), gauss]
+
+
+def _stream_in(values: list[Any]) -> random.Random:
+    version, words, gauss = values
+    stream = random.Random()
+    stream.setstate((version, tuple(int(w) for w in words), gauss))
+    return stream

@@ -1,0 +1,359 @@
+"""A run from its first generation to its policy: the evolution, its folder on disk, deadlines and Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.evolve import winner as winners
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.islands import Evaluate, check_first, generations
+from persona_evo.evolve.parallel import Usage, Workers
+from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import Formula
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import UCB1_FORMULA
+from persona_evo.store import runs
+
+FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
+"""How a call ended: all generations are there, the time was up, or Ctrl-C. The last two can be resumed."""
+
+_PACE = 10
+"""Generations that estimates of time look back on."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is told after each generation.
+
+    generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
+    evaluations: of formulas, in this generation. rate: evaluations per second. eta: seconds to go, or until the
+    deadline if that is earlier. usage: of the cores, where the evaluation knows.
+    """
+
+    generation: int
+    target: int
+    rows: tuple[Row, ...]
+    best: Individual
+    evaluations: int
+    rate: float
+    eta: float
+    usage: Usage | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to.
+
+    folder: of the run. status: FINISHED, DEADLINE or INTERRUPTED. generations: how many there are. best: fittest of
+    the hall of fame, None if no generation was finished. policy: the policy file, None after an interruption.
+    priority: mean of the metric that the persona is about, in the comparison at the end.
+    """
+
+    folder: Path
+    status: str
+    generations: int
+    best: Individual | None
+    policy: Path | None = None
+    priority: float | None = None
+
+
+Tell = Callable[[Progress], None]
+
+
+def evolve(
+    game: Game,
+    persona: Any,
+    levels: Sequence[Level],
+    settings: EvolutionSettings,
+    seed: int,
+    *,
+    root: Path = Path("runs"),
+    search: SearchSettings | None = None,
+    budget: Budget | None = None,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    deadline: float | None = None,
+    progress: Tell | None = None,
+    game_name: str | None = None,
+) -> Outcome:
+    """Evolve a tree policy for a persona in a new run folder.
+
+    Args:
+        game: its description.
+        persona: a `personas.Persona`.
+        levels: to train on, as loaded by `game.load`.
+        settings: of the evolution.
+        seed: everything follows from it.
+        root: folder of run folders.
+        search, budget: of each playthrough; the search's preset is that of the evolution unless given.
+        jobs, backend, address: see `parallel.Workers`; without influence on the result.
+        deadline: moment on `time.monotonic` after which no generation is begun that would not end before it.
+        progress: called after each generation.
+        game_name: how the registry finds the game, where that is not its name ("module:object").
+
+    Raises:
+        SettingsError: no levels, or settings that do not fit the game.
+        RunError: the folder cannot be made.
+    """
+    if not levels:
+        raise SettingsError("an evolution needs levels", found="none", expected="at least one")
+    if search is None:
+        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.anytime()
+    name = game_name or game.name
+    utility: Formula = persona.utility
+    spec = FitnessSpec.of(name, levels, utility, search, budget or Budget(), persona.priority)
+    config = {
+        "game": name,
+        "game_version": game.version,
+        "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
+        "seed": seed,
+        "target": settings.generations,
+        "evolution": settings.to_dict(),
+        "first": first_formulas(settings, game),
+        **spec_to_dict(spec),
+        "versions": winners.versions(game),
+    }
+    with Workers(jobs, backend, address) as workers, runs.Run.create(root, config) as run:
+        return _work(run, Fitness(spec, workers), deadline, progress)
+
+
+def resume(
+    folder: Path,
+    *,
+    generations: int | None = None,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    deadline: float | None = None,
+    progress: Tell | None = None,
+) -> Outcome:
+    """Continue a run where it stopped, or add generations to a finished one.
+
+    Args:
+        folder: of the run.
+        generations: how many the run is to have in all; None for what it was going to have.
+        jobs, backend, address, deadline, progress: as for `evolve`.
+
+    Raises:
+        RunError: the folder is damaged, in use, or made with another version of the game's rules.
+        SettingsError: fewer generations than the run has.
+    """
+    with Workers(jobs, backend, address) as workers, runs.Run.resume(folder) as run:
+        spec = _spec(run)
+        if generations is not None:
+            done = run.checkpoint.generation + 1 if run.checkpoint else 0
+            if generations < max(1, done):
+                raise SettingsError(
+                    "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
+                )
+            run.aim(generations)
+        return _work(run, Fitness(spec, workers), deadline, progress)
+
+
+def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int,
+                **options: Any) -> tuple[Outcome, list[Outcome]]:  # fmt: skip
+    """`settings.runs` independent runs with the seeds seed, seed + 1, ...; (the best, all).
+
+    The best is that whose winner has the best mean of the persona's core priority on fresh seeds; of equals the first.
+    A deadline or Ctrl-C ends the series.
+    """
+    outcomes: list[Outcome] = []
+    for k in range(settings.runs):
+        outcomes.append(evolve(game, persona, levels, settings, seed + k, **options))
+        if outcomes[-1].status != FINISHED:
+            break
+    return best_run(outcomes, game, persona.priority), outcomes
+
+
+def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
+    """The outcome with the best core priority; those without a policy count as worst."""
+    sign = -1.0 if any(m.symbol == priority and m.better == "lower" for m in game.metrics) else 1.0
+    return max(outcomes, key=lambda o: float("-inf") if o.priority is None else sign * o.priority)
+
+
+def first_formulas(settings: EvolutionSettings, game: Game) -> list[str]:
+    """The formulas that join the first population: what `settings.first` names.
+
+    "ucb1" and "library" give what the settings' symbols can express, which may be nothing.
+
+    Raises:
+        SettingsError: a formula given as such does not fit.
+        FormulaError: it is no formula.
+    """
+    from persona_evo.store import policies
+
+    found: list[str] = []
+    for name in settings.first:
+        if name == "ucb1":
+            found += check_first(settings, game.symbols, [UCB1_FORMULA])
+        elif name == "library":
+            library = [p.formula for p in policies.available(game.name) if p.kind == "formula"]
+            found += check_first(settings, game.symbols, library)
+        elif check_first(settings, game.symbols, [name]):
+            found.append(name)
+        else:
+            raise SettingsError(
+                "a formula does not fit into the first population", found=name,
+                expected="one within the settings' functions, variables, depth and size",
+                hint="settings `functions` and `variables` have a choice 'extended'",
+            )  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
+def drive(
+    run: runs.Run,
+    evaluate: Evaluate,
+    metrics: Sequence[str],
+    levels: int,
+    *,
+    deadline: float | None = None,
+    progress: Tell | None = None,
+) -> str:
+    """Make the generations that are missing in an open run and write each down; how it ended.
+
+    Ctrl-C ends it at once: what is on disk is the last whole generation, and resuming makes the broken one again.
+    """
+    settings = EvolutionSettings.from_dict(run.config["evolution"], Place(str(run.folder / runs.CONFIG)))
+    target = run.checkpoint.target if run.checkpoint else int(run.config["target"])
+    state = _state(run)
+    pace: deque[float] = deque(maxlen=_PACE)
+    usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
+    course = generations(
+        replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
+        first=run.config.get("first", ()), state=state,
+    )  # fmt: skip
+    try:
+        while state is None or state.generation + 1 < target:
+            if deadline is not None and pace and time.monotonic() + sum(pace) / len(pace) > deadline:
+                return DEADLINE
+            generation = next(course)
+            state = generation.state
+            used = usage() if usage else None
+            _record(run, generation, target, used)
+            pace.append(generation.seconds)
+            if progress:
+                progress(_progress(generation, target, pace, deadline, used))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return FINISHED
+
+
+def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None) -> None:
+    timing: dict[str, Any] = {
+        "seconds": round(generation.seconds, 4), "evaluating": round(generation.evaluating, 4),
+    }  # fmt: skip
+    if usage:
+        timing.update(jobs=usage.jobs, workers=usage.workers, busy=round(usage.share, 4))
+    run.record(
+        generation.index,
+        [row.to_json() for row in generation.rows],
+        timing,
+        generation.state.to_json(),
+        [hall_entry(i) for i in generation.state.hall],
+        target,
+    )
+
+
+def hall_entry(individual: Individual) -> dict[str, Any]:
+    """A member of the hall of fame as its file has it."""
+    return {
+        "fitness": individual.fitness, "size": individual.size, "formula": individual.formula,
+        "utilities": individual.utilities, "trials": individual.trials, "born": individual.born,
+        "origin": individual.origin,
+    }  # fmt: skip
+
+
+def _progress(
+    generation: Generation, target: int, pace: Sequence[float], deadline: float | None, usage: Usage | None
+) -> Progress:
+    evaluations = sum(row.evaluations for row in generation.rows)
+    eta = (target - generation.index - 1) * sum(pace) / len(pace)
+    if deadline is not None:
+        eta = max(0.0, min(eta, deadline - time.monotonic()))
+    rate = evaluations / generation.seconds if generation.seconds > 0 else 0.0
+    return Progress(generation.index, target, generation.rows, generation.best, evaluations, rate, eta, usage)
+
+
+def _state(run: runs.Run) -> State | None:
+    if run.checkpoint is None:
+        return None
+    try:
+        return State.from_json(run.checkpoint.state)
+    except (KeyError, TypeError, ValueError) as e:
+        raise RunError(
+            "the checkpoint's state is damaged", place=Place(str(run.folder / runs.CHECKPOINT)), found=str(e),
+            hint="restore the file from a copy",
+        ) from e  # fmt: skip
+
+
+def _spec(run: runs.Run) -> FitnessSpec:
+    place = Place(str(run.folder / runs.CONFIG))
+    try:
+        spec = spec_from_dict(run.config["game"], run.config["persona"]["priority"], run.config)
+    except (KeyError, TypeError) as e:
+        raise RunError("the configuration is damaged", place=place, found=str(e), hint="restore the file") from e
+    game, version = registry.get(spec.game), run.config.get("game_version")
+    if game.version != version:
+        raise RunError(
+            "the rules of the game have changed since this run began", place=place, found=f"version {version}",
+            expected=f"version {game.version}", hint="start a new run",
+        )  # fmt: skip
+    return spec
+
+
+def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None) -> Outcome:
+    game = registry.get(fitness.spec.game)
+    status = drive(
+        run, fitness, game.symbols, len(fitness.spec.levels), deadline=deadline, progress=progress
+    )
+    state = _state(run)
+    if state is None:
+        return Outcome(run.folder, status, 0, None)
+    done, best = state.generation + 1, state.hall[0]
+    if status == INTERRUPTED:
+        return Outcome(run.folder, status, done, best)
+    before = _policy_of(run, done)
+    if before is not None:
+        return Outcome(run.folder, status, done, best, *before)
+    settings = EvolutionSettings.from_dict(run.config["evolution"])
+    try:
+        winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.levels), fitness)
+        text = winners.policy_text(winner, run.config, fitness, run.folder.name, done, state.evaluations)
+        policy = run.finish(text, done)
+    except KeyboardInterrupt:
+        return Outcome(run.folder, INTERRUPTED, done, best)
+    return Outcome(run.folder, status, done, best, policy, winner.priority)
+
+
+def _policy_of(run: runs.Run, generations: int) -> tuple[Path, float] | None:
+    """The policy that this run ended with before, with its core priority, if no generation has come since."""
+    from persona_evo.store import policies
+
+    path = runs.policy_of(run.folder)
+    if path is None:
+        return None
+    facts = policies.read(path).run
+    if facts.get("generations") != generations:
+        return None
+    values = facts.get("priority", {}).values()
+    return path, sum(values) / max(1, len(values))
+
+
+def summary(config: Mapping[str, Any]) -> str:
+    """One line on a run's configuration, for people."""
+    budget = config["budget"]
+    limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
+    return (
+        f"{config['persona']['name']} on {len(config['levels'])} levels of {config['game']}, seed {config['seed']}, "
+        f"preset {config['evolution']['preset']}, {limit} a playthrough"
+    )

@@ -1,0 +1,107 @@
+"""Who may breed, and who lives on. Every draw comes from the stream that is given."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from persona_evo.evolve.records import Individual
+from persona_evo.evolve.settings import EvolutionSettings
+
+
+def better(settings: EvolutionSettings) -> Callable[[Individual], tuple[float, int]]:
+    """A key that sorts the best first: by fitness, then by size where small ones are preferred.
+
+    Individuals that are equal keep the order they had.
+    """
+    if settings.prefer_small:
+        return lambda i: (-i.fitness, i.size)
+    return lambda i: (-i.fitness, 0)
+
+
+def elites(candidates: Sequence[Individual], settings: EvolutionSettings) -> list[Individual]:
+    """Copies of the best; where duplicates are recognised, of different ones."""
+    chosen: list[Individual] = []
+    seen: set[str] = set()
+    for individual in sorted(candidates, key=better(settings)):
+        if len(chosen) == settings.elites:
+            break
+        if settings.duplicates != "off" and individual.key in seen:
+            continue
+        seen.add(individual.key)
+        chosen.append(individual.copy())
+    return chosen
+
+
+def mating_pool(
+    candidates: Sequence[Individual], settings: EvolutionSettings, stream: random.Random
+) -> list[Individual]:
+    """The individuals that breed, all with the same chance afterwards; one may be in it several times."""
+    if settings.pool == "top5":
+        return sorted(candidates, key=better(settings))[: settings.pool_size]
+    n = settings.island_size
+    if settings.pool == "lexicase":
+        return lexicase(candidates, n, stream)
+    if settings.pool == "rank":
+        ranks = mean_ranks(candidates)
+        order = sorted(range(len(candidates)), key=lambda i: (ranks[i], better(settings)(candidates[i])))
+    else:
+        order = sorted(range(len(candidates)), key=lambda i: better(settings)(candidates[i]))
+    return [candidates[i] for i in tournaments(order, n, settings.tournament, stream)]
+
+
+def tournaments(order: Sequence[int], n: int, size: int, stream: random.Random) -> list[int]:
+    """n winners of tournaments among `size` drawn with replacement; `order` has the best first."""
+    return [order[min(stream.randrange(len(order)) for _ in range(size))] for _ in range(n)]
+
+
+def mean_ranks(candidates: Sequence[Individual]) -> list[float]:
+    """The mean over levels of each individual's rank in the level; 0 is best, equals share their mean rank."""
+    n = len(candidates)
+    totals = [0.0] * n
+    levels = len(candidates[0].utilities)
+    for level in range(levels):
+        values = [c.utilities[level] for c in candidates]
+        order = sorted(range(n), key=lambda i: -values[i])
+        start = 0
+        while start < n:
+            end = start
+            while end < n and values[order[end]] == values[order[start]]:
+                end += 1
+            for i in order[start:end]:
+                totals[i] += (start + end - 1) / 2
+            start = end
+    return [t / levels for t in totals]
+
+
+def lexicase(candidates: Sequence[Individual], n: int, stream: random.Random) -> list[Individual]:
+    """n individuals by epsilon-lexicase (La Cava, Spector and Danai 2016).
+
+    Levels are taken in random order; each keeps those within its epsilon of the best that is left, where epsilon is
+    the median distance of all candidates from the level's median.
+    """
+    levels = range(len(candidates[0].utilities))
+    epsilon = [_spread([c.utilities[level] for c in candidates]) for level in levels]
+    chosen = []
+    for _ in range(n):
+        order = list(levels)
+        stream.shuffle(order)
+        left = list(range(len(candidates)))
+        for level in order:
+            if len(left) == 1:
+                break
+            bar = max(candidates[i].utilities[level] for i in left) - epsilon[level]
+            left = [i for i in left if candidates[i].utilities[level] >= bar]
+        chosen.append(candidates[left[stream.randrange(len(left))]])
+    return chosen
+
+
+def _spread(values: Sequence[float]) -> float:
+    middle = _median(values)
+    return _median([abs(v - middle) for v in values])
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

@@ -1,0 +1,271 @@
+"""Every choice of the evolution in one frozen value."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from persona_evo.errors import Place, SettingsError, unknown
+
+POOLS = ("tournament", "top5", "rank", "lexicase")
+FUNCTIONS = ("basic", "extended")
+VARIABLES = ("paper", "extended")
+GROWTHS = ("grow", "full", "half")
+TOPOLOGIES = ("ring", "random")
+DUPLICATES = ("off", "canonical", "behaviour")
+MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink")
+
+_MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
+
+
+@dataclass(frozen=True)
+class EvolutionSettings:
+    """How formulas are bred and chosen. Defaults are those of the preset `paper`.
+
+    The protocol of Holmgård et al. 2018, section V-B; where the text and the original program differ the program's
+    value is the default and the text's is an option.
+
+    Attributes:
+        population: individuals of all islands together; a multiple of `islands`.
+        islands: number of islands.
+        generations: populations that are evaluated, the first included.
+        runs: independent runs of which the best by the persona's core priority is taken.
+        functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
+        variables: search variables beside the metrics: "paper" has R, "extended" has R N P D RMAX RSD.
+        metrics: the game's metrics that formulas may use; empty for all but those that tell how the game ended.
+        constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
+        growth: shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has all
+            leaves at one depth, "half" is either.
+        depth_min, depth_max: depth of random formulas; a single leaf has depth 0.
+        depth_limit: no formula is ever deeper.
+        size_limit: no formula ever has more nodes.
+        migration_every: generations between migrations, 0 for none.
+        migrants: individuals of each island, drawn at random, whose copies travel.
+        topology: copies go to the next island ("ring") or to one drawn at random ("random").
+        pool: who may breed: "tournament" (the program), "top5" (the text: the fittest, all with an equal chance),
+            "rank" (tournament on the mean of the ranks in each level), "lexicase" (epsilon-lexicase over levels).
+        pool_size: individuals in the pool of "top5".
+        tournament: contestants of a tournament.
+        elites: best of each island that live on unchanged.
+        mutation: chance of each member of the pool to be mutated.
+        mutations: kinds of mutation and their weights (see `operators`).
+        crossover: chance of a pair to exchange subtrees, else both are copied.
+        trials: playthroughs of each level in one evaluation.
+        common_seeds: all individuals of a generation play with the same seeds.
+        reevaluations: evaluations that a candidate for the elite or the hall of fame gets at most, each on fresh seeds
+            and all averaged; 1 trusts the first one.
+        rounds: of re-evaluations in one generation.
+        duplicates: formulas that are not evaluated again: none ("off"), those with the same canonical form, or those
+            that rank a fixed sample of states alike.
+        memory: evaluations remembered to recognise duplicates.
+        unique_tries: attempts to breed an offspring that its island does not have yet.
+        prefer_small: the smaller of two equally fit individuals counts as better.
+        first: policies that join the first population: "ucb1", "library", or formulas.
+        hall_of_fame: individuals kept in the hall of fame.
+        final_candidates: members of the hall that are compared on fresh seeds at the end.
+        final_trials: playthroughs of each level in that comparison.
+        preset: name of the preset this started from.
+    """
+
+    population: int = 100
+    islands: int = 5
+    generations: int = 100
+    runs: int = 3
+    functions: str = "basic"
+    variables: str = "paper"
+    metrics: tuple[str, ...] = ()
+    constant_low: float = 0.0
+    constant_high: float = 1.0
+    growth: str = "grow"
+    depth_min: int = 2
+    depth_max: int = 5
+    depth_limit: int = 8
+    size_limit: int = 511
+    migration_every: int = 1
+    migrants: int = 5
+    topology: str = "ring"
+    pool: str = "tournament"
+    pool_size: int = 5
+    tournament: int = 2
+    elites: int = 3
+    mutation: float = 0.1
+    mutations: Mapping[str, float] = field(default_factory=lambda: {"new": 1.0})
+    crossover: float = 1.0
+    trials: int = 1
+    common_seeds: bool = False
+    reevaluations: int = 1
+    rounds: int = 0
+    duplicates: str = "off"
+    memory: int = 1000
+    unique_tries: int = 0
+    prefer_small: bool = False
+    first: tuple[str, ...] = ()
+    hall_of_fame: int = 40
+    final_candidates: int = 10
+    final_trials: int = 20
+    preset: str = "paper"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", tuple(self.metrics))
+        object.__setattr__(self, "first", tuple(self.first))
+        object.__setattr__(self, "mutations", dict(self.mutations))
+        _check(self)
+
+    @classmethod
+    def paper(cls, **changes: Any) -> EvolutionSettings:
+        """The published protocol."""
+        return cls(**changes)
+
+    @classmethod
+    def modern(cls, **changes: Any) -> EvolutionSettings:
+        """The same budget with what was learned since: no work is done twice and luck does not survive."""
+        values: dict[str, Any] = {
+            "functions": "extended",
+            "variables": "extended",
+            "constant_low": -1.0,
+            "growth": "half",
+            "size_limit": 127,
+            "runs": 1,
+            "pool": "lexicase",
+            "mutation": 0.3,
+            "mutations": _MODERN_MUTATIONS,
+            "crossover": 0.8,
+            "common_seeds": True,
+            "reevaluations": 6,
+            "rounds": 1,
+            "duplicates": "behaviour",
+            "unique_tries": 5,
+            "prefer_small": True,
+            "first": ("ucb1", "library"),
+            "preset": "modern",
+        }
+        return cls(**{**values, **changes})
+
+    @classmethod
+    def of(cls, preset: str, **changes: Any) -> EvolutionSettings:
+        """The preset called `preset` with single values changed.
+
+        Raises:
+            SettingsError: no such preset, no such setting, or a value out of range.
+        """
+        presets = {"paper": cls.paper, "modern": cls.modern}
+        if preset not in presets:
+            expected, hint = unknown(preset, presets)
+            raise SettingsError("no such preset of the evolution", found=preset, expected=expected, hint=hint)
+        _known(changes)
+        return presets[preset](**changes)
+
+    @property
+    def island_size(self) -> int:
+        """Individuals on each island."""
+        return self.population // self.islands
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; `from_dict` reads them back."""
+        values = dataclasses.asdict(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], place: Place | None = None) -> EvolutionSettings:
+        """Settings from plain values; what is missing has the default of `paper`.
+
+        Raises:
+            SettingsError: an unknown name, a value of the wrong type, or one out of range.
+        """
+        if not isinstance(values, Mapping):
+            raise SettingsError("settings of the evolution must be an object", place=place, found=repr(values))
+        _known(values, place)
+        plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        try:
+            return cls(**plain)
+        except SettingsError as e:
+            raise SettingsError(e.what, place=place, found=e.found, expected=e.expected, hint=e.hint) from e
+
+
+def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
+    names = [f.name for f in dataclasses.fields(EvolutionSettings)]
+    for name in values:
+        if name not in names:
+            expected, hint = unknown(name, names)
+            raise SettingsError("no such setting of the evolution", place=place, found=name, expected=expected, hint=hint)
+
+
+_LOWEST: dict[str, int] = {
+    "population": 2, "islands": 1, "generations": 1, "runs": 1, "depth_min": 1, "depth_max": 1, "depth_limit": 1,
+    "size_limit": 3, "migration_every": 0, "migrants": 0, "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1,
+    "reevaluations": 1, "rounds": 0, "memory": 0, "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1,
+    "final_trials": 1,
+}  # fmt: skip
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "functions": FUNCTIONS, "variables": VARIABLES, "growth": GROWTHS, "topology": TOPOLOGIES, "pool": POOLS,
+    "duplicates": DUPLICATES,
+}  # fmt: skip
+
+
+def _check(s: EvolutionSettings) -> None:
+    for name, lowest in _LOWEST.items():
+        value = getattr(s, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+            raise _wrong(name, value, f"a whole number of at least {lowest}")
+    for name, choices in _CHOICES.items():
+        value = getattr(s, name)
+        if value not in choices:
+            expected, hint = unknown(str(value), choices)
+            raise SettingsError(f"setting {name!r} has no such choice", found=repr(value), expected=expected, hint=hint)
+    for name in ("mutation", "crossover"):
+        value = getattr(s, name)
+        if not _is_number(value) or not 0 <= value <= 1:
+            raise _wrong(name, value, "a chance between 0 and 1")
+    for name in ("common_seeds", "prefer_small"):
+        if not isinstance(getattr(s, name), bool):
+            raise _wrong(name, getattr(s, name), "true or false")
+    for name in ("metrics", "first"):
+        if not all(isinstance(v, str) and v for v in getattr(s, name)):
+            raise _wrong(name, getattr(s, name), "a list of texts")
+    for name in ("constant_low", "constant_high"):
+        if not _is_number(getattr(s, name)):
+            raise _wrong(name, getattr(s, name), "a finite number")
+    _check_mutations(s.mutations)
+    _check_together(s)
+
+
+def _check_mutations(weights: Mapping[str, float]) -> None:
+    for name, weight in weights.items():
+        if name not in MUTATIONS:
+            expected, hint = unknown(str(name), MUTATIONS)
+            raise SettingsError("no such mutation", found=repr(name), expected=expected, hint=hint)
+        if not _is_number(weight) or weight < 0:
+            raise _wrong(f"mutations.{name}", weight, "a weight of at least 0")
+    if not any(weights.values()):
+        raise _wrong("mutations", dict(weights), "at least one weight above 0")
+
+
+def _check_together(s: EvolutionSettings) -> None:
+    if s.population % s.islands:
+        raise _wrong("population", s.population, f"a multiple of islands ({s.islands})")
+    if s.elites >= s.island_size:
+        raise _wrong("elites", s.elites, f"fewer than the {s.island_size} individuals of an island")
+    if s.migrants > s.island_size:
+        raise _wrong("migrants", s.migrants, f"at most the {s.island_size} individuals of an island")
+    if s.constant_low > s.constant_high:
+        raise _wrong("constant_low", s.constant_low, f"at most constant_high ({s.constant_high})")
+    if not s.depth_min <= s.depth_max <= s.depth_limit:
+        found = f"{s.depth_min}, {s.depth_max}, {s.depth_limit}"
+        raise SettingsError("depths contradict each other", found=found, expected="depth_min <= depth_max <= depth_limit")
+    from persona_evo.formula.primitives import MAX_NODES
+
+    least = 2 ** (s.depth_min + 1) - 1
+    if not least <= s.size_limit <= MAX_NODES:
+        raise _wrong("size_limit", s.size_limit, f"between {least} (a full formula of depth_min) and {MAX_NODES}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _wrong(name: str, value: Any, expected: str) -> SettingsError:
+    return SettingsError(f"setting {name!r} is out of range", found=repr(value), expected=expected)

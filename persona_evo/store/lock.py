@@ -1,0 +1,118 @@
+"""One process for one run folder.
+
+The lock is the operating system's on an open file, so it goes with the process that holds it, however that ends. The
+file says who holds it; it is empty when nobody does. Between machines, where such locks do not reach, what the file says
+decides: a name of another machine is believed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from persona_evo.errors import Place, RunError
+
+LOCK = "lock"
+"""Name of the lock file."""
+
+
+class Lock:
+    """Holds a folder from `acquire` (or `with`) until `release` or the end of the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LOCK
+        self._handle: int | None = None
+
+    def acquire(self) -> Lock:
+        """Take the lock.
+
+        Raises:
+            RunError: another process has it, or one on another machine left its name.
+        """
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as e:
+            raise RunError("the run cannot be locked", place=Place(str(self.path)), found=e.strerror) from e
+        holder = _holder(self.path)
+        if not _try(handle):
+            os.close(handle)
+            raise RunError(
+                "the run is in use by another process", place=Place(str(self.path)), found=_said(holder),
+                hint="wait until it ends, or stop it; it can be resumed then",
+            )  # fmt: skip
+        host = socket.gethostname()
+        if holder.get("host") not in (None, host):
+            _free(handle)
+            os.close(handle)
+            raise RunError(
+                "the run was left locked on another machine", place=Place(str(self.path)), found=_said(holder),
+                hint="delete this file if no evolution runs there any more",
+            )  # fmt: skip
+        self._handle = handle
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, json.dumps({"pid": os.getpid(), "host": host}).encode() + b"\n")
+        return self
+
+    def release(self) -> None:
+        """Give the lock back; nothing happens if it is not held."""
+        if self._handle is not None:
+            os.ftruncate(self._handle, 0)
+            _free(self._handle)
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+
+def _holder(path: Path) -> dict[str, object]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _said(holder: dict[str, object]) -> str:
+    return f"process {holder.get('pid', '?')} on {holder.get('host', 'this machine')}"
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _FAR = 2**30
+
+    def _try(handle: int) -> bool:
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _free(handle: int) -> None:
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _free(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)

@@ -1,0 +1,264 @@
+"""Policy files: a tree policy with everything that is known about where it comes from.
+
+A policy is looked for, in this order: as a path, in `./policies/<game>/`, and among those that ship with the project.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import persona_evo
+from persona_evo.errors import FormulaError, Place, PolicyError, unknown
+from persona_evo.formula import Formula, parse
+from persona_evo.games import registry
+from persona_evo.games.core import Game
+from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.store import schema
+
+SCHEMA = 1
+"""Version of policy files."""
+
+KINDS = ("formula", "ucb1")
+FOLDER = "policies"
+"""Folder of a project's own policies, and of those that ship."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A tree policy and its origin.
+
+    Attributes:
+        name: as commands and its file call it.
+        game: the game's name. game_version: whose rules it was made for, 0 if that does not matter.
+        kind: "formula", or "ucb1".
+        persona: whom it was made for, "" for anyone. utility: that persona's, as text. priority: the metric it is about.
+        formula: as it was found; "" for UCB1. simplified: the same for people, "" where there is none.
+        simplification: what was done and checked, or why the raw one is kept.
+        c: constant of UCB1.
+        metrics: symbol -> meaning of what the formula names.
+        levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
+        seed: of the evolution. budget, search, evolution: the settings.
+        run: name of the run folder and its facts. versions: of the programs.
+        notes: for people. source: publication or program it was taken from. file: where it was read (not written).
+    """
+
+    name: str
+    game: str
+    kind: str = "formula"
+    game_version: int = 0
+    persona: str = ""
+    utility: str = ""
+    priority: str = ""
+    formula: str = ""
+    simplified: str = ""
+    simplification: str = ""
+    c: float = math.sqrt(2)
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    levels: tuple[str, ...] = ()
+    fitness: Mapping[str, float] = field(default_factory=dict)
+    mean: float | None = None
+    seed: int | None = None
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, Any] = field(default_factory=dict)
+    evolution: Mapping[str, Any] = field(default_factory=dict)
+    run: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+    source: str = ""
+    file: str = field(default="", compare=False)
+
+    @property
+    def best(self) -> str:
+        """The formula to play with: the simplified one where there is one (it was verified), else the raw one."""
+        return self.simplified or self.formula
+
+    def tree_policy(self, game: Game) -> TreePolicy:
+        """What a search takes.
+
+        Raises:
+            PolicyError: it belongs to another game.
+            FormulaError: the game does not have all symbols.
+        """
+        if self.game != game.name:
+            raise PolicyError(
+                f"policy {self.name!r} belongs to another game", place=_place(self.file), found=self.game,
+                expected=game.name,
+            )  # fmt: skip
+        if self.kind == "ucb1":
+            return TreePolicy.ucb1(self.c)
+        return TreePolicy.of(self.best, game, self.name, Place(self.file or self.name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values in the order of the file."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "file"}
+        if self.kind != "ucb1":
+            del values["c"]
+        return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
+
+    def to_text(self) -> str:
+        """The policy file."""
+        return schema.dump(self.to_dict())
+
+
+def meanings(formula: Formula, game: Game) -> dict[str, str]:
+    """symbol -> meaning for what a formula names, in the game's order."""
+    known = {**{m.symbol: m.meaning for m in game.metrics}, **SEARCH_VARIABLES}
+    return {symbol: known[symbol] for symbol in variables(game) if symbol in formula.symbols}
+
+
+def write(policy: Policy, path: Path) -> Path:
+    """Write a policy file, atomically; folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    schema.write_atomically(path, policy.to_text())
+    return path
+
+
+def read(path: Path) -> Policy:
+    """A policy from its file.
+
+    Raises:
+        PolicyError: missing, damaged, or a value that does not belong there; with JSON path, line and column.
+    """
+    data, text = schema.read(path, PolicyError)
+    return from_dict(data, text, str(path))
+
+
+def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
+    """A policy from the object of its file.
+
+    Args:
+        text: what the object was read from, for places in messages.
+        source: name of the file.
+
+    Raises:
+        PolicyError: as `read`.
+    """
+    data = schema.migrate(data, text, source, PolicyError, SCHEMA, {})
+    r = schema.Reader(data, text, source, PolicyError)
+    names = [f.name for f in dataclasses.fields(Policy) if f.name != "file"]
+    r.only(["schema", *names])
+    policy = Policy(
+        name=r.text_of("name"),
+        game=r.text_of("game"),
+        kind=r.text_of("kind"),
+        game_version=r.whole("game_version", 0),
+        persona=r.text_of("persona", ""),
+        utility=r.text_of("utility", ""),
+        priority=r.text_of("priority", ""),
+        formula=r.text_of("formula", ""),
+        simplified=r.text_of("simplified", ""),
+        simplification=r.text_of("simplification", ""),
+        c=r.number("c", math.sqrt(2)),
+        metrics=r.words("metrics", {}),
+        levels=tuple(r.texts("levels", [])),
+        fitness=r.numbers("fitness", {}),
+        mean=None if data.get("mean") is None else r.number("mean"),
+        seed=None if data.get("seed") is None else r.whole("seed"),
+        budget=dict(r.object("budget", {}).data),
+        search=dict(r.object("search", {}).data),
+        evolution=dict(r.object("evolution", {}).data),
+        run=dict(r.object("run", {}).data),
+        versions=r.words("versions", {}),
+        notes=r.text_of("notes", ""),
+        source=r.text_of("source", ""),
+        file=source,
+    )
+    _check(policy, r)
+    return policy
+
+
+def _check(policy: Policy, r: schema.Reader) -> None:
+    if not policy.name:
+        raise r.fail("is empty", "name", expected="a name")
+    if policy.kind not in KINDS:
+        expected, hint = unknown(policy.kind, KINDS)
+        raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)
+    if policy.kind == "ucb1":
+        if not (math.isfinite(policy.c) and policy.c >= 0):
+            raise r.fail("is out of range", "c", found=policy.c, expected="a finite number of at least 0")
+        if policy.formula:
+            raise r.fail("UCB1 has no formula", "formula", found=policy.formula, expected='""')
+        return
+    known = variables(registry.get(policy.game)) if policy.game in registry.names() else None
+    for key in ("formula", "simplified", "utility"):
+        text = getattr(policy, key)
+        if not text:
+            if key == "formula":
+                raise r.fail("is empty", "formula", expected="a formula")
+            continue
+        try:
+            parse(text, known)
+        except FormulaError as e:
+            raise r.fail(
+                f"not a formula: {e.what}" + (f" (column {e.place.column} of it)" if e.place else ""), key,
+                found=e.found or text, expected=e.expected or "", hint=e.hint or "",
+            ) from e  # fmt: skip
+
+
+def shipped_folder() -> Path | None:
+    """Where the policies stand that ship with the project: in the installed package, or in the source tree."""
+    package = Path(persona_evo.__file__).parent
+    for folder in (package / "_policies", package.parent / FOLDER):
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def folders(game: str) -> list[Path]:
+    """The folders in which policies of a game are looked for, first ones first."""
+    shipped = shipped_folder()
+    found: list[Path] = []
+    for folder in (Path(FOLDER) / game, shipped / game if shipped else None):
+        if folder is not None and folder.is_dir() and all(folder.resolve() != f.resolve() for f in found):
+            found.append(folder)
+    return found
+
+
+def find(name: str | Path, game: str) -> Policy:
+    """The policy called `name`, or in the file `name`.
+
+    Raises:
+        PolicyError: there is none, it is damaged, or it belongs to another game.
+    """
+    path = Path(name)
+    if path.is_file():
+        return _for_game(read(path), game)
+    if isinstance(name, Path) or path.suffix == ".json" or len(path.parts) > 1:
+        raise PolicyError("no such policy file", found=str(name), expected="a JSON file of a policy")
+    for folder in folders(game):
+        candidate = folder / f"{name}.json"
+        if candidate.is_file():
+            return _for_game(read(candidate), game)
+    expected, hint = unknown(str(name), {f.stem for folder in folders(game) for f in folder.glob("*.json")})
+    raise PolicyError("no such policy", found=str(name), expected=expected + ", or a policy file", hint=hint)
+
+
+def _for_game(policy: Policy, game: str) -> Policy:
+    if policy.game != game:
+        raise PolicyError(
+            f"policy {policy.name!r} belongs to another game", place=_place(policy.file), found=policy.game,
+            expected=game,
+        )  # fmt: skip
+    return policy
+
+
+def available(game: str) -> list[Policy]:
+    """All policies that `find` finds by name, sorted by name.
+
+    Raises:
+        PolicyError: one of them is damaged.
+    """
+    found: dict[str, Policy] = {}
+    for folder in folders(game):
+        for path in sorted(folder.glob("*.json")):
+            found.setdefault(path.stem, read(path))
+    return [found[name] for name in sorted(found)]
+
+
+def _place(file: str) -> Place | None:
+    return Place(file) if file else None

@@ -1,0 +1,285 @@
+"""A run on disk.
+
+| file of `runs/<utc>-<game>-<persona>-s<seed>/` | what | written |
+|---|---|---|
+| config.json | the frozen configuration, seed and versions | once, before anything else |
+| journal.jsonl | a line for each island of each generation, times apart under "timing" | appended |
+| checkpoint.json | all that the next generation depends on, and how far the run is to go | replaced after each generation |
+| hall_of_fame.json | the best formulas so far | replaced after each generation |
+| policy.json | the final policy | once; a run that is extended adds policy-<generations>.json |
+| lock | who is at work here | while it is |
+
+What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
+the generations that the checkpoint has, and whatever it has beyond them is made again. `Run.resume` therefore cuts the
+journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and continues; the
+journal is then equal to that of a run that was never stopped, but for the times.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from persona_evo.errors import Place, RunError
+from persona_evo.store import schema
+from persona_evo.store.lock import Lock
+
+SCHEMA = 1
+"""Version of config.json and checkpoint.json."""
+
+CONFIG, JOURNAL, CHECKPOINT, HALL, POLICY = (
+    "config.json", "journal.jsonl", "checkpoint.json", "hall_of_fame.json", "policy.json",
+)  # fmt: skip
+TIMING = "timing"
+"""Key of a journal line under which is what differs between equal runs."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far a run is.
+
+    generation: the last one finished. target: how many the run is to have. journal: bytes of the journal that belong
+    to the generations up to this one. state: all that the next generation depends on.
+    """
+
+    generation: int
+    target: int
+    journal: int
+    state: Mapping[str, Any]
+
+
+class Run:
+    """An open run folder, locked until `close`. Made by `create` and `resume`."""
+
+    def __init__(self, folder: Path, config: Mapping[str, Any], checkpoint: Checkpoint | None, lock: Lock) -> None:
+        self.folder, self.config, self.checkpoint = folder, config, checkpoint
+        self._lock = lock
+
+    @classmethod
+    def create(cls, root: Path, config: Mapping[str, Any], *, now: datetime | None = None) -> Run:
+        """A new folder below `root`, with its configuration.
+
+        Args:
+            config: plain values; must have "game", "persona" (with "name"), "seed" and "target".
+
+        Raises:
+            RunError: the folder cannot be made.
+        """
+        moment = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
+        words = (str(config["game"]), str(config["persona"]["name"]), f"s{config['seed']}")
+        name = "-".join([moment, *(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words)])
+        folder = _fresh(root, name)
+        lock = Lock(folder).acquire()
+        full = {"schema": SCHEMA, "created": moment, **config}
+        schema.write_atomically(folder / CONFIG, schema.dump(full))
+        return cls(folder, full, None, lock)
+
+    @classmethod
+    def resume(cls, folder: Path) -> Run:
+        """Open a folder, repair what a killed process left, and be ready for the next generation.
+
+        Raises:
+            RunError: no run folder, damaged (with line and column), or in use.
+        """
+        config = read_config(folder)
+        lock = Lock(folder).acquire()
+        try:
+            checkpoint = read_checkpoint(folder)
+            for part in folder.glob("*.part"):
+                part.unlink()
+            _repair(folder / JOURNAL, checkpoint)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(folder, config, checkpoint, lock)
+
+    def record(
+        self,
+        generation: int,
+        rows: Sequence[Mapping[str, Any]],
+        timing: Mapping[str, Any],
+        state: Mapping[str, Any],
+        hall: Sequence[Mapping[str, Any]],
+        target: int,
+    ) -> None:
+        """Write down a generation: journal first, then the checkpoint that makes it count."""
+        with open(self.folder / JOURNAL, "a", encoding="utf-8", newline="\n") as f:
+            f.writelines(json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) + "\n" for row in rows)
+            f.flush()
+            os.fsync(f.fileno())
+            end = f.tell()
+        self.checkpoint = Checkpoint(generation, target, end, state)
+        self._save()
+        schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))
+
+    def aim(self, target: int) -> None:
+        """Set how many generations the run is to have, so that a resumed run knows."""
+        if self.checkpoint and self.checkpoint.target != target:
+            self.checkpoint = replace(self.checkpoint, target=target)
+            self._save()
+
+    def _save(self) -> None:
+        if self.checkpoint is None:
+            return
+        c = self.checkpoint
+        data = {"schema": SCHEMA, **c.__dict__}
+        schema.write_atomically(self.folder / CHECKPOINT, json.dumps(data, allow_nan=False) + "\n")
+
+    def finish(self, policy_text: str, generations: int) -> Path:
+        """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
+        path = self.folder / POLICY
+        if path.exists() and path.read_text(encoding="utf-8") != policy_text:
+            path = self.folder / f"policy-{generations}.json"
+        if not path.exists():
+            schema.write_atomically(path, policy_text)
+        return path
+
+    def close(self) -> None:
+        """Give the folder free."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _fresh(root: Path, name: str) -> Path:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        for n in range(1, 1000):
+            folder = root / (name if n == 1 else f"{name}-{n}")
+            try:
+                folder.mkdir()
+                return folder
+            except FileExistsError:
+                continue
+    except OSError as e:
+        raise RunError("the run's folder cannot be made", place=Place(str(root / name)), found=e.strerror) from e
+    raise RunError("there are too many runs of this name", place=Place(str(root / name)))
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a run.
+
+    Raises:
+        RunError: no run folder, or a damaged file.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise RunError(
+            "this is not a run folder", place=Place(str(folder)), expected=f"a folder with {CONFIG}",
+            hint="name a folder below runs/",
+        )  # fmt: skip
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    reader = schema.Reader(data, text, str(path), RunError)
+    reader.text_of("game")
+    reader.object("persona").text_of("name")
+    reader.whole("seed")
+    reader.whole("target")
+    return data
+
+
+def read_checkpoint(folder: Path) -> Checkpoint | None:
+    """The checkpoint of a run; None before the end of the first generation.
+
+    Raises:
+        RunError: a damaged file.
+    """
+    path = folder / CHECKPOINT
+    if not path.is_file():
+        return None
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    reader = schema.Reader(data, text, str(path), RunError)
+    state = reader.get("state", dict, "an object")
+    return Checkpoint(reader.whole("generation"), reader.whole("target"), reader.whole("journal"), state)
+
+
+def read_journal(folder: Path) -> list[dict[str, Any]]:
+    """All lines of a run's journal, in the order written; a torn last line is left out.
+
+    Raises:
+        RunError: a damaged line.
+    """
+    path = folder / JOURNAL
+    if not path.exists():
+        return []
+    lines = path.read_bytes().splitlines(keepends=True)
+    return [_row(line, path, n) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
+
+
+def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A journal line without what differs between equal runs."""
+    return {k: v for k, v in row.items() if k != TIMING}
+
+
+def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+        if isinstance(row, dict) and isinstance(row.get("generation"), int):
+            return row
+        column = 1
+    except ValueError as e:
+        column = getattr(e, "colno", 1)
+    raise RunError(
+        "the journal is damaged", place=Place(str(path), number, column),
+        found=repr(line[:40].decode("utf-8", "replace")), expected="a JSON object with a generation",
+        hint="restore the file from a copy",
+    )  # fmt: skip
+
+
+def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
+    """Cut the journal where the checkpoint knew its end.
+
+    Raises:
+        RunError: it is shorter, or does not have the checkpoint's generation last.
+    """
+    if checkpoint is None:
+        path.unlink(missing_ok=True)
+        return
+    size = path.stat().st_size if path.exists() else 0
+    if size < checkpoint.journal:
+        raise RunError(
+            "the journal lacks lines that the checkpoint has", place=Place(str(path)), found=f"{size} bytes",
+            expected=f"{checkpoint.journal} bytes", hint="restore the file from a copy",
+        )  # fmt: skip
+    with open(path, "r+b") as f:
+        kept = f.read(checkpoint.journal)
+        _check_end(kept, checkpoint.generation, path)
+        if size > checkpoint.journal:
+            f.truncate(checkpoint.journal)
+            os.fsync(f.fileno())
+
+
+def _check_end(kept: bytes, generation: int, path: Path) -> None:
+    last = kept[kept.rfind(b"\n", 0, len(kept) - 1) + 1 :]
+    row = _row(last, path, kept.count(b"\n"))
+    if not kept.endswith(b"\n") or row["generation"] != generation:
+        raise RunError(
+            "the journal does not belong to the checkpoint", place=Place(str(path), kept.count(b"\n") + 1),
+            found=f"a line of generation {row['generation']}", expected=f"generation {generation}",
+            hint="restore both files from a copy",
+        )  # fmt: skip
+
+
+def policy_of(folder: Path) -> Path | None:
+    """The newest final policy of a run, None if it has none yet."""
+    later = [(int(m.group(1)), p) for p in folder.glob("policy-*.json") if (m := re.search(r"-(\d+)\.json$", p.name))]
+    if later:
+        return max(later)[1]
+    first = folder / POLICY
+    return first if first.is_file() else None
+
+
+def find_runs(root: Path) -> list[Path]:
+    """The run folders below `root`, oldest first."""
+    return sorted(f.parent for f in root.glob(f"*/{CONFIG}")) if root.is_dir() else []
