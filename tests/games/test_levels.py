@@ -194,6 +194,15 @@ def test_shipped_levels_are_clean_and_varied(path: Path) -> None:
     assert 56 <= sum(row.count("X") for row in g.rows) <= 130
 
 
+def test_the_readme_names_every_character_metric_and_switch() -> None:
+    from persona_evo.games.catalog.minidungeons2 import RULE_SETS
+    from persona_evo.games.registry import get
+
+    text = (SHIPPED.parent / "README.md").read_text(encoding="utf-8")
+    words = [*get("minidungeons2").symbols, *RULE_SETS["paper"], *(levels.LEGEND.keys() - {levels.FLOOR})]
+    assert [word for word in words if f"`{word}`" not in text] == []
+
+
 def test_shipped_levels_are_none_of_the_original_ones() -> None:
     originals = {path.read_text() for path in shared("levels/md2").rglob("*.txt")}
     walls = {text.translate({ord(c): " " for c in levels.OBJECTS + "H"}) for text in originals}
