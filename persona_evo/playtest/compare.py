@@ -177,7 +177,10 @@ def headlines(rows: Sequence[Row]) -> list[str]:
     differing = [r for r in rows if r.differs()]
     rest = [r for r in rows if not r.differs()]
     silent = sum(r.measure.key != "win_rate" for r in rest)
-    sentences = [r.verdict for r in sorted(differing, key=lambda r: r.measure.key != "win_rate")]
+    sentences = [r.verdict for r in differing if r.measure.key == "win_rate"]
+    for player in dict.fromkeys(r.player_a for r in differing):
+        other = [r.verdict for r in differing if r.player_a == player and r.measure.key != "win_rate"]
+        sentences += ["; ".join([other[0], *(v.partition(": ")[2] for v in other[1:])])] if other else []
     sentences += [r.verdict for r in rest if r.measure.key == "win_rate"]
     if silent:
         sentences.append(f"no difference found in {silent} other measures (p values corrected by Holm's method)")
@@ -268,7 +271,7 @@ def shown(measure: Measure, value: float) -> str:
 
 def p_shown(p: float) -> str:
     """A p value as people read it."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.01 else f"p = {p:.2f}"
 
 
 def spoken(player: str) -> str:

@@ -28,6 +28,7 @@ TOO_FEW = "too few values"
 NO_VARIATION = "no variation"
 
 Floats = NDArray[np.float64]
+Values = Sequence[float] | Floats
 
 
 class Interval(NamedTuple):
@@ -81,7 +82,7 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
     return Interval(rate, low, high, trials)
 
 
-def mean_interval(values: Sequence[float], level: float = 0.95) -> Interval:
+def mean_interval(values: Values, level: float = 0.95) -> Interval:
     """The mean with its Student t interval: mean +- t(level, n - 1) s / sqrt(n).
 
     Raises:
@@ -99,7 +100,7 @@ def mean_interval(values: Sequence[float], level: float = 0.95) -> Interval:
     return Interval(back[0], back[1], back[2], len(x))
 
 
-def welch(a: Sequence[float], b: Sequence[float]) -> Test:
+def welch(a: Values, b: Values) -> Test:
     """Welch's t test of two means with unequal variances, two-sided (Welch 1947, Biometrika 34:28).
 
     The statistic is positive when `a` is larger; infinite when two different constants are compared.
@@ -120,7 +121,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> Test:
     return Test(t, student_two_sided(t, df), df)
 
 
-def mann_whitney(a: Sequence[float], b: Sequence[float]) -> Test:
+def mann_whitney(a: Values, b: Values) -> Test:
     """Mann-Whitney's rank test, two-sided (Mann and Whitney 1947, Ann. Math. Stat. 18:50).
 
     The statistic is U of `a`: the pairs in which `a` is larger, ties counting half. The p value is exact where the
@@ -177,7 +178,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def pearson(a: Sequence[float], b: Sequence[float]) -> Correlation:
+def pearson(a: Values, b: Values) -> Correlation:
     """Pearson's correlation; p from t = r sqrt((n - 2) / (1 - r^2)) with n - 2 degrees of freedom.
 
     With fewer than 3 pairs r means nothing: p is 1.
@@ -208,7 +209,7 @@ def pearson(a: Sequence[float], b: Sequence[float]) -> Correlation:
     return Correlation(r, student_two_sided(r * math.sqrt((n - 2) / rest), n - 2), n)
 
 
-def spearman(a: Sequence[float], b: Sequence[float]) -> Correlation:
+def spearman(a: Values, b: Values) -> Correlation:
     """Spearman's rank correlation: Pearson's of the ranks, ties sharing their mean rank, with its t approximation."""
     x, y = _finite(a), _finite(b)
     if len(x) != len(y):
@@ -227,7 +228,7 @@ def ranked(values: Floats) -> tuple[Floats, list[int]]:
     return ranks, [int(c) for c in counts if c > 1]
 
 
-def _finite(values: Sequence[float]) -> Floats:
+def _finite(values: Values) -> Floats:
     x = np.asarray(values, dtype=np.float64)
     if not np.isfinite(x).all():
         raise ValueError("a value is not finite")

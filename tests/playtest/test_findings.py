@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from persona_evo.games.core import Event, Metric
@@ -129,11 +131,11 @@ def test_levels_that_can_be_told_apart() -> None:
 
 
 def test_a_level_without_choice() -> None:
-    path = {"actions": ["E", "x", "E"], "positions": [(0, 0), (1, 0), (1, 0), (2, 0)]}
+    path: dict[str, Any] = {"actions": ["E", "x", "E"], "positions": [(0, 0), (1, 0), (1, 0), (2, 0)]}
     records = [played(player=p, **path) for p in ("a", "b") for _ in range(10)]
     (found,) = find(records, INFOS)
     assert "all 2 players take the same path of 2 moves in at least 100 %" in found.text
     assert found.places == ((0, 0), (1, 0), (2, 0))
-    other = {"actions": ["S"], "positions": [(0, 0), (0, 1)]}
+    other: dict[str, Any] = {"actions": ["S"], "positions": [(0, 0), (0, 1)]}
     assert find([*records, *[played(player="a", **other)] * 10], INFOS) == []
     assert find(records[:10], INFOS) == []

@@ -113,7 +113,8 @@ def test_mean_interval_is_scipys() -> None:
     for x, _ in samples(40):
         low, high = scipy_stats.t.interval(0.95, len(x) - 1, loc=x.mean(), scale=scipy_stats.sem(x))
         found = statistics.mean_interval(x)
-        assert (found.low, found.high) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9))
+        assert found.low == pytest.approx(low, rel=1e-9)
+        assert found.high == pytest.approx(high, rel=1e-9)
         assert found.half == pytest.approx((high - low) / 2, rel=1e-9)
 
 
@@ -155,7 +156,7 @@ def test_constants_and_tiny_samples_are_defined() -> None:
     assert statistics.fisher(5, 5, 7, 7)[1:] == (1, 0, statistics.NO_VARIATION)
     assert statistics.fisher(0, 0, 1, 2).p == 1
     assert statistics.pearson(same, [1, 2, 3, 4, 5]) == (0, 1, 5, statistics.NO_VARIATION)
-    assert statistics.pearson([1, 2], [1, 3]) == (pytest.approx(1), 1, 2, statistics.TOO_FEW)
+    assert statistics.pearson([1, 2], [1, 3])[1:] == (1, 2, statistics.TOO_FEW)
     assert statistics.pearson([1, 2, 3], [2, 4, 6]).r == 1
     assert statistics.spearman([5.0], [3.0]) == (0, 1, 1, statistics.TOO_FEW)
     assert statistics.mean_interval([0.1]) == (0.1, 0.1, 0.1, 1)
@@ -166,7 +167,7 @@ def test_constants_and_tiny_samples_are_defined() -> None:
 @given(st.one_of(VALUES, FEW), st.one_of(VALUES, FEW))
 def test_nothing_is_ever_nan_and_p_is_a_probability(x: list[float], y: list[float]) -> None:
     paired = min(len(x), len(y))
-    results = [
+    results: list[statistics.Test | statistics.Correlation] = [
         statistics.welch(x, y),
         statistics.mann_whitney(x, y),
         statistics.pearson(x[:paired], y[:paired]),

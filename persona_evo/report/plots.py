@@ -1,0 +1,274 @@
+"""Pictures of results with matplotlib, which is loaded when the first picture is drawn; no window is ever opened."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.games.core import Game, Level, Metric
+from persona_evo.playtest.metrics import EVERY, Summary
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.statistics import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#6B6B6B")
+"""Told apart by colour-blind people too (Okabe and Ito); a player keeps its colour in all pictures."""
+
+HATCHES = ("", "//", "..", "xx")
+"""Beyond the eighth player colours repeat with another pattern."""
+
+DPI = 110
+
+
+def metric_bars(
+    summaries: Sequence[Summary], path: Path | str, infos: Sequence[Metric] = (), level: str = EVERY
+) -> Path:
+    """Players side by side in one level, as in the paper's figure 4, with 95 % intervals.
+
+    Shares (win rate and the metrics shown as percentages) stand in one panel; steps, utility and seconds each in one of
+    their own beside it.
+    """
+    chosen = [s for s in summaries if s.level == level]
+    if not chosen:
+        raise ValueError(f"no summaries of level {level!r}")
+    symbols = [m for m in infos if m.ratio and any(m.symbol in s.metrics for s in chosen)]
+    shares = {"win rate": [s.win_rate for s in chosen]}
+    shares |= {m.name: [_scaled(s.metrics.get(m.symbol), 1) for s in chosen] for m in symbols}
+    others = {"steps": [s.steps for s in chosen], "utility": [s.utility for s in chosen]}
+    if any(s.seconds.value for s in chosen):
+        others["seconds"] = [s.seconds for s in chosen]
+    figure = _figure(4.6 + 1.2 * len(shares) + 1.3 * len(others), 4.0)
+    axes = figure.subplots(
+        1, 1 + len(others), squeeze=False, width_ratios=[1.0 + 1.1 * len(shares), *([1.5] * len(others))]
+    )[0]
+    _grouped(axes[0], {k: [_scaled(v, 100) for v in vs] for k, vs in shares.items()})
+    axes[0].set_ylabel("%")
+    axes[0].set_ylim(0, 105)
+    for ax, (name, values) in zip(axes[1:], others.items(), strict=True):
+        _grouped(ax, {name: values})
+        if all(v.low >= 0 for v in values):
+            ax.set_ylim(bottom=0)
+        else:
+            ax.axhline(0, color="#444444", linewidth=0.8)
+    _legend(figure, [s.player for s in chosen], bars=True)
+    figure.suptitle("all levels" if level == EVERY else _plain(level), fontsize=12)
+    return _save(figure, path)
+
+
+def win_rates(summaries: Sequence[Summary], path: Path | str) -> Path:
+    """Win rates with Wilson's intervals, levels down and players in colours."""
+    levels = list(dict.fromkeys(s.level for s in summaries if s.level != EVERY))
+    players = list(dict.fromkeys(s.player for s in summaries))
+    by_key = {(s.level, s.player): s.win_rate for s in summaries}
+    figure = _figure(7.2, 1.4 + max(1.2, 0.16 * len(levels) * (len(players) + 1)))
+    ax = figure.subplots()
+    step = 0.8 / max(1, len(players))
+    for k, player in enumerate(players):
+        for row, level in enumerate(levels):
+            rate = by_key.get((level, player))
+            if rate is not None:
+                y = row + (k - (len(players) - 1) / 2) * step
+                ax.plot([rate.low * 100, rate.high * 100], [y, y], color=_colour(k), linewidth=2, alpha=0.55)
+                ax.plot(rate.value * 100, y, "o" if k < len(COLOURS) else "s", color=_colour(k), markersize=5)
+    for row in range(1, len(levels)):
+        ax.axhline(row - 0.5, color="#dddddd", linewidth=0.8)
+    ax.set_yticks(range(len(levels)), [_plain(name) for name in levels])
+    ax.set_ylim(len(levels) - 0.5, -0.5)
+    ax.set_xlim(-3, 103)
+    ax.set_xlabel("win rate, % (with 95 % interval)")
+    _tidy(ax, "x")
+    _legend(figure, players, bars=False)
+    return _save(figure, path)
+
+
+def fitness(rows: Sequence[Mapping[str, Any]], path: Path | str, limit: float | None = None) -> Path:
+    """Fitness over generations from the rows of a journal: best (line) and mean (dashed) per island, and the best of all.
+
+    limit: the best fitness that is possible or known, drawn as a line.
+    """
+    islands = sorted({int(r["island"]) for r in rows})
+    figure = _figure(7.6, 4.4)
+    ax = figure.subplots()
+    for island in islands:
+        own = sorted((r for r in rows if int(r["island"]) == island), key=lambda r: int(r["generation"]))
+        when = [int(r["generation"]) for r in own]
+        ax.plot(when, [float(r["best"]) for r in own], color=_colour(island), label=f"island {island}", linewidth=1.6,
+                marker="o" if len(own) == 1 else "")  # fmt: skip
+        ax.plot(when, [float(r["mean"]) for r in own], color=_colour(island), linestyle=":", linewidth=1.2)
+    if limit is not None:
+        ax.axhline(limit, color="#444444", linewidth=1, linestyle="--", label="limit")
+    finite = [float(r[k]) for r in rows for k in ("best", "mean") if math.isfinite(float(r[k]))]
+    if finite:
+        low, high = np.percentile(finite, 2), max([*finite, *([limit] if limit is not None else [])])
+        room = max(high - low, 1e-6) * 0.06
+        ax.set_ylim(low - room, high + room)
+    ax.set_xlabel("generation")
+    ax.set_ylabel("fitness (solid: best, dotted: mean)")
+    _whole(ax)
+    if islands:
+        ax.legend(fontsize=8, frameon=False, loc="lower right")
+    _tidy(ax, "both")
+    return _save(figure, path)
+
+
+def hall_of_fame(members: Sequence[tuple[int, float]], path: Path | str) -> Path:
+    """Size (nodes) against fitness of (size, fitness) members, and the front that nothing smaller and better beats."""
+    figure = _figure(6.4, 4.2)
+    ax = figure.subplots()
+    front: list[tuple[int, float]] = []
+    for size, value in sorted(members, key=lambda m: (m[0], -m[1])):
+        if not front or value > front[-1][1]:
+            front.append((size, value))
+    ax.plot([m[0] for m in members], [m[1] for m in members], "o", color="#9aa5b1", markersize=5, label="hall of fame")
+    if front:
+        ax.step([m[0] for m in front], [m[1] for m in front], where="post", color=COLOURS[0], linewidth=1.6)
+        ax.plot([m[0] for m in front], [m[1] for m in front], "o", color=COLOURS[0], markersize=6,
+                label="front: none is smaller and at least as fit")  # fmt: skip
+    ax.set_xlabel("size of the formula, nodes")
+    ax.set_ylabel("fitness")
+    _whole(ax)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    _tidy(ax, "both")
+    return _save(figure, path)
+
+
+def drawing(game: Game) -> Any | None:
+    """The game's module for drawing, or None where it has none."""
+    return importlib.import_module(game.draw.partition(":")[0]) if game.draw else None
+
+
+def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
+    """How often a playthrough stands on each tile, on average: float64[height, width]; outside positions are dropped."""
+    counts = np.zeros((height, width))
+    for record in records:
+        for x, y in record.positions:
+            if 0 <= x < width and 0 <= y < height:
+                counts[y, x] += 1
+    return counts / max(1, len(records))
+
+
+def heatmap(
+    game: Game, level: Level, records: Sequence[Playthrough], path: Path | str, title: str | None = None
+) -> Path | None:
+    """Where the avatar was, one player in one level, in the manner of the paper's figure 5.
+
+    None where the game does not draw heatmaps or has no places; the caller tells so (see `skipped`).
+    """
+    if skipped(game, level, records):
+        return None
+    from matplotlib.ticker import MaxNLocator
+
+    grid = level.facts["grid"]
+    counts = visits(records, int(grid.height), int(grid.width))
+    tile = max(0.06, min(0.22, 12 / max(grid.width, grid.height)))
+    figure = _figure(max(2.2, tile * grid.width + 0.8), max(2.2, tile * grid.height + 0.5))
+    ax = figure.subplots()
+    player = records[0].player
+    module = drawing(game)
+    layer = module.heatmap(ax, grid, counts, _plain(title if title is not None else player)) if module else None
+    if layer is not None and hasattr(layer, "cmap"):
+        bar = figure.colorbar(layer, ax=ax, fraction=0.05, pad=0.03)
+        bar.locator = MaxNLocator(4)
+        bar.ax.tick_params(labelsize=8)
+        bar.set_label("visits a playthrough", fontsize=8)
+    return _save(figure, path)
+
+
+def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
+    """Why there is no heatmap, in words; "" where there is one."""
+    if not any(r.positions for r in records):
+        return f"no heatmap: {game.title} has no place of the avatar"
+    if not hasattr(drawing(game), "heatmap"):
+        return f"no heatmap: {game.title} does not draw one"
+    grid = level.facts.get("grid")
+    if not (hasattr(grid, "width") and hasattr(grid, "height")):
+        return f"no heatmap: {game.title} has no grid"
+    return ""
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure: Figure, path: Path | str) -> Path:
+    path = Path(path)
+    figure.savefig(path, format="png", metadata={"Software": ""})
+    return path
+
+
+def _grouped(ax: Axes, groups: Mapping[str, Sequence[Interval]]) -> None:
+    """Groups of bars with intervals; bar k of each group belongs to player k."""
+    for place, values in enumerate(groups.values()):
+        step = 0.8 / len(values)
+        for k, value in enumerate(values):
+            x = place + (k - (len(values) - 1) / 2) * step
+            ax.bar(x, value.value, step * 0.92, color=_colour(k), hatch=_hatch(k), edgecolor="white", linewidth=0.4)
+            if value.n > 1:
+                error = [[max(0.0, value.value - value.low)], [max(0.0, value.high - value.value)]]
+                ax.errorbar(x, value.value, yerr=error, color="#222222", capsize=2.5, linewidth=1)
+    ax.set_xticks(range(len(groups)), [name.replace(" ", "\n", 1) for name in groups], fontsize=9)
+    ax.set_xlim(-0.55, len(groups) - 0.45)
+    _tidy(ax, "y")
+
+
+def _tidy(ax: Axes, grid: Any) -> None:
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(axis=grid, color="#e6e6e6", linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
+def _whole(ax: Axes) -> None:
+    """Whole numbers along x."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _legend(figure: Figure, players: Sequence[str], bars: bool) -> None:
+    from matplotlib.artist import Artist
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Artist] = []
+    for k, player in enumerate(players):
+        name = _plain(player)
+        if bars:
+            handles.append(Patch(facecolor=_colour(k), hatch=_hatch(k), edgecolor="white", label=name))
+        else:
+            handles.append(Line2D([], [], marker="o" if k < len(COLOURS) else "s", color=_colour(k), label=name))
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(players)), frameon=False, fontsize=9)
+
+
+def _scaled(value: Interval | None, factor: float) -> Interval:
+    if value is None:
+        return Interval(0.0, 0.0, 0.0, 0)
+    return Interval(value.value * factor, value.low * factor, value.high * factor, value.n)
+
+
+def _colour(k: int) -> str:
+    return COLOURS[k % len(COLOURS)]
+
+
+def _hatch(k: int) -> str:
+    return HATCHES[k // len(COLOURS) % len(HATCHES)]
+
+
+def _plain(text: str) -> str:
+    """A name as it is: no mathematics in it, and short."""
+    short = text if len(text) <= 40 else text[:39] + "…"
+    return "".join(c if c.isprintable() else "?" for c in short).replace("$", r"\$")

@@ -1,0 +1,130 @@
+"""Animated replays: which playthrough to show, its frames, and the GIF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from persona_evo.errors import VerificationError
+from persona_evo.games.core import Game, Level
+from persona_evo.playtest.records import Playthrough
+from persona_evo.report.plots import drawing
+from persona_evo.seeds import stream
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+STEP_MS, HOLD_MS = 220, 1800
+"""How long a frame is shown, and the last one, in milliseconds."""
+
+MOST_FRAMES = 400
+"""Longer replays leave out frames evenly."""
+
+COLOURS = 96
+"""Colours of a replay; well below 256, so that what stays the same from frame to frame can be left out of the file."""
+
+
+class Choice(NamedTuple):
+    """The playthroughs of a group worth looking at."""
+
+    median: Playthrough
+    best: Playthrough
+
+
+def choose(records: Sequence[Playthrough]) -> Choice:
+    """The median playthrough (by utility, then steps; the lower one of an even number) and the best.
+
+    The best has the highest utility and then the fewest steps; the first of equals is taken.
+
+    Raises:
+        ValueError: no records.
+    """
+    if not records:
+        raise ValueError("no playthroughs to choose from")
+    ordered = sorted(records, key=lambda r: (r.utility, r.steps, r.trial))
+    best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
+    return Choice(ordered[(len(ordered) - 1) // 2], best)
+
+
+def states(game: Game, level: Level, record: Playthrough) -> Iterator[Any]:
+    """The states of a playthrough, the start first, by playing its actions again.
+
+    Raises:
+        VerificationError: the end has other metrics than the record, so this is another level, or another version.
+    """
+    state = game.start(level, record.seed)
+    yield state.copy()
+    rng, step = stream(record.seed), game.rules().step
+    for text in record.actions:
+        step(level.tables, state, game.parse_action(level, state, text), rng)
+        yield state.copy()
+    measured = game.measure(level, state)
+    wrong = [s for s, v in record.metrics.items() if s in measured and not np.isclose(measured[s], v, atol=1e-9)]
+    if wrong:
+        raise VerificationError(
+            f"trial {record.trial} of {record.player} in level {record.level!r} does not replay: {wrong[0]} is "
+            f"{measured[wrong[0]]:g}, the record has {record.metrics[wrong[0]]:g}"
+        )
+
+
+def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> list[Image] | None:
+    """Pictures of each state with a line on the step below; None where the game does not draw states."""
+    module = drawing(game)
+    if module is None or not hasattr(module, "state_image"):
+        return None
+    pictures = []
+    last = len(record.actions)
+    for number, state in enumerate(states(game, level, record)):
+        action = record.actions[number - 1] if number else "start"
+        end = f"  {record.outcome}{' by ' + record.cause if record.cause else ''}" if number == last else ""
+        pictures.append(module.state_image(level, state, scale=scale, caption=f"{number}/{last} {action}{end}"))
+    return pictures
+
+
+def save_gif(
+    pictures: Sequence[Image], path: Path | str, step_ms: int = STEP_MS, hold_ms: int = HOLD_MS, loop: bool = True
+) -> Path:
+    """Write an animated GIF of pictures of one size; the last one stays for `hold_ms`.
+
+    All frames share one palette, made from some of them, so that colours do not flicker.
+
+    Raises:
+        ValueError: no pictures, or of different sizes.
+    """
+    if not pictures:
+        raise ValueError("no pictures for a replay")
+    if len({p.size for p in pictures}) > 1:
+        raise ValueError("the pictures of a replay have different sizes")
+    chosen = _thinned(pictures)
+    palette = _palette(chosen)
+    reduced = [p.convert("RGB").quantize(palette=palette, dither=0) for p in chosen]  # type: ignore[arg-type]
+    durations = [step_ms] * (len(reduced) - 1) + [hold_ms]
+    path = Path(path)
+    again: dict[str, Any] = {"loop": 0} if loop else {}
+    reduced[0].save(
+        path, format="GIF", save_all=True, append_images=reduced[1:], duration=durations, optimize=False, disposal=1,
+        **again,
+    )
+    return path
+
+
+def _thinned(pictures: Sequence[Image]) -> list[Image]:
+    if len(pictures) <= MOST_FRAMES:
+        return list(pictures)
+    kept = np.linspace(0, len(pictures) - 1, MOST_FRAMES).round().astype(int)
+    return [pictures[int(i)] for i in kept]
+
+
+def _palette(pictures: Sequence[Image]) -> Image:
+    """Colours that suit up to eight pictures spread over the replay."""
+    from PIL import Image
+
+    picked = [pictures[int(i)] for i in np.unique(np.linspace(0, len(pictures) - 1, 8).round())]
+    width, height = picked[0].size
+    sheet = Image.new("RGB", (width * len(picked), height))
+    for k, picture in enumerate(picked):
+        sheet.paste(picture.convert("RGB"), (k * width, 0))
+    return sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)

@@ -1,0 +1,272 @@
+"""Results as plain text tables for terminals, and as CSV files.
+
+Text is aligned by what a terminal shows, so names in any script line up. Where the output cannot take a sign such as
+the plus-minus, `put` writes plain ASCII instead.
+"""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from persona_evo.games.core import Metric
+from persona_evo.playtest.compare import CorrelationRow, Row, counts, matrix, p_shown, shown
+from persona_evo.playtest.findings import Finding
+from persona_evo.playtest.metrics import EVERY, Measure, Summary
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.require import Check
+from persona_evo.playtest.statistics import Interval
+
+ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": "x", "·": "|", "−": "-", "≥": ">=", "─": "-"})
+"""What stands in for the signs used here where only ASCII can be shown."""
+
+
+@dataclass
+class Table:
+    """A table of texts. The first column is left-aligned, the others right-aligned unless named in `left`."""
+
+    title: str
+    headers: Sequence[str]
+    rows: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+    left: frozenset[int] = frozenset()
+
+    def render(self, width: int | None = None) -> str:
+        """The table as lines; columns beyond `width` follow in further blocks that repeat the first column."""
+        grid = [[clean(cell) for cell in row] for row in [list(self.headers), *self.rows]]
+        widths = [max(columns(row[i]) for row in grid) for i in range(len(self.headers))]
+        lines = [clean(self.title)] if self.title else []
+        for block in _blocks(widths, width):
+            if len(lines) > 1:
+                lines.append("")
+            head, *body = (self._line(row, block, widths) for row in grid)
+            rule = "─" * (sum(widths[i] for i in block) + 2 * (len(block) - 1))
+            lines += [head, rule, *body]
+        return "\n".join([*lines, *map(clean, self.notes)])
+
+    def _line(self, row: Sequence[str], block: Sequence[int], widths: Sequence[int]) -> str:
+        cells = []
+        for i in block:
+            gap = " " * (widths[i] - columns(row[i]))
+            cells.append(row[i] + gap if i == 0 or i in self.left else gap + row[i])
+        return "  ".join(cells).rstrip()
+
+
+def put(stream: TextIO, text: str) -> None:
+    """Write a text and a line end, in plain ASCII where the stream's encoding cannot take it as it is."""
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        text = text.translate(ASCII)
+        text = text.encode("ascii", "backslashreplace").decode("ascii")
+    stream.write(text + "\n")
+
+
+def clean(text: str) -> str:
+    """A text of one line without control characters, which a level's name could bring into a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def interval(measure: Measure, value: Interval) -> str:
+    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3."""
+    if measure.rate:
+        return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
+    if measure.ratio:
+        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.n > 1 else f"{value.value * 100:.1f} %"
+    digits = 0 if abs(value.value) >= 100 else 1 if abs(value.value) >= 10 else 2 if abs(value.value) >= 1 else 3
+    text = f"{value.value:.{digits}f}"
+    return f"{text} ± {value.half:.{digits}f}" if value.n > 1 else text
+
+
+def summary_lines(summary: Summary, infos: Sequence[Metric] = ()) -> dict[str, str]:
+    """What a summary says, as label -> text, in the order of reports."""
+    by_symbol = {m.symbol: m for m in infos}
+    lines = {"win rate": interval(_measure("win_rate", "win rate", ratio=True, rate=True), summary.win_rate)}
+    for symbol, value in summary.metrics.items():
+        info = by_symbol.get(symbol)
+        label = f"{symbol} {info.name}" if info else symbol
+        lines[label] = interval(_measure(symbol, label, ratio=bool(info and info.ratio)), value)
+    if not any(m.clock and summary.metrics.get(m.symbol) == summary.steps for m in infos):
+        lines["steps"] = interval(_measure("steps", "steps"), summary.steps)
+    lines["utility"] = interval(_measure("utility", "utility"), summary.utility)
+    lines["best utility"] = f"{summary.best_utility:.3f}"
+    lines["limit"] = _limit(summary)
+    lines["share of limit"] = _share(summary.ratio)
+    lines["deaths"] = ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
+    lines["no end"] = f"{summary.unfinished} of {summary.trials}" if summary.unfinished else "none"
+    lines["seconds"] = interval(_measure("seconds", "seconds"), summary.seconds)
+    return lines
+
+
+def summary_table(summaries: Sequence[Summary], infos: Sequence[Metric] = (), level: str = EVERY) -> Table:
+    """One level (or all together), measures down and players across, as in the paper's table II."""
+    chosen = [s for s in summaries if s.level == level]
+    lines = {s.player: summary_lines(s, infos) for s in chosen}
+    labels = list(dict.fromkeys(label for row in lines.values() for label in row))
+    if all(s.bound is None for s in chosen):
+        labels = [label for label in labels if label not in ("limit", "share of limit")]
+    trials = sorted({s.trials for s in chosen})
+    name = "all levels" if level == EVERY else level
+    title = f"{name} · {'–'.join(str(n) for n in dict.fromkeys((trials[0], trials[-1])))} trials" if trials else name
+    rows = [[label, *(lines[player].get(label, "–") for player in lines)] for label in labels]
+    return Table(title, ["", *lines], rows, ["means ± half the 95 % interval; rates with Wilson's interval in %"])
+
+
+def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differing: bool = False) -> Table:
+    """Rows of a comparison, one a line; p values corrected by Holm's method."""
+    chosen = [r for r in rows if r.differs() or not only_differing]
+    body = [
+        [r.level, f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a, r.measure.name,
+         interval(r.measure, r.a), interval(r.measure, r.b), r.test, p_shown(r.p_holm), p_shown(r.p_rank_holm),
+         "*" if r.differs() else "", r.note]
+        for r in chosen
+    ]  # fmt: skip
+    headers = ["level", "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
+    left = frozenset({1, 2, 5, 8, 9})
+    return Table(title, headers, body, [f"{len(rows)} rows compared; p corrected by Holm; * differs (p < 0.05)"], left)
+
+
+def counts_table(rows: Sequence[Row], title: str = "evolved against baseline", corrected: bool = False) -> Table:
+    """Levels in which a player is significantly higher / lower than its baseline, as in the paper's table III."""
+    found = counts(rows, corrected=corrected)
+    names = {r.measure.key: r.measure.name for r in rows}
+    players = list(dict.fromkeys(player for _, player in found))
+    body = []
+    for key, name in names.items():
+        cells = [found.get((key, player)) for player in players]
+        body.append([name, *(f"{c[0]} / {c[1]} of {c[2]}" if c else "–" for c in cells)])
+    how = "corrected by Holm" if corrected else "not corrected, as in the paper"
+    return Table(title, ["higher / lower", *players], body, [f"levels with p < 0.05, {how}"])
+
+
+def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> Table:
+    """Levels in which the row's player is significantly higher than the column's, as in the paper's table IV."""
+    found = matrix(rows, measure, corrected=corrected)
+    players = list(dict.fromkeys(p for pair in found for p in pair))
+    name = next((r.measure.name for r in rows if r.measure.key == measure), measure)
+    body = [[p, *("–" if p == q else str(found.get((p, q), "–")) for q in players)] for p in players]
+    how = "corrected by Holm" if corrected else "not corrected, as in the paper"
+    return Table(f"{name}: row above column", ["", *players], body, [f"levels with p < 0.05, {how}"])
+
+
+def correlation_table(rows: Sequence[CorrelationRow], limit: int = 20) -> Table:
+    """The correlations with the smallest p values, at most `limit`."""
+    body = [
+        [r.structure, r.player, r.result, f"{r.pearson.r:.2f}", p_shown(r.pearson.p), p_shown(r.p_holm),
+         f"{r.spearman.r:.2f}", str(r.n)]
+        for r in rows[:limit]
+    ]  # fmt: skip
+    note = f"{min(limit, len(rows))} of {len(rows)} correlations; p (Holm) is corrected for all of them"
+    headers = ["structure", "player", "result", "r", "p", "p (Holm)", "r of ranks", "levels"]
+    return Table("level structure and results", headers, body, [note], frozenset({1, 2}))
+
+
+def check_table(checks: Sequence[Check]) -> Table:
+    """Requirements and whether they hold."""
+    body = [
+        ["passed" if c.passed else "FAILED", c.text, "–" if c.value is None else f"{c.value:.4g}", c.where, c.reason]
+        for c in checks
+    ]
+    return Table("requirements", ["", "requirement", "value", "of", ""], body, left=frozenset({1, 3, 4}))
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """Findings as lines, problems first."""
+    if not findings:
+        return "no findings"
+    return "\n".join(clean(f"{f.severity}: {f.level}: {f.text}") for f in findings)
+
+
+def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
+    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given."""
+    body = list(rows)
+    names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
+    with Path(path).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, names, restval="", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(body)
+    return len(body)
+
+
+def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
+    """Summaries for a CSV file, one measure a row; the level EVERY stands for all levels."""
+    rows: list[dict[str, object]] = []
+    for s in summaries:
+        start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
+        measured = {"win_rate": s.win_rate, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds}
+        for key, v in measured.items():
+            rows.append({**start, "measure": key, "value": v.value, "low": v.low, "high": v.high, "n": v.n})
+        single: dict[str, object] = {
+            "best_utility": s.best_utility, "bound": s.bound.utility if s.bound else "",
+            "bound_proven": int(s.bound.proven) if s.bound else "",
+            "bound_ratio": "" if s.ratio is None else s.ratio, "unfinished": s.unfinished, "deaths": s.lost,
+            **{f"deaths:{cause}": count for cause, count in s.deaths.items()},
+        }  # fmt: skip
+        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in single.items()]
+    return rows
+
+
+def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
+    """Playthroughs for a CSV file, one a row, without their actions and positions."""
+    plain = ("level", "player", "persona", "policy", "trial", "seed", "outcome", "cause", "utility", "steps", "seconds",
+             "stopped", "iterations", "nodes", "proven")  # fmt: skip
+    return [{**{name: getattr(r, name) for name in plain}, **r.metrics} for r in records]
+
+
+def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
+    """Rows of a comparison for a CSV file."""
+    return [
+        {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
+         "a": r.a.value, "a_low": r.a.low, "a_high": r.a.high, "a_n": r.a.n,
+         "b": r.b.value, "b_low": r.b.low, "b_high": r.b.high, "b_n": r.b.n,
+         "test": r.test, "statistic": r.statistic, "p": r.p, "p_holm": r.p_holm, "p_rank": r.p_rank,
+         "p_rank_holm": r.p_rank_holm, "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
+        for r in rows
+    ]  # fmt: skip
+
+
+def correlation_rows(rows: Iterable[CorrelationRow]) -> list[dict[str, object]]:
+    """Correlations for a CSV file."""
+    return [
+        {"structure": r.structure, "player": r.player, "result": r.result, "r": r.pearson.r, "p": r.pearson.p,
+         "p_holm": r.p_holm, "spearman": r.spearman.r, "p_spearman": r.spearman.p, "levels": r.n}
+        for r in rows
+    ]  # fmt: skip
+
+
+def _measure(key: str, name: str, ratio: bool = False, rate: bool = False) -> Measure:
+    return Measure(key, name, lambda r: 0.0, ratio=ratio, rate=rate)
+
+
+def _limit(summary: Summary) -> str:
+    if summary.bound is None:
+        return "–"
+    return f"{summary.bound.utility:.3f} {'proven' if summary.bound.proven else 'best known'}"
+
+
+def _share(ratio: float | None) -> str:
+    if ratio is None:
+        return "–"
+    return "below 0 %" if ratio < 0 else f"{ratio * 100:.1f} %"
+
+
+def _blocks(widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Columns in blocks that fit into `width`, each starting with column 0."""
+    blocks = [[0]]
+    for i in range(1, len(widths)):
+        used = sum(widths[k] + 2 for k in blocks[-1]) + widths[i]
+        if width is not None and used > width and len(blocks[-1]) > 1:
+            blocks.append([0])
+        blocks[-1].append(i)
+    return blocks
