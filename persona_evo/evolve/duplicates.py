@@ -90,7 +90,7 @@ class Keys:
 def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values to 12 significant digits, so that the order of additions does not make a difference."""
     fraction, exponent = np.frexp(values)
-    return np.ldexp(np.round(fraction * 2.0**40), exponent)
+    return np.ldexp(np.round(fraction * 2.0**40) / 2.0**40, exponent)
 
 
 def _digest(data: bytes) -> str:

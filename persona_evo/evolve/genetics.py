@@ -31,28 +31,26 @@ OUTCOMES = ("DEAD", "WON")
 _TRIES = 20
 
 
-def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
-    """The symbols of a formula: the metrics, then the search's variables.
+def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
+    """The metrics that formulas may use: those that the settings name, else the game's but for OUTCOMES.
 
-    Args:
-        settings: which of them.
-        metrics: those that the game has.
+    Metrics that are costly to work out are among them where the settings say `costly`.
 
     Raises:
         SettingsError: the settings name a metric that the game does not have.
     """
-    chosen = settings.metrics or tuple(m for m in metrics if m not in OUTCOMES)
-    for name in chosen:
-        if name not in metrics:
-            expected, hint = unknown(name, metrics)
+    for name in settings.metrics:
+        if name not in game.symbols:
+            expected, hint = unknown(name, game.symbols)
             raise SettingsError("the game has no such metric", found=name, expected=expected, hint=hint)
-    variables = PAPER_VARIABLES if settings.variables == "paper" else EXTENDED_VARIABLES
-    return (*chosen, *variables)
+    if settings.metrics:
+        return settings.metrics
+    return tuple(m.symbol for m in game.metrics if m.symbol not in OUTCOMES and (settings.costly or not m.costly))
 
 
-def symbols_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
-    """`leaves` for a game."""
-    return leaves(settings, game.symbols)
+def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
+    """The symbols of a formula: the metrics, then the search's variables."""
+    return (*metrics, *(PAPER_VARIABLES if settings.variables == "paper" else EXTENDED_VARIABLES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class Primitives:
 
     @classmethod
     def of(cls, settings: EvolutionSettings, metrics: Sequence[str]) -> Primitives:
-        """The primitive set of these settings for a game with these metrics."""
+        """The primitive set of these settings over these metrics (see `metrics_of`)."""
         from deap import gp
 
         pset = gp.PrimitiveSet("tree_policy", 0)

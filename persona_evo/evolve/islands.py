@@ -27,6 +27,10 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 
 
+_TREES = 4
+"""Trees kept at hand, as a multiple of the population."""
+
+
 @dataclass(frozen=True)
 class Request:
     """One evaluation: play each level with this tree policy, once for each of the level's seeds.
@@ -57,7 +61,7 @@ def generations(
     Args:
         seed: everything follows from it.
         evaluate: see `Evaluate`; called once to three times a generation.
-        metrics: symbols of the game's metrics.
+        metrics: symbols of the metrics that formulas may use (`genetics.metrics_of`).
         levels: how many levels an evaluation plays.
         first: formulas that join the first population, dealt to the islands in turn.
         state: where to continue.
@@ -84,6 +88,7 @@ class _Model:
         self.keys = keys_for(settings, genetics.leaves(settings, metrics))
         self._evaluate = evaluate
         self._evaluating = 0.0
+        self._trees: dict[str, genetics.Tree] = {}
         self.state = State(-1, [], [], {})
 
     # the course of a generation
@@ -99,7 +104,7 @@ class _Model:
     def _settle(self, number: int, first: Sequence[str]) -> Island:
         stream = random.Random(seeds.derive(self.seed, "island", number))
         size = self.settings.island_size
-        population = [self._individual(genetics.read(text, self.primitives), "first") for text in first[:size]]
+        population = [self._individual(self._tree(text), "first") for text in first[:size]]
 
         def newcomer() -> tuple[genetics.Tree, str]:
             return genetics.random_tree(self.settings, self.primitives, stream), "random"
@@ -154,7 +159,7 @@ class _Model:
     def _breed(self, population: list[Individual], pool: Sequence[Individual], stream: random.Random) -> None:
         """Fill the island's next population, which has the elites already."""
         s = self.settings
-        trees = [genetics.read(i.formula, self.primitives) for i in pool]
+        trees = [self._tree(i.formula) for i in pool]
         origins = ["copy"] * len(trees)
         for i, tree in enumerate(trees):
             if stream.random() < s.mutation:
@@ -184,8 +189,16 @@ class _Model:
                 break
         population.append(individual)
 
+    def _tree(self, text: str) -> genetics.Tree:
+        """The tree of a text, at hand for those that were made lately."""
+        tree = self._trees.get(text)
+        return genetics.read(text, self.primitives) if tree is None else tree
+
     def _individual(self, tree: genetics.Tree, origin: str) -> Individual:
         formula: Formula = genetics.formula(tree)
+        self._trees[formula.text] = tree
+        if len(self._trees) > _TREES * self.settings.population:
+            del self._trees[next(iter(self._trees))]
         return Individual(formula.text, formula.size, origin=origin, key=self.keys.key(formula))
 
     # evaluation

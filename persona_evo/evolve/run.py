@@ -12,6 +12,7 @@ from typing import Any
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, check_first, generations
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Generation, Individual, Row, State
@@ -193,13 +194,14 @@ def first_formulas(settings: EvolutionSettings, game: Game) -> list[str]:
     from persona_evo.store import policies
 
     found: list[str] = []
+    metrics = metrics_of(settings, game)
     for name in settings.first:
         if name == "ucb1":
-            found += check_first(settings, game.symbols, [UCB1_FORMULA])
+            found += check_first(settings, metrics, [UCB1_FORMULA])
         elif name == "library":
             library = [p.formula for p in policies.available(game.name) if p.kind == "formula"]
-            found += check_first(settings, game.symbols, library)
-        elif check_first(settings, game.symbols, [name]):
+            found += check_first(settings, metrics, library)
+        elif check_first(settings, metrics, [name]):
             found.append(name)
         else:
             raise SettingsError(
@@ -313,8 +315,9 @@ def _spec(run: runs.Run) -> FitnessSpec:
 
 def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None) -> Outcome:
     game = registry.get(fitness.spec.game)
+    settings = EvolutionSettings.from_dict(run.config["evolution"])
     status = drive(
-        run, fitness, game.symbols, len(fitness.spec.levels), deadline=deadline, progress=progress
+        run, fitness, metrics_of(settings, game), len(fitness.spec.levels), deadline=deadline, progress=progress
     )
     state = _state(run)
     if state is None:
@@ -325,7 +328,6 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
     before = _policy_of(run, done)
     if before is not None:
         return Outcome(run.folder, status, done, best, *before)
-    settings = EvolutionSettings.from_dict(run.config["evolution"])
     try:
         winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.levels), fitness)
         text = winners.policy_text(winner, run.config, fitness, run.folder.name, done, state.evaluations)

@@ -36,6 +36,7 @@ class EvolutionSettings:
         functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
         variables: search variables beside the metrics: "paper" has R, "extended" has R N P D RMAX RSD.
         metrics: the game's metrics that formulas may use; empty for all but those that tell how the game ended.
+        costly: metrics that take time to work out are among them.
         constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
         growth: shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has all
             leaves at one depth, "half" is either.
@@ -77,6 +78,7 @@ class EvolutionSettings:
     functions: str = "basic"
     variables: str = "paper"
     metrics: tuple[str, ...] = ()
+    costly: bool = False
     constant_low: float = 0.0
     constant_high: float = 1.0
     growth: str = "grow"
@@ -125,6 +127,7 @@ class EvolutionSettings:
         values: dict[str, Any] = {
             "functions": "extended",
             "variables": "extended",
+            "costly": True,
             "constant_low": -1.0,
             "growth": "half",
             "size_limit": 127,
@@ -220,7 +223,7 @@ def _check(s: EvolutionSettings) -> None:
         value = getattr(s, name)
         if not _is_number(value) or not 0 <= value <= 1:
             raise _wrong(name, value, "a chance between 0 and 1")
-    for name in ("common_seeds", "prefer_small"):
+    for name in ("costly", "common_seeds", "prefer_small"):
         if not isinstance(getattr(s, name), bool):
             raise _wrong(name, getattr(s, name), "true or false")
     for name in ("metrics", "first"):

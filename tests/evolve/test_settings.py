@@ -1,0 +1,81 @@
+"""Presets are the spec's table, and nothing out of range gets in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from persona_evo.errors import Place, SettingsError
+from persona_evo.evolve.settings import EvolutionSettings
+
+
+def test_paper_is_the_published_protocol_with_the_program_values() -> None:
+    s = EvolutionSettings.paper()
+    assert (s.population, s.islands, s.island_size, s.generations, s.runs) == (100, 5, 20, 100, 3)
+    assert (s.functions, s.variables, s.costly) == ("basic", "paper", False)
+    assert (s.constant_low, s.constant_high) == (0.0, 1.0)
+    assert (s.depth_min, s.depth_max, s.depth_limit) == (2, 5, 8)
+    assert (s.migration_every, s.migrants) == (1, 5)
+    assert (s.pool, s.tournament, s.elites) == ("tournament", 2, 3)
+    assert (s.mutation, s.mutations, s.crossover) == (0.1, {"new": 1.0}, 1.0)
+    assert (s.trials, s.duplicates, s.reevaluations, s.rounds, s.first) == (1, "off", 1, 0, ())
+
+
+def test_the_text_of_the_paper_is_an_option() -> None:
+    s = EvolutionSettings.paper(pool="top5", constant_low=-1.0)
+    assert (s.pool, s.pool_size, s.constant_low, s.constant_high) == ("top5", 5, -1.0, 1.0)
+
+
+@pytest.mark.parametrize("preset", ["paper", "modern"])
+def test_settings_survive_json(preset: str) -> None:
+    s = EvolutionSettings.of(preset, metrics=("PE", "MS"), trials=2)
+    assert EvolutionSettings.from_dict(json.loads(json.dumps(s.to_dict()))) == s
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"population": 101}, "multiple of islands"),
+        ({"population": 1.5}, "whole number"),
+        ({"elites": 20}, "fewer than the 20"),
+        ({"migrants": 21}, "at most the 20"),
+        ({"mutation": 1.1}, "between 0 and 1"),
+        ({"mutation": float("nan")}, "between 0 and 1"),
+        ({"crossover": True}, "between 0 and 1"),
+        ({"constant_low": 2.0}, "constant_high"),
+        ({"constant_high": float("inf")}, "finite"),
+        ({"depth_max": 9}, "depth_min <= depth_max <= depth_limit"),
+        ({"size_limit": 5}, "between 7"),
+        ({"size_limit": 5000}, "and 1023"),
+        ({"mutations": {"new": 0}}, "at least one weight"),
+        ({"mutations": {"new": -1}}, "at least 0"),
+        ({"common_seeds": 1}, "true or false"),
+        ({"metrics": ("", )}, "list of texts"),
+    ],
+)  # fmt: skip
+def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        EvolutionSettings.of("paper", **changes)
+
+
+@pytest.mark.parametrize(
+    ("values", "hint"),
+    [
+        ({"pool": "tornament"}, "tournament"),
+        ({"mutations": {"hiost": 1}}, "hoist"),
+        ({"populaton": 10}, "population"),
+        ({"functions": "extnded"}, "extended"),
+    ],
+)
+def test_misspelt_names_are_answered_with_the_nearest(values: dict[str, Any], hint: str) -> None:
+    with pytest.raises(SettingsError, match=f"did you mean '{hint}'"):
+        EvolutionSettings.from_dict(values)
+
+
+def test_unknown_preset_and_place() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'modern'"):
+        EvolutionSettings.of("modrn")
+    with pytest.raises(SettingsError, match="^here.json:3"):
+        EvolutionSettings.from_dict({"elites": -1}, Place("here.json", 3))

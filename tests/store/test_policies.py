@@ -1,0 +1,121 @@
+"""Policy files: written, read, found, and wrong in every way."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.errors import PolicyError
+from persona_evo.formula import parse
+from persona_evo.games import registry
+from persona_evo.store import policies
+from persona_evo.store.policies import Policy
+
+GAME = "minidungeons2"
+FULL = Policy(
+    name="mk", game=GAME, game_version=1, persona="monster_killer", utility="0.7 * MS + 0.3 * PE - 5 * DEAD",
+    priority="MS", formula="MS * R + (PE - PE)", simplified="MS * R", simplification="checked on 600 states",
+    metrics={"MS": "monsters slain", "R": "utility estimate"}, levels=("a", "b"), fitness={"a": 0.9, "b": 1.0},
+    mean=0.95, seed=7, budget={"iterations": 10000}, search={"stop": "budget"}, evolution={"preset": "modern"},
+    run={"name": "r", "generations": 100}, versions={"python": "3"}, notes="ä", source="here",
+)  # fmt: skip
+
+
+def test_a_policy_survives_its_file(tmp_path: Path) -> None:
+    path = policies.write(FULL, tmp_path / "deep" / "mk.json")
+    again = policies.read(path)
+    assert again == FULL and again.file == str(path)
+    assert again.to_text() == path.read_text(encoding="utf-8")
+
+
+def test_it_gives_the_search_its_tree_policy() -> None:
+    game = registry.get(GAME)
+    assert FULL.tree_policy(game).text == "MS * R"
+    ucb1 = Policy("ucb1", GAME, "ucb1", c=2.0).tree_policy(game)
+    assert (ucb1.kind, ucb1.c) == ("ucb1", 2.0)
+    with pytest.raises(PolicyError, match="another game"):
+        Policy("x", "chess", formula="R").tree_policy(game)
+
+
+def test_ucb1_survives_too(tmp_path: Path) -> None:
+    ucb1 = Policy("ucb1", GAME, "ucb1", notes="baseline")
+    again = policies.read(policies.write(ucb1, tmp_path / "ucb1.json"))
+    assert again == ucb1 and again.c == math.sqrt(2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"formula": "MS * Q"}, r"p.json:\d+:14: .formula: not a formula.*column"),
+        ({"simplified": "MS *"}, r".simplified: not a formula"),
+        ({"formula": ""}, r".formula: is empty"),
+        ({"utility": "MSS"}, r".utility(.|\n)*did you mean"),
+        ({"kind": "formla"}, r".kind(.|\n)*did you mean 'formula'"),
+        ({"kind": "ucb1", "c": -1, "formula": ""}, r".c: is out of range"),
+        ({"kind": "ucb1"}, r"UCB1 has no formula"),
+        ({"name": ""}, r".name: is empty"),
+        ({"name": 3}, r".name: has the wrong type(.|\n)*found: 3"),
+        ({"seed": "7"}, r".seed: has the wrong type"),
+        ({"fitness": {"a": "x"}}, r".fitness.a: has the wrong type"),
+        ({"levels": ["a", 1]}, r".levels\[1\]"),
+        ({"metrics": {"MS": 1}}, r".metrics.MS"),
+        ({"budget": []}, r".budget: has the wrong type"),
+        ({"formulaa": "R"}, r".formulaa: no such key(.|\n)*did you mean 'formula'"),
+        ({"schema": 2}, r".schema(.|\n)*newer"),
+    ],
+)
+def test_wrong_values_are_told_with_path_and_line(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({**FULL.to_dict(), **changes}, indent=2), encoding="utf-8")
+    with pytest.raises(PolicyError, match=said):
+        policies.read(path)
+
+
+def test_missing_keys(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    for key in ("schema", "name", "game", "kind"):
+        data = FULL.to_dict()
+        del data[key]
+        path.write_text(json.dumps(data))
+        with pytest.raises(PolicyError, match=f"'{key}' is missing"):
+            policies.read(path)
+
+
+def test_policies_of_the_folder_come_before_those_that_ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = tmp_path / "shipped"
+    for name, notes in (("mk", "shipped"), ("r", "shipped")):
+        policies.write(Policy(name, GAME, formula="MS", notes=notes), shipped / GAME / f"{name}.json")
+    work = tmp_path / "work"
+    policies.write(Policy("mk", GAME, formula="MS", notes="own"), work / "policies" / GAME / "mk.json")
+    monkeypatch.setattr(policies, "shipped_folder", lambda: shipped)
+    monkeypatch.chdir(work)
+    assert policies.find("mk", GAME).notes == "own"
+    assert policies.find("r", GAME).notes == "shipped"
+    assert policies.find(shipped / GAME / "mk.json", GAME).notes == "shipped"
+    assert [(p.name, p.notes) for p in policies.available(GAME)] == [("mk", "own"), ("r", "shipped")]
+    with pytest.raises(PolicyError, match="no such policy(.|\n)*one of mk, r(.|\n)*did you mean 'mk'"):
+        policies.find("mkk", GAME)
+    with pytest.raises(PolicyError, match="no such policy file"):
+        policies.find("nowhere/mk.json", GAME)
+    with pytest.raises(PolicyError, match="another game"):
+        policies.find(shipped / GAME / "mk.json", "chess")
+
+
+def test_the_installed_folder_comes_before_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "site" / "persona_evo"
+    package.mkdir(parents=True)
+    monkeypatch.setattr("persona_evo.__file__", str(package / "__init__.py"))
+    assert policies.shipped_folder() is None
+    (tmp_path / "site" / "policies").mkdir()
+    assert policies.shipped_folder() == tmp_path / "site" / "policies"
+    (package / "_policies").mkdir()
+    assert policies.shipped_folder() == package / "_policies"
+
+
+def test_meanings_are_those_of_the_formula() -> None:
+    found = policies.meanings(parse("R * MS / N"), registry.get(GAME))
+    assert list(found) == ["MS", "R", "N"] and "monsters" in found["MS"]

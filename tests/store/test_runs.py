@@ -1,0 +1,161 @@
+"""Run folders: what is written, what is repaired, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.errors import RunError
+from persona_evo.store import runs
+from persona_evo.store.lock import LOCK, Lock
+
+CONFIG: dict[str, Any] = {"game": "pkg.mod:GAME", "persona": {"name": "runner"}, "seed": 7, "target": 4}
+NOW = datetime(2031, 5, 4, 7, 0, 1, tzinfo=UTC)
+
+
+def record(run: runs.Run, generation: int) -> None:
+    rows = [{"generation": generation, "island": i, "best": 0.1 * generation} for i in range(2)]
+    run.record(generation, rows, {"seconds": 1.5}, {"generation": generation}, [{"fitness": 1.0}], 4)
+
+
+def made(root: Path, generations: int) -> Path:
+    with runs.Run.create(root, CONFIG, now=NOW) as run:
+        for g in range(generations):
+            record(run, g)
+        return run.folder
+
+
+def test_the_folder_says_when_what_who_and_which_seed(tmp_path: Path) -> None:
+    folder = made(tmp_path / "runs", 2)
+    assert folder.name == "20310504T070001Z-pkg.mod_GAME-runner-s7"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "checkpoint.json", "config.json", "hall_of_fame.json", "journal.jsonl", "lock",
+    ]  # fmt: skip
+    assert runs.read_config(folder)["seed"] == 7
+    assert runs.find_runs(tmp_path / "runs") == [folder]
+    assert [runs.comparable(r) for r in runs.read_journal(folder)][2] == {"generation": 1, "island": 0, "best": 0.1}
+
+
+def test_two_runs_in_one_second_have_two_folders(tmp_path: Path) -> None:
+    assert made(tmp_path, 0) != made(tmp_path, 0)
+
+
+@pytest.mark.parametrize("tail", [b"", b'{"gen', b'{"generation": 2, "island": 0}\n', b'{"generation": 2}\n\x00\xff'])
+def test_what_a_killed_process_left_behind_the_checkpoint_is_cut(tmp_path: Path, tail: bytes) -> None:
+    folder = made(tmp_path, 2)
+    before = (folder / runs.JOURNAL).read_bytes()
+    with open(folder / runs.JOURNAL, "ab") as f:
+        f.write(tail)
+    (folder / "checkpoint.json.part").write_text("{")
+    with runs.Run.resume(folder) as run:
+        assert run.checkpoint is not None and run.checkpoint.generation == 1
+        assert (folder / runs.JOURNAL).read_bytes() == before
+        assert not (folder / "checkpoint.json.part").exists()
+        record(run, 2)
+    assert [r["generation"] for r in runs.read_journal(folder)] == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
+    folder = made(tmp_path, 0)
+    (folder / runs.JOURNAL).write_text('{"generation": 0}\n')
+    with runs.Run.resume(folder) as run:
+        assert run.checkpoint is None and runs.read_journal(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        ("config.json", lambda t: t[:30], "config.json:"),
+        ("config.json", lambda t: t.replace('"seed": 7', '"seed": "x"'), r"config.json:\d+:\d+: .seed"),
+        ("config.json", lambda t: t.replace('"schema": 1', '"schema": 9'), "newer persona-evo"),
+        ("checkpoint.json", lambda t: t[: len(t) // 2], r"checkpoint.json:\d+:\d+"),
+        ("checkpoint.json", lambda t: "{}", "schema"),
+        ("journal.jsonl", lambda t: t[: len(t) // 2], "lacks lines"),
+        ("journal.jsonl", lambda t: t.replace('"generation": 1', '"generation": 0'), "does not belong"),
+        ("journal.jsonl", lambda t: t[:-10] + "x" * 9 + "\n", r"journal.jsonl:4:\d+: the journal is damaged"),
+    ],
+)
+def test_damage_is_refused_with_its_place_and_the_folder_is_free_again(
+    tmp_path: Path, name: str, damage: Any, said: str
+) -> None:
+    folder = made(tmp_path, 2)
+    path = folder / name
+    good = path.read_text()
+    path.write_text(damage(good))
+    with pytest.raises(RunError, match=said):
+        runs.Run.resume(folder)
+    path.write_text(good)
+    runs.Run.resume(folder).close()
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="not a run folder"):
+        runs.Run.resume(tmp_path)
+
+
+def test_a_target_is_remembered(tmp_path: Path) -> None:
+    folder = made(tmp_path, 4)
+    with runs.Run.resume(folder) as run:
+        run.aim(9)
+    with runs.Run.resume(folder) as run:
+        assert run.checkpoint is not None and run.checkpoint.target == 9
+    assert runs.read_config(folder)["target"] == 4
+
+
+def test_a_later_policy_overwrites_nothing(tmp_path: Path) -> None:
+    folder = made(tmp_path, 4)
+    with runs.Run.resume(folder) as run:
+        assert run.finish("one", 4).name == "policy.json"
+        assert run.finish("one", 4).name == "policy.json"
+        assert run.finish("two", 9).name == "policy-9.json"
+        assert run.finish("three", 12).name == "policy-12.json"
+    assert (folder / "policy.json").read_text() == "one"
+    newest = runs.policy_of(folder)
+    assert newest is not None and newest.read_text() == "three"
+
+
+def _hold(folder: Path, ready: Any, end: Any) -> None:
+    with Lock(folder):
+        ready.set()
+        end.wait(30)
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    folder = made(tmp_path, 1)
+    context = multiprocessing.get_context("spawn")
+    ready, end = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(folder, ready, end))
+    other.start()
+    try:
+        assert ready.wait(30)
+        with pytest.raises(RunError, match=f"in use(.|\n)*process {other.pid}"):
+            runs.Run.resume(folder)
+    finally:
+        end.set()
+        other.join(30)
+    runs.Run.resume(folder).close()
+
+
+def test_the_lock_of_a_dead_process_is_taken_over_and_that_of_another_machine_is_not(tmp_path: Path) -> None:
+    folder = made(tmp_path, 1)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    import socket
+
+    (folder / LOCK).write_text(json.dumps({"pid": dead.pid, "host": socket.gethostname()}))
+    with runs.Run.resume(folder):
+        assert json.loads((folder / LOCK).read_text())["pid"] == os.getpid()
+        with pytest.raises(RunError, match="in use"):
+            runs.Run.resume(folder)
+    assert (folder / LOCK).read_text() == ""
+    (folder / LOCK).write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    with pytest.raises(RunError, match="another machine(.|\n)*process 1 on elsewhere"):
+        runs.Run.resume(folder)

@@ -1,0 +1,120 @@
+"""JSON files: every message has a place, and a write is whole or not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from persona_evo.errors import PolicyError, RunError
+from persona_evo.store import schema
+
+TEXT = '{\n  "name": "a",\n  "list": [1, {"deep": true}],\n  "o": {"k": 5}\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n  "a": 1,\n  "b": }', "f.json:3:8: not valid JSON"),
+        ('{"a": 1', "f.json:1:8: not valid JSON"),
+        ("", "f.json:1:1: not valid JSON"),
+        ("[1]", "f.json:1:1: not a JSON object"),
+        ('{"a": 1, "a": 2}', "twice"),
+        ('{\n "a": NaN}', "f.json:2:7: the file has a number that is not finite"),
+        ('{"a": -Infinity}', "f.json:1:7"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_damage_is_told_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(RunError) as e:
+        schema.parse(text, "f.json", RunError)
+    assert said in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ((), "f:1:1"),
+        (("name",), "f:2:11"),
+        (("list", 0), "f:3:12"),
+        (("list", 1, "deep"), "f:3:24"),
+        (("o", "k"), "f:4:14"),
+        (("o", "missing"), "f:4:8"),
+        (("list", 7), "f:3:11"),
+        (("name", "x"), "f:2:11"),
+    ],
+)
+def test_values_are_located(path: tuple[str | int, ...], place: str) -> None:
+    assert str(schema.locate(TEXT, path, "f")) == place
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=15,
+)
+
+
+@given(data=st.dictionaries(st.text(max_size=6), values, max_size=5))
+def test_what_is_dumped_reads_back_and_every_key_is_found(data: dict[str, object]) -> None:
+    text = schema.dump(data)
+    assert schema.parse(text, "f", RunError) == data
+    lines = text.split("\n")
+    for key, value in data.items():
+        place = schema.locate(text, (key,), "f")
+        rest = "\n".join([lines[place.line - 1][place.column - 1 :], *lines[place.line :]])
+        assert json.JSONDecoder().raw_decode(rest)[0] == value
+
+
+def test_readers_say_path_line_found_and_expected() -> None:
+    data = schema.parse(TEXT, "f", PolicyError)
+    reader = schema.Reader(data, TEXT, "f", PolicyError)
+    with pytest.raises(PolicyError) as e:
+        reader.object("o").text_of("k")
+    assert str(e.value).startswith("f:4:14: .o.k: has the wrong type") and "found: 5" in str(e.value)
+    with pytest.raises(PolicyError, match="'missing' is missing"):
+        reader.number("missing")
+    with pytest.raises(PolicyError, match=r"f:3:12: \.list\[0\]"):
+        reader.texts("list")
+    with pytest.raises(PolicyError, match="did you mean 'names'"):
+        reader.only(["names", "list", "o"])
+
+
+def test_true_is_no_number() -> None:
+    reader = schema.Reader({"n": True}, '{"n": true}', "f", RunError)
+    with pytest.raises(RunError, match="wrong type"):
+        reader.whole("n")
+
+
+def test_migrations_go_up_step_by_step_and_the_future_is_refused() -> None:
+    migrations = {1: lambda d: {**d, "b": d["a"] + 1}, 2: lambda d: {**d, "c": d["b"] + 1}}
+    data = schema.migrate({"schema": 1, "a": 1}, '{"schema": 1, "a": 1}', "f", RunError, 3, migrations)
+    assert data == {"schema": 3, "a": 1, "b": 2, "c": 3}
+    for text in ('{"schema": 4}', '{"schema": 0}', "{}", '{"schema": "1"}'):
+        with pytest.raises(RunError, match="schema"):
+            schema.migrate(json.loads(text), text, "f", RunError, 3, migrations)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    binary = tmp_path / "b.json"
+    binary.write_bytes(b'{"a": "\xff"}')
+    marked = tmp_path / "bom.json"
+    marked.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n')
+    with pytest.raises(RunError, match="no such file"):
+        schema.read(tmp_path / "missing.json", RunError)
+    with pytest.raises(RunError, match="not UTF-8"):
+        schema.read(binary, RunError)
+    with pytest.raises(RunError, match="cannot be read"):
+        schema.read(tmp_path, RunError)
+    assert schema.read(marked, RunError)[0] == {"a": 1}
+
+
+def test_an_atomic_write_replaces_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    path = tmp_path / "f.json"
+    schema.write_atomically(path, "one")
+    schema.write_atomically(path, "two ä")
+    assert path.read_text(encoding="utf-8") == "two ä"
+    assert [p.name for p in tmp_path.iterdir()] == ["f.json"]
