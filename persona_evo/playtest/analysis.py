@@ -1,0 +1,97 @@
+"""Everything that is computed from a batch of playthroughs, in one go, for the command line, the page and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from persona_evo.games.core import Game, Level, Metric
+from persona_evo.playtest import compare, findings, require
+from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.findings import Finding, Thing
+from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.require import Check, Requirement
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
+
+    baseline: rows of `versus_baseline`; players: of `between_players` among the personas.
+    """
+
+    records: tuple[Playthrough, ...]
+    infos: tuple[Metric, ...]
+    personas: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    summaries: tuple[Summary, ...]
+    findings: tuple[Finding, ...]
+    baseline: tuple[Row, ...]
+    players: tuple[Row, ...]
+    structure: Mapping[str, Mapping[str, float]]
+    correlations: tuple[CorrelationRow, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """All requirements hold (also where there are none)."""
+        return all(c.passed for c in self.checks)
+
+
+def analyse(
+    game: Game,
+    levels: Iterable[Level],
+    records: Sequence[Playthrough],
+    *,
+    baselines: Mapping[str, str] | None = None,
+    priorities: Mapping[str, str] | None = None,
+    bounds: Bounds | None = None,
+    requirements: Sequence[Requirement] = (),
+) -> Analysis:
+    """Sum up, compare, correlate, find and check.
+
+    Args:
+        game: for the metrics' names and the structure of levels.
+        levels: those that were played.
+        records: the playthroughs.
+        baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Players that are a
+            baseline are compared with, and not judged by findings.
+        priorities: label of a player -> symbol of the metric it cares for most; correlations are of win rates, steps
+            and these.
+        bounds: the best known utilities by (level, persona).
+        requirements: see `require`.
+
+    Raises:
+        SettingsError: a requirement names what does not exist.
+    """
+    levels, records = list(levels), list(records)
+    priorities, known = priorities or {}, players_of(records)
+    pairs = [(p, b) for p, b in (baselines or {}).items() if p in known and b in known]
+    personas = [p for p in known if p not in {b for _, b in pairs}]
+    summaries = summarise(records, game.metrics, bounds)
+    structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
+    results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
+    return Analysis(
+        records=tuple(records),
+        infos=game.metrics,
+        personas=tuple(personas),
+        pairs=tuple(pairs),
+        summaries=tuple(summaries),
+        findings=tuple(
+            findings.find(
+                records, game.metrics, bounds=bounds, things={level.name: things(level) for level in levels},
+                priorities=priorities, players=personas,
+            )
+        ),
+        baseline=tuple(compare.versus_baseline(records, pairs, game.metrics)),
+        players=tuple(compare.between_players(records, game.metrics, personas)),
+        structure=structure,
+        correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
+        checks=tuple(require.evaluate(requirements, summaries)),
+    )
+
+
+def things(level: Level) -> list[Thing]:
+    """The level's objects for findings: the level's fact "things", rows of (kind, x, y); [] where it has none."""
+    return [Thing(str(kind), int(x), int(y)) for kind, x, y in level.facts.get("things", ())]

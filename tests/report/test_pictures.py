@@ -1,0 +1,172 @@
+"""Charts, heatmaps and replays: that the files are pictures and show what they should."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+from persona_evo.errors import VerificationError
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.playtest import metrics
+from persona_evo.playtest.records import Playthrough
+from persona_evo.report import plots, replay
+from tests.playtest.makers import INFOS, group, played
+
+SUMMARIES = metrics.summarise(group("$one$", "a_b", 3, 6) + group("two", "other", 5, 6), INFOS)
+
+LEVEL = "XXXXXXX\nXH   eX\nX T  MX\nXXXXXXX\n"
+TURNED = LEVEL.replace("XH   eX", "Xe   HX")
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return registry.get("minidungeons2")
+
+
+@pytest.fixture(scope="module")
+def level(game: Game) -> Level:
+    loaded: Level = game.load(LEVEL, "tiny")
+    return loaded
+
+
+def walked(game: Game, level: Level, actions: list[str], **changes: Any) -> Playthrough:
+    """A playthrough of the level by names of actions."""
+    state = game.start(level)
+    positions = [game.locate(level, state)] if game.locate else []
+    for text in actions:
+        game.rules().step(level.tables, state, game.parse_action(level, state, text), np.ones(2, dtype=np.int64))
+        positions.append(game.locate(level, state) if game.locate else None)
+    record = played(level.name, actions=actions, steps=len(actions), positions=positions, **changes)
+    return dataclasses.replace(record, metrics=game.measure(level, state))
+
+
+def opened(path: Path) -> Any:
+    with Image.open(path) as picture:
+        picture.load()
+        return picture.copy()
+
+
+def test_charts_are_pictures_with_something_on_them(tmp_path: Path) -> None:
+    journal = [
+        {"generation": g, "island": i, "best": 0.1 * g + i, "mean": -math.inf if g == 0 else 0.05 * g}
+        for g in range(5)
+        for i in range(2)
+    ]
+    made = [
+        plots.metric_bars(SUMMARIES, tmp_path / "bars.png", INFOS, "$one$"),
+        plots.win_rates(SUMMARIES, tmp_path / "wins.png"),
+        plots.fitness(journal, tmp_path / "fitness.png", limit=2.0),
+        plots.fitness(journal[:1], tmp_path / "one.png"),
+        plots.hall_of_fame([(5, 0.5), (3, 0.4), (9, 0.45)], tmp_path / "hall.png"),
+    ]
+    for path in made:
+        picture = opened(path)
+        assert picture.format is None and min(picture.size) > 200, path
+        assert len(picture.convert("RGB").getcolors(1 << 24)) > 20, path
+    with pytest.raises(ValueError, match="no summaries"):
+        plots.metric_bars(SUMMARIES, tmp_path / "none.png", INFOS, "three")
+
+
+def test_charts_load_no_windows() -> None:
+    assert "matplotlib.pyplot" not in sys.modules or sys.modules["matplotlib"].get_backend().lower() == "agg"
+
+
+def test_equal_results_give_equal_files(tmp_path: Path) -> None:
+    one = plots.win_rates(SUMMARIES, tmp_path / "a.png").read_bytes()
+    assert one == plots.win_rates(SUMMARIES, tmp_path / "b.png").read_bytes()
+
+
+def test_visits_are_counted_per_playthrough() -> None:
+    records = [played(positions=[(0, 0), (1, 0), (1, 0)]), played(positions=[(0, 0), (9, 9)])]
+    assert plots.visits(records, 2, 3).tolist() == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    assert plots.visits([], 1, 1).tolist() == [[0.0]]
+
+
+def test_a_heatmap_is_hot_where_the_hero_was(game: Game, level: Level, tmp_path: Path) -> None:
+    record = walked(game, level, ["E", "E", "E", "E"])
+    path = plots.heatmap(game, level, [record], tmp_path / "heat.png", "$x$")
+    assert path is not None
+    pixels = np.asarray(opened(path).convert("RGB")).astype(int)
+    hot = (pixels[:, :, 0] > 90) & (pixels[:, :, 2] < 90) & (pixels[:, :, 1] < 60)
+    assert hot.sum() > 300
+
+
+def test_games_without_drawing_are_skipped_with_a_note(game: Game, level: Level, tmp_path: Path) -> None:
+    record = walked(game, level, ["E"])
+    silent = dataclasses.replace(game, draw=None)
+    assert plots.heatmap(silent, level, [record], tmp_path / "no.png") is None
+    assert "does not draw" in plots.skipped(silent, level, [record])
+    assert replay.frames(silent, level, record) is None
+    nowhere = dataclasses.replace(record, positions=[])
+    assert "no place" in plots.skipped(game, level, [nowhere])
+    gridless = dataclasses.replace(level, facts={})
+    assert "no grid" in plots.skipped(game, gridless, [record])
+    assert plots.skipped(game, level, [record]) == "" and not (tmp_path / "no.png").exists()
+
+
+def test_a_heatmap_without_a_layer_has_no_colour_bar(
+    game: Game, level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    module = types.ModuleType("plain_draw")
+    module.heatmap = lambda ax, grid, counts, title: seen.append((counts.shape, title))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "plain_draw", module)
+    plain = dataclasses.replace(game, draw="plain_draw:draw")
+    assert plots.heatmap(plain, level, [walked(game, level, ["E"])], tmp_path / "plain.png") is not None
+    assert seen == [((4, 7), "runner")]
+
+
+def test_choice_of_the_median_and_the_best() -> None:
+    records = [played(utility=u, steps=s, trial=t) for t, (u, s) in enumerate([(1, 9), (0, 5), (1, 7), (0.5, 3)])]
+    median, best = replay.choose(records)
+    assert (median.utility, best.trial) == (0.5, 2)
+    assert replay.choose(records[:1]).median is records[0]
+    with pytest.raises(ValueError, match="no playthroughs"):
+        replay.choose([])
+
+
+def test_a_replay_shows_every_state_and_stays_on_the_last(game: Game, level: Level, tmp_path: Path) -> None:
+    record = walked(game, level, ["E", "E", "E", "E"])
+    pictures = replay.frames(game, level, record, scale=16)
+    assert pictures is not None and len(pictures) == 5
+    path = replay.save_gif(pictures, tmp_path / "r.gif", step_ms=200, hold_ms=1500)
+    with Image.open(path) as gif:
+        durations, first, last = [], None, None
+        for frame in ImageSequence.Iterator(gif):
+            durations.append(frame.info["duration"])
+            last = frame.convert("RGB")
+            first = first or last
+    assert durations == [200, 200, 200, 200, 1500] and gif.info.get("loop") == 0
+    assert first is not None and last is not None
+    wanted = np.asarray(pictures[-1].convert("RGB")).astype(int)
+    assert np.abs(np.asarray(last).astype(int) - wanted).mean() < 6
+    assert np.abs(np.asarray(first).astype(int) - wanted).mean() > 1
+
+
+def test_a_replay_of_another_level_is_refused(game: Game, level: Level) -> None:
+    record = walked(game, level, ["E", "E", "E", "E"])
+    other = game.load(TURNED, "tiny")
+    with pytest.raises(VerificationError, match="does not replay"):
+        list(replay.states(game, other, record))
+
+
+def test_long_replays_leave_out_frames_but_not_the_ends() -> None:
+    pictures = [Image.new("RGB", (4, 4), (k % 256, k // 256, 0)) for k in range(1000)]
+    kept = replay._thinned(pictures)
+    assert len(kept) == replay.MOST_FRAMES and kept[0] is pictures[0] and kept[-1] is pictures[-1]
+
+
+def test_pictures_of_a_replay_must_fit(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no pictures"):
+        replay.save_gif([], tmp_path / "r.gif")
+    with pytest.raises(ValueError, match="different sizes"):
+        replay.save_gif([Image.new("RGB", (2, 2)), Image.new("RGB", (3, 2))], tmp_path / "r.gif")

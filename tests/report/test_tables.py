@@ -1,0 +1,146 @@
+"""Tables for terminals and CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from persona_evo.playtest import compare, metrics
+from persona_evo.playtest.findings import Finding
+from persona_evo.playtest.metrics import Bound, Measure
+from persona_evo.playtest.require import Check
+from persona_evo.playtest.statistics import Interval, wilson
+from persona_evo.report import tables
+from persona_evo.report.tables import Table
+from tests.playtest.makers import INFOS, group
+
+RECORDS = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
+SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, True)})
+
+
+def test_columns_line_up_in_any_script() -> None:
+    text = Table("t", ["name", "n"], [["迷宮", "1"], ["a\u0301b", "22"], ["long name", "333"]]).render()
+    widths = {tables.columns(line) for line in text.splitlines()[1:]}
+    assert widths == {len("long name  333")}
+
+
+def test_a_wide_table_goes_on_below_with_the_first_column_again() -> None:
+    table = Table("t", ["what", "aaaa", "bbbb", "cccc"], [["row", "1", "2", "3"]])
+    lines = table.render(width=16).splitlines()
+    assert all(len(line) <= 16 for line in lines)
+    assert [line for line in lines if line.startswith("what")] == ["what  aaaa  bbbb", "what  cccc"]
+    assert "3" in lines[-1]
+    assert table.render(width=5).count("what") == 3
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    text = Table("\x1b[2Jboo", ["a"], [["x\ny\x07"]], ["\x9b"]).render()
+    assert "\x1b" not in text and "\x07" not in text and "\x9b" not in text and "x?y?" in text
+
+
+@pytest.mark.parametrize(("encoding", "expected"), [("utf-8", "1 ± 2 → 迷"), ("ascii", "1 +- 2 -> \\u8ff7")])
+def test_output_that_takes_only_ascii(encoding: str, expected: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    tables.put(stream, "1 ± 2 → 迷")
+    stream.flush()
+    assert raw.getvalue().decode(encoding) == expected + "\n"
+
+
+def test_every_sign_of_the_tables_has_an_ascii_form() -> None:
+    text = "\n".join(
+        [
+            tables.summary_table(SUMMARIES, INFOS, "one").render(),
+            tables.comparison_table(compare.between_players(RECORDS, INFOS)).render(),
+            tables.counts_table(compare.versus_baseline(RECORDS, [("runner", "collector")], INFOS)).render(),
+        ]
+    )
+    assert not text.isascii() and text.translate(tables.ASCII).isascii()
+
+
+def test_summary_table_of_a_level_and_of_all() -> None:
+    table = tables.summary_table(SUMMARIES, INFOS, "one")
+    cells = {row[0]: row[1:] for row in table.rows}
+    assert table.title == "one · 10 trials" and list(table.headers) == ["", "runner", "collector"]
+    assert cells["win rate"] == ["100 % (72–100)", "40 % (17–69)"]
+    assert cells["deaths"] == ["none", "ogre 6"] and cells["limit"] == ["1.000 proven", "–"]
+    assert cells["TO treasures opened"][0].endswith(" %") and "±" in cells["TO treasures opened"][0]
+    assert "ST steps taken" in cells and "steps" not in cells
+    every = tables.summary_table(SUMMARIES, INFOS)
+    assert every.title == "all levels · 10–20 trials" and "limit" not in {row[0] for row in every.rows}
+    assert tables.summary_table([], INFOS).rows == []
+
+
+@pytest.mark.parametrize(
+    ("value", "ratio", "text"),
+    [
+        (Interval(0.462, 0.441, 0.483, 50), True, "46.2 ± 2.1 %"),
+        (Interval(3.2, 2.9, 3.5, 50), False, "3.20 ± 0.30"),
+        (Interval(277, 271, 283, 50), False, "277 ± 6"),
+        (Interval(5, 5, 5, 1), False, "5.00"),
+    ],
+)
+def test_intervals_as_people_read_them(value: Interval, ratio: bool, text: str) -> None:
+    assert tables.interval(Measure("k", "k", lambda r: 0.0, ratio=ratio), value) == text
+
+
+def test_rates_show_wilsons_interval() -> None:
+    measure = Measure("win_rate", "win rate", lambda r: 0.0, ratio=True, rate=True)
+    assert tables.interval(measure, wilson(49, 50)) == "98 % (90–100)"
+
+
+def test_tables_of_the_paper() -> None:
+    rows = compare.versus_baseline(RECORDS, [("runner", "collector")], INFOS)
+    counted = tables.counts_table(rows)
+    assert ["win rate", "1 / 0 of 1"] in counted.rows
+    square = tables.matrix_table(rows, "win_rate")
+    assert square.rows == [["runner", "–", "1"], ["collector", "0", "–"]]
+    only = tables.comparison_table(rows, only_differing=True)
+    assert len(only.rows) < len(rows) and all(row[8] == "*" for row in only.rows)
+
+
+def test_requirements_and_findings() -> None:
+    checks = [Check("a.b > 1", 0.5, False, "a"), Check("c.d > 1", None, False, "", "not known"), Check("e", 2, True)]
+    assert [row[0] for row in tables.check_table(checks).rows] == ["FAILED", "FAILED", "passed"]
+    assert tables.check_table(checks).rows[1][2] == "–"
+    assert tables.findings_text([Finding("problem", "k", "map\n1", "bad")]) == "problem: map?1: bad"
+    assert tables.findings_text([]) == "no findings"
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_csv_keeps_every_text_and_number(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    assert tables.write_csv(path, [{"a": 'x,"y"\nz', "b": 0.1 + 0.2}, {"a": "ü", "c": 1}]) == 2
+    rows = read(path)
+    assert rows == [{"a": 'x,"y"\nz', "b": "0.30000000000000004", "c": ""}, {"a": "ü", "b": "", "c": "1"}]
+    assert tables.write_csv(path, [], ["a", "b"]) == 0 and path.read_text() == "a,b\n"
+
+
+def test_csv_of_results(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    tables.write_csv(path, tables.summary_rows(SUMMARIES))
+    found = {(r["level"], r["player"], r["measure"]): r for r in read(path)}
+    assert float(found["one", "collector", "win_rate"]["value"]) == 0.4
+    assert found["one", "collector", "deaths:ogre"]["value"] == "6" and found["*", "runner", "steps"]["n"] == "20"
+    assert found["one", "runner", "bound_proven"]["value"] == "1" and found["two", "runner", "bound_ratio"]["value"] == ""
+    tables.write_csv(path, tables.record_rows(RECORDS))
+    assert len(read(path)) == 30 and read(path)[0]["TO"] == str(RECORDS[0].metrics["TO"])
+    rows = compare.between_players(RECORDS, INFOS)
+    tables.write_csv(path, tables.comparison_rows(rows))
+    assert [float(r["p_holm"]) for r in read(path)] == [r.p_holm for r in rows]
+
+
+def test_correlations_are_cut_and_say_so() -> None:
+    structure = {name: {"walls": float(i)} for i, name in enumerate("abcd")}
+    records = [r for i, name in enumerate("abcd") for r in group(name, "x", 3 + i, 10, steps=20 + i)]
+    rows = compare.correlations(structure, records, INFOS)
+    table = tables.correlation_table(rows, limit=1)
+    assert len(table.rows) == 1 and table.notes[0].startswith(f"1 of {len(rows)} correlations")
+    assert len(tables.correlation_rows(rows)) == len(rows)
