@@ -1,0 +1,100 @@
+"""Automated playtesting with personas.
+
+The whole main job in a few lines (everything is loaded when it is used, nothing before):
+
+    import persona_evo as pe
+
+    killer = pe.load_persona("monster_killer")
+    run = pe.evolve(killer, "train", generations=20, seed=1)
+    policy = pe.load_policy(run.policy)
+    print(policy.best)
+    results = pe.playtest("test", [pe.player(killer, policy), pe.player(killer, "ucb1")], trials=50, seed=1)
+    print(results)
+    results.write("report")
+
+The names below are those of `persona_evo.api`, where they are explained.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from persona_evo.api import (
+        Analysis,
+        Budget,
+        EvolutionSettings,
+        Formula,
+        Game,
+        Level,
+        Outcome,
+        Persona,
+        PersonaEvoError,
+        Plan,
+        Player,
+        Policy,
+        Results,
+        SearchSettings,
+        Solution,
+        compare,
+        evolve,
+        load_game,
+        load_level,
+        load_levels,
+        load_persona,
+        load_personas,
+        load_policy,
+        parse,
+        plan,
+        player,
+        playtest,
+        resume,
+        solve,
+    )
+
+__all__ = [
+    "Analysis",
+    "Budget",
+    "EvolutionSettings",
+    "Formula",
+    "Game",
+    "Level",
+    "Outcome",
+    "Persona",
+    "PersonaEvoError",
+    "Plan",
+    "Player",
+    "Policy",
+    "Results",
+    "SearchSettings",
+    "Solution",
+    "compare",
+    "evolve",
+    "load_game",
+    "load_level",
+    "load_levels",
+    "load_persona",
+    "load_personas",
+    "load_policy",
+    "parse",
+    "plan",
+    "player",
+    "playtest",
+    "resume",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module("persona_evo.api"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
