@@ -26,7 +26,6 @@ from persona_evo.evolve.records import Generation, Individual, Island, Row, Stat
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 
-
 _TREES = 4
 """Trees kept at hand, as a multiple of the population."""
 

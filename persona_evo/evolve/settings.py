@@ -193,7 +193,8 @@ def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
     for name in values:
         if name not in names:
             expected, hint = unknown(name, names)
-            raise SettingsError("no such setting of the evolution", place=place, found=name, expected=expected, hint=hint)
+            what = "no such setting of the evolution"
+            raise SettingsError(what, place=place, found=name, expected=expected, hint=hint)
 
 
 _LOWEST: dict[str, int] = {
@@ -257,8 +258,10 @@ def _check_together(s: EvolutionSettings) -> None:
     if s.constant_low > s.constant_high:
         raise _wrong("constant_low", s.constant_low, f"at most constant_high ({s.constant_high})")
     if not s.depth_min <= s.depth_max <= s.depth_limit:
-        found = f"{s.depth_min}, {s.depth_max}, {s.depth_limit}"
-        raise SettingsError("depths contradict each other", found=found, expected="depth_min <= depth_max <= depth_limit")
+        raise SettingsError(
+            "depths contradict each other", found=f"{s.depth_min}, {s.depth_max}, {s.depth_limit}",
+            expected="depth_min <= depth_max <= depth_limit",
+        )  # fmt: skip
     from persona_evo.formula.primitives import MAX_NODES
 
     least = 2 ** (s.depth_min + 1) - 1

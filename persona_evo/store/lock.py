@@ -1,8 +1,8 @@
 """One process for one run folder.
 
 The lock is the operating system's on an open file, so it goes with the process that holds it, however that ends. The
-file says who holds it; it is empty when nobody does. Between machines, where such locks do not reach, what the file says
-decides: a name of another machine is believed.
+file says who holds it; it is empty when nobody does. Between machines, where such locks do not reach, what the file
+says decides: a name of another machine is believed.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ class Policy:
         name: as commands and its file call it.
         game: the game's name. game_version: whose rules it was made for, 0 if that does not matter.
         kind: "formula", or "ucb1".
-        persona: whom it was made for, "" for anyone. utility: that persona's, as text. priority: the metric it is about.
+        persona: whom it was made for, "" for anyone. utility: that persona's, as text. priority: the metric that
+            the persona is about.
         formula: as it was found; "" for UCB1. simplified: the same for people, "" where there is none.
         simplification: what was done and checked, or why the raw one is kept.
         c: constant of UCB1.

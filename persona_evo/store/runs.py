@@ -4,8 +4,8 @@
 |---|---|---|
 | config.json | the frozen configuration, seed and versions | once, before anything else |
 | journal.jsonl | a line for each island of each generation, times apart under "timing" | appended |
-| checkpoint.json | all that the next generation depends on, and how far the run is to go | replaced after each generation |
-| hall_of_fame.json | the best formulas so far | replaced after each generation |
+| checkpoint.json | all that the next generation depends on, how far the run is to go | replaced each generation |
+| hall_of_fame.json | the best formulas so far | replaced each generation |
 | policy.json | the final policy | once; a run that is extended adds policy-<generations>.json |
 | lock | who is at work here | while it is |
 

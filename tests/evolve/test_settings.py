@@ -77,5 +77,5 @@ def test_misspelt_names_are_answered_with_the_nearest(values: dict[str, Any], hi
 def test_unknown_preset_and_place() -> None:
     with pytest.raises(SettingsError, match="did you mean 'modern'"):
         EvolutionSettings.of("modrn")
-    with pytest.raises(SettingsError, match="^here.json:3"):
+    with pytest.raises(SettingsError, match=r"^here\.json:3"):
         EvolutionSettings.from_dict({"elites": -1}, Place("here.json", 3))

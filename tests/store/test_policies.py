@@ -97,7 +97,7 @@ def test_policies_of_the_folder_come_before_those_that_ship(tmp_path: Path, monk
     assert policies.find("r", GAME).notes == "shipped"
     assert policies.find(shipped / GAME / "mk.json", GAME).notes == "shipped"
     assert [(p.name, p.notes) for p in policies.available(GAME)] == [("mk", "own"), ("r", "shipped")]
-    with pytest.raises(PolicyError, match="no such policy(.|\n)*one of mk, r(.|\n)*did you mean 'mk'"):
+    with pytest.raises(PolicyError, match=r"no such policy(.|\n)*one of mk, r(.|\n)*did you mean 'mk'"):
         policies.find("mkk", GAME)
     with pytest.raises(PolicyError, match="no such policy file"):
         policies.find("nowhere/mk.json", GAME)

@@ -157,5 +157,5 @@ def test_the_lock_of_a_dead_process_is_taken_over_and_that_of_another_machine_is
             runs.Run.resume(folder)
     assert (folder / LOCK).read_text() == ""
     (folder / LOCK).write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
-    with pytest.raises(RunError, match="another machine(.|\n)*process 1 on elsewhere"):
+    with pytest.raises(RunError, match=r"another machine(.|\n)*process 1 on elsewhere"):
         runs.Run.resume(folder)

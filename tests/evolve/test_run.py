@@ -1,0 +1,208 @@
+"""Runs on disk with the synthetic fitness, and one with real playthroughs from the first generation to its policy."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.errors import RunError, SettingsError
+from persona_evo.evolve import deadline as deadlines
+from persona_evo.evolve.islands import Request
+from persona_evo.evolve.run import (
+    DEADLINE,
+    FINISHED,
+    INTERRUPTED,
+    Outcome,
+    Progress,
+    best_run,
+    drive,
+    evolve,
+    evolve_runs,
+    first_formulas,
+    resume,
+    summary,
+)
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.games import mapsets, registry
+from persona_evo.personas.core import load
+from persona_evo.search.settings import Budget
+from persona_evo.store import policies, runs
+
+from .drive_synthetic import config, work
+from .synthetic import LEVELS, METRICS, synthetic
+
+GAME = registry.get("minidungeons2")
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    return [runs.comparable(row) for row in runs.read_journal(folder)]
+
+
+def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    run = runs.Run.create(tmp_path, config("paper", 3))
+    assert work(run, progress=told.append) == FINISHED
+    rows = runs.read_journal(run.folder)
+    assert [(r["generation"], r["island"]) for r in rows] == [(g, i) for g in range(3) for i in range(3)]
+    assert set(rows[0]) == {
+        "generation", "island", "best", "mean", "size", "best_size", "diversity", "evaluations", "formula", "timing",
+    }  # fmt: skip
+    assert set(rows[0]["timing"]) == {"seconds", "evaluating"}
+    assert [p.generation for p in told] == [0, 1, 2] and told[-1].eta == 0 and told[0].eta > 0
+    hall = json.loads((run.folder / runs.HALL).read_text())
+    assert hall["generation"] == 2 and hall["members"][0]["fitness"] == told[-1].best.fitness
+
+
+def test_a_deadline_ends_between_generations_and_the_run_can_go_on(tmp_path: Path) -> None:
+    whole = runs.Run.create(tmp_path / "whole", config("paper", 12))
+    work(whole)
+    run = runs.Run.create(tmp_path / "cut", config("paper", 12))
+    assert work(run, deadline=time.monotonic() - 1) == DEADLINE
+    assert [r["generation"] for r in journal(run.folder)] == [0, 0, 0]
+    assert work(runs.Run.resume(run.folder)) == FINISHED
+    assert journal(run.folder) == journal(whole.folder)
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_ctrl_c_loses_no_generation_and_resumes(tmp_path: Path, at: int) -> None:
+    whole = runs.Run.create(tmp_path / "whole", config("modern", 4))
+    work(whole)
+    calls = 0
+
+    def interrupted(requests: Sequence[Request]) -> list[list[float]]:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            raise KeyboardInterrupt
+        return synthetic(requests)
+
+    with runs.Run.create(tmp_path / "cut", config("modern", 4)) as run:
+        assert drive(run, interrupted, METRICS, LEVELS) == INTERRUPTED
+    assert work(runs.Run.resume(run.folder)) == FINISHED
+    assert journal(run.folder) == journal(whole.folder)
+
+
+def test_more_generations_continue_a_finished_run_as_if_it_had_been_longer(tmp_path: Path) -> None:
+    long = runs.Run.create(tmp_path / "long", config("modern", 7))
+    work(long)
+    short = runs.Run.create(tmp_path / "short", config("modern", 4))
+    work(short)
+    before = (short.folder / runs.JOURNAL).read_bytes()
+    again = runs.Run.resume(short.folder)
+    again.aim(7)
+    assert work(again) == FINISHED
+    assert (short.folder / runs.JOURNAL).read_bytes().startswith(before)
+    assert journal(short.folder) == journal(long.folder)
+
+
+def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
+    run = runs.Run.create(tmp_path, config("paper", 2))
+    work(run)
+    path = run.folder / runs.CHECKPOINT
+    data = json.loads(path.read_text())
+    del data["state"]["islands"][0]["stream"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(RunError, match="state is damaged"):
+        work(runs.Run.resume(run.folder))
+
+
+def tiny(preset: str = "modern", **changes: Any) -> EvolutionSettings:
+    values = {"population": 8, "islands": 2, "generations": 2, "elites": 1, "migrants": 1, "final_trials": 2,
+              "final_candidates": 3, "first": ("ucb1",) if preset == "modern" else ()}  # fmt: skip
+    return EvolutionSettings.of(preset, **{**values, **changes})
+
+
+def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:2]
+    persona = load("runner", GAME)
+    budget = Budget(iterations=300)
+    told: list[Progress] = []
+    outcome = evolve(GAME, persona, levels, tiny(), 5, root=tmp_path, budget=budget, progress=told.append)
+    assert outcome.status == FINISHED and outcome.generations == 2 and outcome.policy is not None
+    policy = policies.read(outcome.policy)
+    assert (policy.name, policy.game, policy.seed) == ("runner", GAME.name, 5)
+    assert policy.utility == persona.utility.text
+    assert policy.levels == tuple(level.name for level in levels) == tuple(policy.fitness)
+    assert policy.mean == pytest.approx(sum(policy.fitness.values()) / 2)
+    assert policy.budget["iterations"] == 300 and policy.evolution["preset"] == "modern"
+    assert policy.run["name"] == outcome.folder.name and policy.run["generations"] == 2
+    assert set(policy.metrics) == set(policy.tree_policy(GAME).formula.symbols) or policy.simplified  # type: ignore[union-attr]
+    assert told[0].usage is not None and told[0].usage.jobs == 1
+    again = resume(outcome.folder)
+    assert again.policy == outcome.policy and again.priority == pytest.approx(outcome.priority)
+    before = {p.name: p.read_bytes() for p in outcome.folder.iterdir() if p.name.startswith(("policy", "config"))}
+    more = resume(outcome.folder, generations=3)
+    assert more.generations == 3 and more.policy is not None
+    assert all((outcome.folder / name).read_bytes() == data for name, data in before.items())
+    with pytest.raises(SettingsError, match="cannot be made shorter"):
+        resume(outcome.folder, generations=1)
+    assert "runner on 2 levels of minidungeons2, seed 5, preset modern" in summary(runs.read_config(outcome.folder))
+
+
+def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    settings = tiny("paper", runs=2, generations=1)
+    best, all_ = evolve_runs(
+        GAME, load("monster_killer", GAME), levels, settings, 3, root=tmp_path, budget=Budget(iterations=100)
+    )
+    assert len(all_) == 2 and all_[0].folder != all_[1].folder
+    assert best.priority == max(o.priority for o in all_ if o.priority is not None)
+    lower = [Outcome(tmp_path, FINISHED, 1, None, None, p) for p in (9.0, 3.0, 5.0)]
+    assert best_run(lower, GAME, "ST").priority == 3.0
+    assert best_run([*lower, Outcome(tmp_path, INTERRUPTED, 0, None)], GAME, "MS").priority == 9.0
+
+
+def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    outcome = evolve(
+        GAME, load("runner", GAME), levels, tiny("paper", generations=1), 3, root=tmp_path, budget=Budget(iterations=50)
+    )
+    path = outcome.folder / runs.CONFIG
+    text = path.read_text()
+    path.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
+    with pytest.raises(RunError, match="rules of the game have changed"):
+        resume(outcome.folder)
+
+
+def test_first_formulas() -> None:
+    assert first_formulas(tiny("modern", first=("ucb1",)), GAME) == ["R + 1.4142135623730951 * sqrt(log(P) / N)"]
+    assert first_formulas(tiny("paper", first=("ucb1", "PE + R")), GAME) == ["PE + R"]
+    with pytest.raises(SettingsError, match="does not fit"):
+        first_formulas(tiny("paper", first=("sqrt(R)",)), GAME)
+    with pytest.raises(SettingsError, match="needs levels"):
+        evolve(GAME, load("runner", GAME), [], tiny(), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("8h", 28800), ("1h30m", 5400), ("90s", 90), ("2.5h", 9000), ("15", 15), ("1d 2h", 93600)]
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert deadlines.duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "8x", "-3h", "0s", "8h oops", "inf"])
+def test_no_durations(text: str) -> None:
+    with pytest.raises(SettingsError, match="not a duration"):
+        deadlines.duration(text)
+
+
+def test_until_is_today_or_tomorrow() -> None:
+    now = datetime(2031, 5, 4, 22, 0, 0)
+    assert deadlines.until("23:30", now) == 5400
+    assert deadlines.until("07:00", now) == 9 * 3600
+    assert deadlines.until("22:00", now) == 24 * 3600
+    assert deadlines.until("2031-05-06T22:00", now) == 2 * 86400
+    for wrong in ("25:00", "7", "soon"):
+        with pytest.raises(SettingsError, match="not a time"):
+            deadlines.until(wrong, now)
+    with pytest.raises(SettingsError, match="in the past"):
+        deadlines.until("2031-05-04T21:00", now)
+    end = deadlines.deadline("1h", None)
+    assert end is not None and end == pytest.approx(time.monotonic() + 3600, abs=1)
+    assert deadlines.deadline() is None
