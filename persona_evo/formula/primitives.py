@@ -160,6 +160,7 @@ class Primitive:
 
 _CLAMPED = "limited to ±1e300"
 
+# fmt: off
 TABLE: tuple[Primitive, ...] = (
     Primitive("+", 2, "sum", _CLAMPED, ADD, SUM, True, _add, lambda sp, a, b: a + b,
               "{0} + {1}", "limit({0} + {1})", "limit({0} + {1})", "Limit({0} + {1})"),
@@ -205,6 +206,7 @@ TABLE: tuple[Primitive, ...] = (
               "\\begin{{cases}} {1} & {0} > 0 \\\\ {2} & \\text{{otherwise}} \\end{{cases}}",
               "({1} if {0} > 0.0 else {2})", "np.where({0} > 0.0, {1}, {2})", "({0} > 0.0 ? {1} : {2})"),
 )
+# fmt: on
 """Every operation, in the order in which help texts list them."""
 
 PRIMITIVES: dict[str, Primitive] = {p.name: p for p in TABLE}

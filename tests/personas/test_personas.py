@@ -128,9 +128,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "kind", "message"), MISTAKES)
-def test_mistakes_are_told_with_their_place(
-    tmp_path: Path, text: str, kind: type[InputError], message: str
-) -> None:
+def test_mistakes_are_told_with_their_place(tmp_path: Path, text: str, kind: type[InputError], message: str) -> None:
     with pytest.raises(kind) as e:
         persona(tmp_path, text)
     assert message in str(e.value)

@@ -1,0 +1,68 @@
+"""A formula in LaTeX. Fractions and powers are set as such; what the protected operations do besides is not shown."""
+
+from __future__ import annotations
+
+from persona_evo.formula.core import Formula
+from persona_evo.formula.primitives import ATOM, COMPARISON, PRIMITIVES, PRODUCT, SIGN, Primitive
+from persona_evo.formula.printing import number
+
+Part = tuple[str, int, tuple[str, int] | None]
+"""(text, how tightly it binds, (base, exponent) if it is a power)."""
+
+
+def latex(formula: Formula) -> str:
+    """The formula in LaTeX's math mode."""
+    stack: list[Part] = []
+    for token in formula.tokens:
+        if isinstance(token, float):
+            stack.append(_number(token))
+        elif token in PRIMITIVES:
+            primitive = PRIMITIVES[token]
+            operands = stack[len(stack) - primitive.arity :]
+            del stack[len(stack) - primitive.arity :]
+            stack.append(_operation(primitive, operands))
+        else:
+            stack.append((f"\\mathrm{{{token.replace('_', chr(92) + '_')}}}", ATOM, None))
+    return stack[0][0]
+
+
+def _number(value: float) -> Part:
+    text = number(value)
+    binds = SIGN if value < 0 else ATOM
+    if "e" in text:
+        mantissa, exponent = text.split("e")
+        return f"{mantissa} \\cdot 10^{{{int(exponent)}}}", min(binds, PRODUCT), None
+    return text, binds, None
+
+
+def _operation(primitive: Primitive, operands: list[Part]) -> Part:
+    if primitive.name == "*" and (power := _power(*operands)):
+        return power
+    texts = [text for text, _, _ in operands]
+    if primitive.name == "/":
+        return primitive.latex.format(*texts), ATOM, None
+    if primitive.infix:
+        lowest = primitive.precedence + (primitive.precedence == COMPARISON)
+        left = _bracketed(operands[0], lowest)
+        right = _bracketed(operands[1], primitive.precedence + 1)
+        if right.startswith("-"):
+            right = f"\\left({right}\\right)"
+        binds = ATOM if primitive.precedence == COMPARISON else primitive.precedence
+        return primitive.latex.format(left, right), binds, None
+    if primitive.precedence == SIGN:
+        return primitive.latex.format(_bracketed(operands[0], ATOM)), SIGN, None
+    return primitive.latex.format(*texts), COMPARISON - 1 if primitive.name == "if" else ATOM, None
+
+
+def _bracketed(part: Part, lowest: int) -> str:
+    return part[0] if part[1] >= lowest else f"\\left({part[0]}\\right)"
+
+
+def _power(left: Part, right: Part) -> Part | None:
+    """x * x and x^n * x as a power, None for other products."""
+    base, exponent = left[2] or (left[0], 1)
+    if base != right[0] or right[2] is not None:
+        return None
+    simple = right[1] == ATOM and (base.startswith("\\mathrm") or "\\" not in base)
+    inside = base if simple else f"\\left({base}\\right)"
+    return f"{inside}^{{{exponent + 1}}}", ATOM, (base, exponent + 1)
