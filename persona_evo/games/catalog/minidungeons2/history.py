@@ -1,0 +1,246 @@
+"""What happened in a turn, told by the rules themselves.
+
+A turn is found out by playing it again: the action is the one that leads from the state before to the state after, and
+the rules, as plain Python with an ear at each blow and each taking, then tell who did what to whom. So nothing here
+repeats a rule, and a cause of death is exact. Turns in which nothing but walking happens are not played again.
+
+| kind of event | where | what |
+|---|---|---|
+| treasure, potion, trap | its tile | the hero opened, drank or sprang it |
+| portal, exit | its tile | the hero walked into it |
+| treasure:ogre, potion:blob, trap:KIND | its tile | a monster took or sprang it |
+| monster:KIND | the monster's tile | hero and monster came to blows: walked into, hit by the javelin, or cast at him |
+| slain:KIND | the monster's tile | it died, whoever did it |
+| knockout | the minitaur's tile | it was knocked out |
+| javelin | the target's tile | thrown |
+| pickup | the hero's tile | the javelin is in hand again |
+| death:CAUSE | the hero's tile | a monster's kind, or trap |
+
+Where two actions lead to the same state (two ways of losing a turn) the first is taken; what happened is the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from persona_evo.errors import GameError
+from persona_evo.games.catalog.minidungeons2 import tables as tb
+from persona_evo.games.core import Event, Level
+
+if TYPE_CHECKING:
+    from persona_evo.games.catalog.minidungeons2.levels import Grid
+
+KINDS = {tb.GOBLIN: "goblin", tb.WIZARD: "wizard", tb.OGRE: "ogre", tb.BLOB: "blob", tb.MINITAUR: "minitaur"}
+"""Monsters as events call them."""
+
+THINGS = {
+    "T": "treasure", "P": "potion", "t": "trap", "p": "portal", "e": "exit",
+    **{c: f"monster:{KINDS[kind]}" for c, kind in tb.MONSTER_KINDS.items()},
+}  # fmt: skip
+"""Characters of a level file -> the kind of event by which somebody meets the object."""
+
+UNKNOWN = "unknown"
+"""Cause of a death that did not come about in the turn in question."""
+
+_REMEMBERED = 4096
+_HEARD = (
+    "move_hero", "throw", "act", "hurt_hero", "hurt_monster", "take", "hero_meets_thing", "monster_meets_thing",
+    "monster_meets_monster",
+)  # fmt: skip
+_STAYS_COMPILED = "entry"
+
+
+def things(grid: Grid) -> tuple[tuple[str, int, int], ...]:
+    """The objects of a level as (kind of event, x, y), row by row."""
+    return tuple((THINGS[char], x, y) for char, x, y in grid.objects)
+
+
+def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
+    """What happened between two states that are one turn apart, in order.
+
+    Args:
+        step: number of the turn, which the events carry.
+
+    Raises:
+        GameError: no action leads from the one state to the other.
+    """
+    if _only_walking(level, before, after):
+        return []
+    return [Event(step, kind, x, y) for kind, x, y in _turn(level, before.tobytes(), after.tobytes())]
+
+
+def cause_of_death(level: Level, before: Any, after: Any) -> str:
+    """What took the hero's last hit point in the turn between two states: a monster's kind or "trap"."""
+    for event in events(level, before, after, 0):
+        if event.kind.startswith("death:"):
+            return event.kind.removeprefix("death:")
+    return UNKNOWN
+
+
+def _only_walking(level: Level, before: Any, after: Any) -> bool:
+    """Whether nothing but places and the count of steps differs, and minitaurs that come to themselves."""
+    places = tb.THINGS_AT + int(level.tables[tb.WORDS])
+    health = places + int(level.tables[tb.MONSTERS])
+    if not np.array_equal(before[tb.HP_AT : tb.STEPS_AT], after[tb.HP_AT : tb.STEPS_AT]):
+        return False
+    if not np.array_equal(before[tb.FLAGS_AT : places], after[tb.FLAGS_AT : places]):
+        return False
+    changed = np.flatnonzero(before[health:] != after[health:])
+    first_kind = tb.HEADER + 10 * int(level.tables[tb.TILES])
+    return all(int(level.tables[first_kind + int(i)]) == tb.MINITAUR for i in changed)
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _turn(level: Level, before: bytes, after: bytes) -> tuple[tuple[str, int, int], ...]:
+    """(kind, x, y) of a turn; trials of one level repeat many turns, which are remembered."""
+    start = np.frombuffer(before, dtype=level.start.dtype)
+    end = np.frombuffer(after, dtype=level.start.dtype)
+    return _Witness(level, start).hear(_action(level, start, end))
+
+
+def _action(level: Level, before: Any, after: Any) -> int:
+    from persona_evo.games.catalog.minidungeons2.rules import LOST_TURN, RULES
+
+    legal = np.zeros(max(1, level.max_actions), dtype=np.int64)
+    count = RULES.legal(level.tables, before.copy(), legal)
+    rng = np.ones(2, dtype=np.int64)
+    for action in dict.fromkeys([*(int(a) for a in legal[:count]), 0, 1, 2, 3, LOST_TURN]):
+        state = before.copy()
+        RULES.step(level.tables, state, action, rng)
+        if np.array_equal(state, after):
+            return action
+    raise GameError(f"level {level.name!r}: no action leads from one state to the other, they are not one turn apart")
+
+
+class _Witness:
+    """The rules in plain Python for one turn, each function of `_HEARD` replaced by one that takes notes.
+
+    actor: number of the monster whose turn it is, -1 for the hero. opponent: what the hero's own move brought him up
+    against last. death: cause, "" while he lives.
+    """
+
+    def __init__(self, level: Level, before: Any) -> None:
+        self.level, self.state = level, before.copy()
+        self.actor, self.opponent, self.death = -1, "", ""
+        self.on_thing, self.thing_at = False, 0
+        self.found: list[tuple[str, int, int]] = []
+        names = _plain_rules()
+        self.rules = dict(names)
+        for name in _HEARD:
+            names[name] = getattr(self, name)
+
+    def hear(self, action: int) -> tuple[tuple[str, int, int], ...]:
+        """Play the turn; what was noted."""
+        with np.errstate(all="ignore"):
+            self.rules["step"](self.level.tables, self.state, action, np.ones(2, dtype=np.int64))
+        if self.death:
+            self.note(f"death:{self.death}", int(self.state[tb.HERO_AT]))
+        return tuple(self.found)
+
+    def note(self, kind: str, tile: int) -> None:
+        t = self.level.tables
+        event = kind, int(t[tb.HEADER + tile]), int(t[tb.HEADER + int(t[tb.TILES]) + tile])
+        if event not in self.found or not kind.startswith("monster:"):
+            self.found.append(event)
+
+    def monster(self, number: int) -> tuple[str, int]:
+        """(kind, tile) of a monster."""
+        t = self.level.tables
+        kind = KINDS[int(t[tb.HEADER + 10 * int(t[tb.TILES]) + number])]
+        return kind, int(self.state[tb.THINGS_AT + int(t[tb.WORDS]) + number])
+
+    def move_hero(self, t: Any, s: Any, direction: int) -> None:
+        held = int(s[tb.JAVELIN_AT])
+        self.rules["move_hero"](t, s, direction)
+        if int(s[tb.JAVELIN_AT]) != held:
+            self.note("pickup", int(s[tb.HERO_AT]))
+
+    def throw(self, t: Any, s: Any, tile: int) -> None:
+        at = len(self.found)
+        thrown = int(s[tb.THROWN_AT])
+        self.rules["throw"](t, s, tile)
+        if int(s[tb.THROWN_AT]) != thrown:
+            self.note("javelin", tile)
+            self.found.insert(at, self.found.pop())
+
+    def act(self, t: Any, s: Any, kind: int, i: int, p: int, here: int) -> None:
+        self.actor = i
+        self.rules["act"](t, s, kind, i, p, here)
+        self.actor = -1
+
+    def hurt_hero(self, s: Any, damage: int) -> None:
+        alive = not int(s[tb.FLAGS_AT]) & 2
+        cause = self.opponent
+        if self.actor >= 0:
+            cause, tile = self.monster(self.actor)
+            self.note(f"monster:{cause}", tile)
+        self.rules["hurt_hero"](s, damage)
+        if alive and int(s[tb.FLAGS_AT]) & 2:
+            self.death = cause
+
+    def hurt_monster(self, t: Any, s: Any, m: int, hp: int, damage: int) -> None:
+        slain, knocked = int(s[tb.SLAIN_AT]), int(s[tb.KNOCKED_AT])
+        kind, tile = self.monster(m)
+        if self.actor < 0:
+            self.opponent = kind
+            self.note(f"monster:{kind}", tile)
+        self.rules["hurt_monster"](t, s, m, hp, damage)
+        if self.on_thing:
+            self.note(f"trap:{kind}", self.thing_at)
+        if int(s[tb.SLAIN_AT]) != slain:
+            self.note(f"slain:{kind}", tile)
+        if int(s[tb.KNOCKED_AT]) != knocked:
+            self.note("knockout", tile)
+
+    def take(self, s: Any, k: int) -> None:
+        t = self.level.tables
+        targets = int(t[tb.BOARD_AT]) + (int(t[tb.BOARD_AT + 1]) << 16) + int(t[tb.WIDTH]) * int(t[tb.HEIGHT])
+        what = "potion" if k < int(t[tb.POTIONS]) else "treasure"
+        taker = f":{self.monster(self.actor)[0]}" if self.actor >= 0 else ""
+        self.rules["take"](s, k)
+        self.note(what + taker, int(t[targets + k]))
+
+    def hero_meets_thing(self, t: Any, s: Any, tile: int) -> int:
+        won, sprung = int(s[tb.FLAGS_AT]) & 1, int(s[tb.TRAPS_AT])
+        self.opponent = "trap"
+        ported = int(self.rules["hero_meets_thing"](t, s, tile))
+        if ported:
+            self.note("portal", tile)
+        if int(s[tb.TRAPS_AT]) != sprung:
+            self.note("trap", tile)
+        if int(s[tb.FLAGS_AT]) & 1 and not won:
+            self.note("exit", tile)
+        return ported
+
+    def monster_meets_thing(self, t: Any, s: Any, kind: int, i: int, me: int, tile: int) -> None:
+        self.on_thing, self.thing_at = True, tile
+        self.rules["monster_meets_thing"](t, s, kind, i, me, tile)
+        self.on_thing = False
+
+    def monster_meets_monster(self, t: Any, s: Any, kind: int, me: int, i: int, hp: int) -> None:
+        slain, noted = int(s[tb.SLAIN_AT]), len(self.found)
+        self.rules["monster_meets_monster"](t, s, kind, me, i, hp)
+        told = sum(event[0].startswith("slain:") for event in self.found[noted:])
+        if int(s[tb.SLAIN_AT]) - slain > told:
+            swallowed, tile = self.monster(i)
+            self.note(f"slain:{swallowed}", tile)
+
+
+def _plain_rules() -> dict[str, Any]:
+    """All names of the rules and of what they use, the functions in plain Python and calling each other by these names.
+
+    The path search stays compiled: it tells nothing, and would take seconds on large levels.
+    """
+    rules = importlib.import_module(f"{__package__}.rules")
+    names: dict[str, Any] = {**vars(tb), **vars(rules)}
+    for name, value in list(names.items()):
+        function = getattr(value, "py_func", value)
+        ours = isinstance(function, FunctionType) and function.__module__ in (rules.__name__, tb.__name__)
+        if ours and name != _STAYS_COMPILED:
+            names[name] = FunctionType(function.__code__, names, name, function.__defaults__)
+    return names
