@@ -1,4 +1,4 @@
-"""What a game is: one frozen description plus six pure functions over a flat state.
+"""What a game is: one frozen description plus a few pure functions over a flat state.
 
 A forward model keeps a state in one row of numbers and never anywhere else, so that a search can hold millions of
 states, copy them with one loop and compare them by hash. What a level fixes once and for all (walls, paths, lines of
@@ -13,6 +13,8 @@ are always the same).
 | mover | (tables, state) | the player to move, 0 in games for one |
 | measure | (tables, state, player, out float64[metrics]) | 0; writes every metric as this player sees it |
 | key | (tables, state) | a 64-bit hash of all that decides the future, without the count of steps |
+| rollout | (tables, state, actions, played int64[length], length, rng, seen float64[length + 1, metrics], every) | how
+many random moves it made in place; see `play_out`, of which it is made |
 
 tables and state are uint16 rows. Randomness comes from `rng` alone (see `persona_evo.seeds`).
 """
@@ -27,7 +29,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.compiling import INTERPRET, jit
+from persona_evo.compiling import INTERPRET, compiled, jit
+from persona_evo.seeds import below
 
 Better = Literal["higher", "lower", "neutral"]
 
@@ -57,7 +60,7 @@ class Metric:
 
 
 class Rules(NamedTuple):
-    """The six functions of a game, compiled or plain (see the module's table)."""
+    """The functions of a game, compiled or plain (see the module's table)."""
 
     legal: Any
     step: Any
@@ -65,6 +68,7 @@ class Rules(NamedTuple):
     mover: Any
     measure: Any
     key: Any
+    rollout: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +106,7 @@ class Event:
 class Game:
     """The frozen description of a game.
 
-    rules(costly=False) -> Rules gives the six functions; with costly=True `measure` works out every metric.
+    rules(costly=False) -> Rules gives the functions; with costly=True `measure` works out every metric.
     load(text, name, source, **options) -> Level reads a level; it raises LevelError with a place.
     actions(level, state, action) -> str names an action of this state for people and trace files.
     parse_action(level, state, text) -> int is its inverse.
@@ -184,7 +188,7 @@ class Game:
 
 @functools.cache
 def signature(kind: str) -> Any:
-    """The numba signature of one of the six functions."""
+    """The numba signature of one of the functions."""
     from numba import types
 
     row, ints, floats = types.uint16[::1], types.int64[::1], types.float64[::1]
@@ -196,13 +200,48 @@ def signature(kind: str) -> Any:
         "mover": whole(row, row),
         "measure": whole(row, row, whole, floats),
         "key": whole(row, row),
+        "rollout": whole(row, row, ints, ints, whole, ints, types.float64[:, ::1], whole),
     }[kind]
 
 
 def rule(kind: str) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a module-level function as the rule `kind` of a game (legal, step, over, mover, measure or key)."""
+    """Compile a module-level function as the rule `kind` of a game (see the module's table).
+
+    Its attribute `inlined` is the same function for use inside other rules, where a call costs nothing.
+    """
 
     def mark(function: Callable[..., Any]) -> Any:
-        return function if INTERPRET else jit(function, signature(kind), final=True)
+        if INTERPRET:
+            function.inlined = function  # type: ignore[attr-defined]
+            return function
+        dispatcher = jit(function, signature(kind), final=True)
+        dispatcher.inlined = compiled(function)
+        return dispatcher
 
     return mark
+
+
+@compiled
+def play_out(
+    legal: Any, step: Any, over: Any, measure: Any, tables: Any, state: Any, actions: Any, played: Any, length: int,
+    rng: Any, seen: Any, every: int,
+) -> int:  # fmt: skip
+    """Up to `length` uniformly random moves in place, fewer where the game ends.
+
+    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`. A game
+    makes its rule `rollout` of this, so that ten moves cost one call and not forty.
+
+    Returns how many moves were made.
+    """
+    made = 0
+    while made < length and over(tables, state) == RUNNING:
+        count = legal(tables, state, actions)
+        if count <= 0:
+            break
+        action = actions[below(rng, count)]
+        step(tables, state, action, rng)
+        played[made] = action
+        if every:
+            measure(tables, state, 0, seen[made])
+        made += 1
+    return made

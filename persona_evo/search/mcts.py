@@ -10,7 +10,7 @@ Names of the arguments used throughout:
 
 | name | what |
 |---|---|
-| legal ... key | the six functions of the game (`persona_evo.games.core.Rules`) |
+| legal ... rollout | the functions of the game (`persona_evo.games.core.Rules`) |
 | tables | the level |
 | links, values, states, slots, keys | the tree |
 | opts int64[OPTIONS], weights float64[1] | the settings as numbers; weights[0] is UCB1's C |
@@ -18,6 +18,7 @@ Names of the arguments used throughout:
 | best_moves int64[rollout] | the moves that lead from the best node on to the best state |
 | uops, uconst / pops, pconst | postfix code of the utility / of the tree policy |
 | scratch | a state; actions, played int64 rows; vars, stack float64 rows; utils float64[players] |
+| seen float64[rollout + 1, metrics] | the metrics after each move of a rollout |
 | rng int64[2] | the search's stream |
 """
 
@@ -30,8 +31,7 @@ import numpy as np
 
 from persona_evo.compiling import compiled, jit
 from persona_evo.formula.machine import run
-from persona_evo.games.core import RUNNING, WON, signature
-from persona_evo.search.rollout import random_move
+from persona_evo.games.core import RUNNING, WON, Rules, signature
 from persona_evo.search.tree import (
     ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NEXT, NOBODY, OPEN, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES,
     STATUS, TOTAL, TWIN, UNKNOWN, VISITS,
@@ -43,7 +43,7 @@ OPTIONS = 13
 IS_UCB1 = 3
 """opts[HOLDS] is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1."""
 PRUNE, MERGE = 1, 2
-WATCH_ENDS, WATCH_ALL = 1, 2
+WATCH_ALL = 2
 
 NODES, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, PRUNED, WINNER, FULL, DEEPEST = range(10)
 COUNTS = 10
@@ -210,7 +210,7 @@ def select(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts
     visits = links[links[node, TWIN], VISITS]
     holds = opts[HOLDS]
     cut_off = opts[CUT_OFF]
-    log_visits = math.log(max(1, visits))
+    log_visits = math.log(max(1, visits)) if holds == IS_UCB1 else 0.0
     chosen = -1
     ties = 1
     top = -math.inf
@@ -257,8 +257,8 @@ def select(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts
 
 
 @compiled
-def simulate(legal: Any, step: Any, over: Any, measure: Any, tables: Any, links: Any, states: Any, opts: Any,
-             counts: Any, best: Any, best_moves: Any, scratch: Any, actions: Any, played: Any, vars: Any, stack: Any,
+def simulate(over: Any, measure: Any, rollout: Any, tables: Any, links: Any, states: Any, opts: Any,
+             counts: Any, best: Any, best_moves: Any, scratch: Any, actions: Any, played: Any, seen: Any, vars: Any, stack: Any,
              uops: Any, uconst: Any, utils: Any, rng: Any, node: int, fresh: bool) -> None:
     """Roll out from a node; the utility of the state reached goes to `utils`, one entry a player."""
     depth = links[node, DEPTH]
@@ -271,21 +271,18 @@ def simulate(legal: Any, step: Any, over: Any, measure: Any, tables: Any, links:
         consider(counts, best, best_moves, played, 0, node, depth, ended, utils[0])
     made = 0
     length = min(opts[LENGTH], opts[HORIZON] - depth)
-    while made < length and ended == RUNNING:
-        action = random_move(legal, step, tables, scratch, actions, rng)
-        if action < 0:
-            break
-        played[made] = action
-        made += 1
+    if length > 0 and ended == RUNNING:
+        every = 1 if opts[WATCH] == WATCH_ALL else 0
+        made = rollout(tables, scratch, actions, played, length, rng, seen, every)
+        if every:
+            for k in range(made):
+                utils[0] = run(uops, uconst, seen[k], stack)
+                consider(counts, best, best_moves, played, k + 1, node, depth, 0, utils[0])
         ended = over(tables, scratch)
-        if opts[WATCH] == WATCH_ALL:
-            measure(tables, scratch, 0, vars)
-            utils[0] = run(uops, uconst, vars, stack)
-            consider(counts, best, best_moves, played, made, node, depth, ended, utils[0])
     for p in range(opts[PLAYERS]):
         measure(tables, scratch, p, vars)
         utils[p] = run(uops, uconst, vars, stack)
-    if opts[WATCH] == WATCH_ENDS:
+    if opts[WATCH] and made:
         consider(counts, best, best_moves, played, made, node, depth, ended, utils[0])
 
 
@@ -313,10 +310,10 @@ def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, stat
 
 
 @compiled
-def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, tables: Any, links: Any,
+def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, links: Any,
             values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any,
             best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any, played: Any,
-            vars: Any, stack: Any, utils: Any, rng: Any) -> int:
+            seen: Any, vars: Any, stack: Any, utils: Any, rng: Any) -> int:
     """One iteration; GOING_ON, or why the search is over."""
     node = ROOT
     fresh = False
@@ -360,8 +357,8 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
             return STUCK
     if fresh and opts[FIRST_WIN] and opts[CUT_OFF] and status & OVER == WON:
         counts[WINNER] = node
-    simulate(legal, step, over, measure, tables, links, states, opts, counts, best, best_moves, scratch, actions,
-             played, vars, stack, uops, uconst, utils, rng, node, fresh)
+    simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions, played,
+             seen, vars, stack, uops, uconst, utils, rng, node, fresh)
     back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, node)
     if counts[WINNER] >= 0:
         return WIN
@@ -389,16 +386,16 @@ def _plant(over: Any, measure: Any, key: Any, tables: Any, links: Any, values: A
     return 0
 
 
-def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, tables: Any, links: Any, values: Any,
-            states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any, best_moves: Any,
-            uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any, played: Any, vars: Any,
-            stack: Any, utils: Any, rng: Any, iterations: int) -> int:
+def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
+            links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any, best_moves: Any,
+            uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any, played: Any, seen: Any,
+            vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
     """Up to `iterations` iterations; why it returned."""
     for _ in range(iterations):
         counts[ITERATIONS] += 1
-        reason = iterate(legal, step, over, mover, measure, key, tables, links, values, states, slots, keys, opts,
-                         weights, counts, best, best_moves, uops, uconst, pops, pconst, scratch, actions, played,
-                         vars, stack, utils, rng)
+        reason = iterate(legal, step, over, mover, measure, key, rollout, tables, links, values, states, slots, keys,
+                         opts, weights, counts, best, best_moves, uops, uconst, pops, pconst, scratch, actions,
+                         played, seen, vars, stack, utils, rng)
         if reason != GOING_ON:
             return reason
     return GOING_ON
@@ -417,8 +414,8 @@ def _types(with_iterations: bool) -> Any:
         return types.FunctionType(signature(kind))
 
     if with_iterations:
-        games = tuple(function(k) for k in ("legal", "step", "over", "mover", "measure", "key"))
-        buffers = (row, ints, ints, floats, floats, floats, ints)
+        games = tuple(function(k) for k in Rules._fields)
+        buffers = (row, ints, ints, values, floats, floats, floats, ints)
         return whole(*games, *tree, ints, floats, ints, floats, ints, ints, floats, ints, floats, *buffers, whole)
     games = tuple(function(k) for k in ("over", "measure", "key"))
     return whole(*games, *tree, ints, ints, floats, ints, ints, floats, floats, floats)

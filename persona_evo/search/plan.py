@@ -105,6 +105,7 @@ class Planner:
         self._scratch = level.start.copy()
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
+        self._seen = np.zeros((settings.rollout + 1, len(game.metrics)))
         self._best_moves = np.zeros(settings.rollout + 1, dtype=np.int64)
         self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES))
         self._stack = np.zeros(STACK)
@@ -156,7 +157,7 @@ class Planner:
             while limit > 0 and reason == mcts.GOING_ON:
                 reason = self._search(
                     *rules, *arrays, opts, weights, counts, best, self._best_moves, uops, uconst, pops, pconst,
-                    self._scratch, self._actions, self._played, self._vars, self._stack, utils, rng,
+                    self._scratch, self._actions, self._played, self._seen, self._vars, self._stack, utils, rng,
                     min(chunk, limit),
                 )
                 limit -= chunk

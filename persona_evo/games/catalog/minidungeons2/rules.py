@@ -6,6 +6,8 @@ Every action is accepted; what cannot be done is a lost turn.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, HEIGHT, BOARD_AT, WIZARD, WIZARD_RANGE, WORDS, Row,
     offset, pair, pair_in, pair_row, put, word,
 )
-from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, play_out, rule
 
 THROW = 4
 LOST_TURN = -1
@@ -465,5 +467,20 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-RULES = Rules(legal, step, over, mover, measure, key)
-ALL_METRICS = RULES._replace(measure=measure_all)
+_legal, _step, _over, _measure, _measure_all = (f.inlined for f in (legal, step, over, measure, measure_all))
+
+
+@rule("rollout")
+def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+    """Random moves in place."""
+    return play_out(_legal, _step, _over, _measure, t, s, actions, played, length, rng, seen, every)
+
+
+@rule("rollout")
+def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+    """Random moves in place, with every metric of the states passed."""
+    return play_out(_legal, _step, _over, _measure_all, t, s, actions, played, length, rng, seen, every)
+
+
+RULES = Rules(legal, step, over, mover, measure, key, rollout)
+ALL_METRICS = RULES._replace(measure=measure_all, rollout=rollout_all)
