@@ -2,9 +2,9 @@
 
 Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
 All p values of one comparison are corrected together by Holm's method (`corrected`); the p values that decide are those
-of Welch and Fisher, and a row says where the rank test disagrees. Rows in which both groups are one and the same constant
-cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the correction (Tarone
-1990, Biometrics 46:515).
+of Welch and Fisher, and a row says where the rank test disagrees. Rows in which both groups are one and the same
+constant cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the
+correction (Tarone 1990, Biometrics 46:515).
 """
 
 from __future__ import annotations

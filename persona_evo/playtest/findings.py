@@ -229,8 +229,8 @@ def priority(
         return [Finding("notice", "priority", level, text, numbers)]
     short = f"{shown(measure, limit)} is known to be possible"
     if _far(best, limit, sign):
-        text = f"the {spoken(player)} cannot reach its priority: {info.name} {shown(measure, best)} at best in {len(own)}"
-        return [Finding("problem", "priority", level, f"{text} playthroughs, {short}", numbers)]
+        text = f"the {spoken(player)} cannot reach its priority: {info.name} {shown(measure, best)} at best"
+        return [Finding("problem", "priority", level, f"{text} in {len(own)} playthroughs, {short}", numbers)]
     if len(own) > 1 and _far(mean.high if sign > 0 else mean.low, limit, sign):
         text = f"the {spoken(player)} seldom reaches its priority: {info.name} {shown(measure, mean.value)} on average"
         return [Finding("notice", "priority", level, f"{text}, {short}", numbers)]

@@ -30,7 +30,7 @@ class Playthrough:
 
     level: the level's name. player: label of the persona with its tree policy, as tables show it.
     outcome: one of OUTCOMES ("running": the plan ended before the game did). cause: what the game was lost to, "" where
-    it was not. metrics: value at the end by symbol. utility: of the end, finite. seconds: wall-clock time of the search.
+    it was not. metrics: value at the end by symbol. utility: of the end, finite. seconds: wall-clock time of search.
     stopped: why the search ended. proven: no plan is better. actions: names, one a step. positions: the avatar's (x, y)
     before the first action and after each, so one more than actions; empty where the game has no place.
     events: what happened on the way, in order.
@@ -222,7 +222,7 @@ def _plain(name: str, value: Any, place: Place | None) -> Any:
 
 def _metrics(value: Any, place: Place | None) -> dict[str, float]:
     if not isinstance(value, dict) or not all(_is_number(v) for v in value.values()):
-        _wrong("metrics of a playthrough are of the wrong kind", place, repr(value)[:120], "symbols with finite numbers")
+        _wrong("metrics of a playthrough are of the wrong kind", place, repr(value)[:120], "symbols and finite numbers")
     return {symbol: float(v) for symbol, v in value.items()}
 
 

@@ -114,7 +114,10 @@ def welch(a: Values, b: Values) -> Test:
         return Test(math.copysign(math.inf, x[0] - y[0]), 0.0, 0.0, NO_VARIATION)
     (x, y), _, _ = _scaled(x, y)
     u, v = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
-    t = float(x.mean() - y.mean()) / math.sqrt(u + v)
+    difference = float(x.mean() - y.mean())
+    if u + v == 0.0:  # variation so small beside the difference that no float holds their ratio
+        return Test(math.copysign(math.inf, difference), 0.0, 0.0, NO_VARIATION)
+    t = difference / math.sqrt(u + v)
     largest = max(u, v)
     u, v = u / largest, v / largest
     df = (u + v) ** 2 / (u * u / (len(x) - 1) + v * v / (len(y) - 1))

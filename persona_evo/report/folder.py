@@ -2,7 +2,7 @@
 
 | file | what |
 |---|---|
-| index.html | the page, complete in itself |
+| index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
@@ -27,6 +27,10 @@ from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 
 Progress = Callable[[str], None]
+
+
+EMBED = 16_000_000
+"""Pictures of more bytes than this together are named by the page and not put into it."""
 
 
 @dataclass
@@ -88,7 +92,7 @@ def write(
         pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
         correlations=analysis.correlations, facts=facts or {}, notes=written.notes,
     )  # fmt: skip
-    write_page(page, written.page)
+    write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
     return written
 
 

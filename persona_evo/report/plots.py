@@ -91,7 +91,7 @@ def win_rates(summaries: Sequence[Summary], path: Path | str) -> Path:
 
 
 def fitness(rows: Sequence[Mapping[str, Any]], path: Path | str, limit: float | None = None) -> Path:
-    """Fitness over generations from the rows of a journal: best (line) and mean (dashed) per island, and the best of all.
+    """Fitness over generations from the rows of a journal: best (line) and mean (dotted) of each island.
 
     limit: the best fitness that is possible or known, drawn as a line.
     """
@@ -147,7 +147,7 @@ def drawing(game: Game) -> Any | None:
 
 
 def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
-    """How often a playthrough stands on each tile, on average: float64[height, width]; outside positions are dropped."""
+    """How often a playthrough stands on each tile, on average: float64[height, width]; places outside are dropped."""
     counts = np.zeros((height, width))
     for record in records:
         for x, y in record.positions:

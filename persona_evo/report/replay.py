@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +25,7 @@ MOST_FRAMES = 400
 """Longer replays leave out frames evenly."""
 
 COLOURS = 96
-"""Colours of a replay; well below 256, so that what stays the same from frame to frame can be left out of the file."""
+"""Colours of a replay. The one after them means "as in the frame before", which keeps files small."""
 
 
 class Choice(NamedTuple):
@@ -98,15 +99,17 @@ def save_gif(
         raise ValueError("no pictures for a replay")
     if len({p.size for p in pictures}) > 1:
         raise ValueError("the pictures of a replay have different sizes")
+    from PIL.Image import Dither
+
     chosen = _thinned(pictures)
     palette = _palette(chosen)
-    reduced = [p.convert("RGB").quantize(palette=palette, dither=0) for p in chosen]  # type: ignore[arg-type]
+    reduced = _changes([p.convert("RGB").quantize(palette=palette, dither=Dither.NONE) for p in chosen])
     durations = [step_ms] * (len(reduced) - 1) + [hold_ms]
     path = Path(path)
     again: dict[str, Any] = {"loop": 0} if loop else {}
     reduced[0].save(
         path, format="GIF", save_all=True, append_images=reduced[1:], duration=durations, optimize=False, disposal=1,
-        **again,
+        transparency=COLOURS, **again,
     )
     return path
 
@@ -116,6 +119,20 @@ def _thinned(pictures: Sequence[Image]) -> list[Image]:
         return list(pictures)
     kept = np.linspace(0, len(pictures) - 1, MOST_FRAMES).round().astype(int)
     return [pictures[int(i)] for i in kept]
+
+
+def _changes(pictures: Sequence[Image]) -> list[Image]:
+    """The first picture, then of each what differs from the one before, all else transparent (colour COLOURS)."""
+    from PIL import Image
+
+    pixels = [np.asarray(p) for p in pictures]
+    changed = [pictures[0]]
+    for before, after in pairwise(pixels):
+        picture = Image.fromarray(np.where(before == after, np.uint8(COLOURS), after))
+        picture = picture.convert("P") if picture.mode != "P" else picture
+        picture.putpalette(pictures[0].getpalette() or [])
+        changed.append(picture)
+    return changed
 
 
 def _palette(pictures: Sequence[Image]) -> Image:

@@ -38,7 +38,9 @@ section {
   scroll-margin-top: 12px;
 }
 ul.cards { display: grid; gap: 8px; margin: 0; padding: 0; list-style: none; }
-ul.cards li { padding: 9px 13px; border-width: 0 0 0 4px; border-style: solid; border-radius: 6px; overflow-wrap: anywhere; }
+ul.cards li {
+  padding: 9px 13px; border-width: 0 0 0 4px; border-style: solid; border-radius: 6px; overflow-wrap: anywhere;
+}
 ul.cards b { font-size: 0.78rem; letter-spacing: 0.04em; text-transform: uppercase; }
 .bad { border-color: var(--bad); background: var(--bad-ground); }
 .bad b { color: var(--bad); }
@@ -46,7 +48,9 @@ ul.cards b { font-size: 0.78rem; letter-spacing: 0.04em; text-transform: upperca
 .warn b { color: var(--warn); }
 .good { border-color: var(--good); background: var(--good-ground); }
 .good b { color: var(--good); }
-.tag { padding: 0 7px; border: 1px solid var(--line); border-radius: 4px; background: var(--card); font-size: 0.875rem; }
+.tag {
+  padding: 0 7px; border: 1px solid var(--line); border-radius: 4px; background: var(--card); font-size: 0.875rem;
+}
 code { font: 0.9em ui-monospace, "SF Mono", Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 ul.plain { margin: 8px 0; padding-left: 20px; }
 .scroll { margin: 14px 0 6px; overflow-x: auto; }

@@ -148,8 +148,8 @@ def test_correlations_are_corrected_together_and_sorted() -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "ratio", "text"),
-    [(0.62, "", True, "62 %"), (0.118, "", True, "11.8 %"), (20.44, "steps", False, "20.4"), (12345.6, "", False, "12346"),
-     (0.5, "times", False, "0.5 times"), (1.0, "", True, "100 %")],
+    [(0.62, "", True, "62 %"), (0.118, "", True, "11.8 %"), (20.44, "steps", False, "20.4"),
+     (12345.6, "", False, "12346"), (0.5, "times", False, "0.5 times"), (1.0, "", True, "100 %")],
 )  # fmt: skip
 def test_values_as_people_read_them(value: float, unit: str, ratio: bool, text: str) -> None:
     measure = metrics.Measure("k", "steps", lambda r: 0.0, "neutral", unit, ratio)

@@ -116,7 +116,7 @@ def test_sizes_of_pictures(tmp_path: Path) -> None:
     assert page._size(tmp_path / "a.gif") == (7, 9) and page._size(tmp_path / "b.png") is None
 
 
-def test_a_whole_folder_from_playthroughs(tmp_path: Path) -> None:
+def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = registry.get("minidungeons2")
     level: Level = game.load(LEVEL, "tiny: <1>")
     level = dataclasses.replace(level, facts={**level.facts, "things": [("treasure", 2, 2)]})
@@ -144,7 +144,10 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path) -> None:
     }
     read = Reader(written.page.read_text(encoding="utf-8"))
     assert "tiny: <1>" in read.text and sum(a.startswith("data:image/gif") for a in read.addresses) == 2
-    folder.write(tmp_path / "out", game, [level], analysis, replays=False)
+    monkeypatch.setattr(folder, "EMBED", 1000)
+    linked = folder.write(tmp_path / "out", game, [level], analysis, replays=False)
+    sources = [a for a in Reader(linked.page.read_text(encoding="utf-8")).addresses if a.startswith("pictures/")]
+    assert len(sources) == len(linked.pictures) == 3
 
 
 def test_a_level_that_changed_since_is_told_and_not_drawn(tmp_path: Path) -> None:

@@ -152,6 +152,25 @@ def test_a_replay_shows_every_state_and_stays_on_the_last(game: Game, level: Lev
     assert np.abs(np.asarray(first).astype(int) - wanted).mean() > 1
 
 
+def test_a_replay_keeps_what_did_not_change(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    board = rng.choice(np.array([[10, 20, 30], [200, 100, 0], [0, 0, 0]], dtype=np.uint8), (40, 30))
+    pictures = []
+    for k in [0, 1, 1, 2, 0, 5, 5]:
+        pixels = board.copy()
+        pixels[k : k + 3, k : k + 3] = (255, 255, 255)
+        pictures.append(Image.fromarray(pixels))
+    path = replay.save_gif(pictures, tmp_path / "r.gif", step_ms=100, hold_ms=500)
+    shown = []
+    with Image.open(path) as gif:
+        for frame in ImageSequence.Iterator(gif):
+            shown += [np.asarray(frame.convert("RGB")).astype(int)] * round(frame.info["duration"] / 100)
+    wanted = pictures + [pictures[-1]] * 4
+    assert len(shown) == len(wanted)
+    for found, picture in zip(shown, wanted, strict=True):
+        assert np.abs(found - np.asarray(picture).astype(int)).max() <= 8
+
+
 def test_a_replay_of_another_level_is_refused(game: Game, level: Level) -> None:
     record = walked(game, level, ["E", "E", "E", "E"])
     other = game.load(TURNED, "tiny")
