@@ -1,0 +1,233 @@
+"""Simplifying a formula for people, without ever trusting the algebra.
+
+First the exact rules of `rewrite`. Then sympy, in a process of its own that is killed at the time limit, so that a
+hang or a crash costs the time and nothing else. sympy takes a division for the ordinary one, so whatever it finds is
+held against the raw formula (`verify`), and the shortest form that passes replaces it. If none does the raw formula
+stays, and the reason says why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from persona_evo.errors import FormulaError
+from persona_evo.formula.core import Formula, parse
+from persona_evo.formula.rewrite import canonical
+from persona_evo.formula.verify import EXACT, Cases, cases, choice_differs, value_differs
+
+SHARED = ("P", "D")
+"""Search variables that all children of a node have in common: the parent's visits and the depth."""
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """What became of a formula.
+
+    raw: as it came. formula: the shortest form that passed, or raw. replaced: whether that is another one. reason: why
+    it was replaced or not, in words. same_value: False where terms that all children share were dropped, so that only
+    the choice of child is kept. seconds: wall clock.
+    """
+
+    raw: Formula
+    formula: Formula
+    replaced: bool
+    reason: str
+    same_value: bool
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """The text of `formula`."""
+        return self.formula.text
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    formula: Formula
+    origin: str
+    tolerance: float = EXACT
+    same_value: bool = True
+
+    @property
+    def rank(self) -> tuple[int, int, int, float, str]:
+        """Shorter is better: nodes, then depth, then text; of equals the one that is not rounded."""
+        text = self.formula.text
+        return self.formula.size, self.formula.depth, len(text), self.tolerance, text
+
+
+def simplify(
+    formula: Formula,
+    symbols: Sequence[str],
+    samples: NDArray[Any] | None = None,
+    timeout: float = 10.0,
+    *,
+    groups: NDArray[Any] | None = None,
+    digits: int | None = 6,
+    choice_only: bool = False,
+    shared: Collection[str] = SHARED,
+    seed: int = 1,
+) -> Simplified:
+    """The shortest form of a formula that behaves the same.
+
+    Args:
+        formula: what to simplify.
+        symbols: names of the samples' columns, those of the formula among them.
+        samples: float64[n, len(symbols)], states (and search variables) of real playthroughs.
+        timeout: seconds that sympy may take.
+        groups: int64[n], which samples are children of one node.
+        digits: significant digits to which constants may be rounded, None for no rounding; values may then differ by
+            a few units of the last digit, choices may not.
+        choice_only: True for a tree policy, where terms that all children share may go.
+        shared: symbols that all children of a node have in common (P, D, and the game's clock).
+        seed: of the made-up cases.
+
+    Raises:
+        FormulaError: the formula has a symbol without a column.
+    """
+    started = time.perf_counter()
+    if missing := formula.symbols - set(symbols):
+        raise FormulaError(
+            "the samples lack symbols of the formula", found=", ".join(sorted(missing)), expected="a column for each"
+        )
+    given = cases(symbols, samples, groups, shared, seed)
+    exact = canonical(formula)
+    found, trouble = sympy_candidates(exact, timeout)
+    forms = [_Candidate(exact, "the exact rules"), *(_Candidate(canonical(f), "sympy") for f in found), 
+             *(_Candidate(f, "sympy") for f in found)]  # fmt: skip
+    if digits is not None:
+        forms += [_Candidate(rounded(c.formula, digits), c.origin, 10.0 ** (1 - digits)) for c in list(forms)]
+    if choice_only:
+        forms += [
+            _Candidate(short, c.origin, c.tolerance, False)
+            for c in list(forms)
+            if (short := without_shared(c.formula, shared)) is not None
+        ]
+    best, reason = _choose(formula, forms, given, choice_only)
+    if trouble:
+        reason += f"; {trouble}"
+    replaced = best is not None
+    return Simplified(
+        raw=formula, formula=best.formula if best else formula, replaced=replaced, reason=reason,
+        same_value=best.same_value if best else True, seconds=time.perf_counter() - started,
+    )  # fmt: skip
+
+
+def _choose(raw: Formula, forms: list[_Candidate], given: Cases, choice_only: bool) -> tuple[_Candidate | None, str]:
+    """The shortest form that passes, and why it or none replaces the raw one."""
+    as_is = _Candidate(raw, "").rank[:3]
+    refused = ""
+    seen: set[tuple[Formula, bool]] = set()
+    for form in sorted(forms, key=lambda c: c.rank):
+        if form.rank[:3] >= as_is:
+            break
+        if (form.formula, form.same_value) in seen:
+            continue
+        seen.add((form.formula, form.same_value))
+        differs = value_differs(raw, form.formula, given, form.tolerance) if form.same_value else ""
+        differs = differs or choice_differs(raw, form.formula, given)
+        if not differs:
+            return form, _praise(raw, form, given) + (f"; a shorter form fell out: {refused}" if refused else "")
+        refused = refused or differs
+    if refused:
+        return None, f"kept as it is, since every shorter form fell out; the first: {refused}"
+    return None, "kept as it is: nothing shorter was found"
+
+
+def _praise(raw: Formula, form: _Candidate, given: Cases) -> str:
+    what = "value and choice of child agree" if form.same_value else "the choice of child agrees"
+    rounding = "" if form.tolerance == EXACT else ", constants rounded"
+    return f"{form.formula.size} nodes for {raw.size} by {form.origin}{rounding}; {what} on {given}"
+
+
+def rounded(formula: Formula, digits: int) -> Formula:
+    """The formula with its constants to so many significant digits."""
+    return Formula(tuple(float(f"{t:.{digits}g}") if isinstance(t, float) else t for t in formula.tokens))
+
+
+def without_shared(formula: Formula, shared: Collection[str]) -> Formula | None:
+    """The formula without the terms of its outermost sum that all children of a node share; None if there is none."""
+    kept: list[tuple[Formula, bool]] = []
+    left, dropped = [(formula, False)], False
+    while left:
+        part, negative = left.pop()
+        operation = part.tokens[-1]
+        if part.symbols <= set(shared):
+            dropped = True
+        elif operation in ("+", "-") and part.operands:
+            a, b = part.operands
+            left += [(b, negative != (operation == "-")), (a, negative)]
+        else:
+            kept.append((part, negative))
+    if not dropped:
+        return None
+    kept.sort(key=lambda k: k[1])
+    tokens: tuple[str | float, ...] = ()
+    for part, negative in kept:
+        tokens += part.tokens
+        if len(tokens) > len(part.tokens):
+            tokens += ("-" if negative else "+",)
+        elif negative:
+            tokens += ("neg",)
+    return canonical(Formula(tokens or (0.0,)))
+
+
+def _command() -> list[str]:
+    return [sys.executable, "-m", "persona_evo.formula.simplify"]
+
+
+def sympy_candidates(formula: Formula, timeout: float) -> tuple[list[Formula], str]:
+    """(the forms that sympy found within the time, what went wrong or "")."""
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    process = subprocess.Popen(
+        _command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    trouble = ""
+    try:
+        output, errors = process.communicate(json.dumps({"formula": formula.text}), timeout)
+        if process.returncode:
+            last = errors.strip().splitlines()
+            trouble = f"sympy's process ended with code {process.returncode}" + (f" ({last[-1]})" if last else "")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        trouble = f"sympy was stopped after {timeout:g} s"
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    return list(_read(output)), trouble
+
+
+def _read(output: str) -> Iterator[Formula]:
+    for line in output.splitlines():
+        try:
+            yield parse(json.loads(line)["formula"])
+        except (ValueError, KeyError, TypeError, FormulaError):
+            continue  # a line cut short when the process was killed
+
+
+def _worker() -> None:
+    """Read one formula from standard input, write a line for each form as soon as it is found."""
+    import sympy
+
+    from persona_evo.formula.algebra import candidates
+
+    sys.setrecursionlimit(20_000)
+    for found in candidates(sympy, parse(json.loads(sys.stdin.read())["formula"])):
+        print(json.dumps({"formula": found.text}), flush=True)
+
+
+if __name__ == "__main__":
+    _worker()
