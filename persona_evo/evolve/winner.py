@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo import seeds
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score
@@ -15,13 +19,13 @@ from persona_evo.evolve.records import Individual
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
-from persona_evo.games.core import Game
+from persona_evo.games.core import RUNNING, Game, Level
 
 SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
 
 _SAMPLED_LEVELS = 3
-_SAMPLES = 200
+_SAMPLED_MOVES = 60
 _SAMPLE_ITERATIONS = 3000
 
 
@@ -68,27 +72,63 @@ def simplified(formula: Formula, spec: FitnessSpec) -> tuple[str, str]:
     from persona_evo.formula.simplify import simplify
     from persona_evo.search.tree_policy import variables
 
-    game = registry.get(spec.game)
-    result = simplify(formula, variables(game), sampled_states(formula, spec), timeout=SIMPLIFY_SECONDS)
+    order = variables(registry.get(spec.game))
+    rows, groups = sampled_choices(formula, spec)
+    result = simplify(formula, order, rows, SIMPLIFY_SECONDS, groups=groups, choice_only=True)
     return (result.formula.text if result.replaced else ""), result.reason
 
 
-def sampled_states(formula: Formula, spec: FitnessSpec) -> list[dict[str, float]]:
-    """Variables of the nodes that searches with this formula look at, from some of the levels."""
-    from persona_evo.search.plan import Planner
+def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """States that a search with this formula has to choose between, from some of the levels.
+
+    Returns:
+        rows: float64[n, variables], metrics of the children of the states along the plan that was found, with values
+            of the search's variables that a search could have. groups: int64[n], whose children they are.
+    """
+    from persona_evo.search.plan import plan
     from persona_evo.search.settings import Budget
-    from persona_evo.search.tree_policy import TreePolicy
+    from persona_evo.search.tree_policy import TreePolicy, variables
 
     game = registry.get(spec.game)
-    policy = TreePolicy.of(formula, game)
-    utility = parse(spec.utility, game.symbols)
-    states: list[dict[str, float]] = []
+    policy, utility = TreePolicy.of(formula, game), parse(spec.utility, game.symbols)
+    stream = random.Random(0)
+    rows: list[list[float]] = []
+    groups: list[int] = []
+    group = 0
     for level in spec.levels[:_SAMPLED_LEVELS]:
         loaded = game.load(level.text, level.name, level.source, **dict(level.options))
-        planner = Planner(game, loaded, spec.search, _SAMPLE_ITERATIONS + 1)
-        planner.plan(utility, policy, Budget(iterations=_SAMPLE_ITERATIONS), seed=0)
-        states.extend(planner.samples(_SAMPLES))
-    return states
+        found = plan(game, loaded, utility, policy, Budget(iterations=_SAMPLE_ITERATIONS), spec.search, seed=0)
+        for depth, children in enumerate(_children(game, loaded, found.actions[:_SAMPLED_MOVES]), 1):
+            visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
+            for metrics in children:
+                known = {**metrics, **_estimates(utility.evaluate(metrics), visits, depth, stream)}
+                rows.append([known[v] for v in variables(game)])
+                groups.append(group)
+            group += 1
+    return np.array(rows).reshape(-1, len(variables(game))), np.array(groups, dtype=np.int64)
+
+
+def _estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
+    """Search variables of a child that is worth `value`, `depth` moves from the root, whose parent has `visits`."""
+    own = float(stream.randint(1, int(visits)))
+    spread = stream.random()
+    best = value + spread * stream.random()
+    mean = value - spread * stream.random()
+    return {"R": 0.75 * mean + 0.25 * best, "N": own, "P": visits, "D": float(depth), "RMAX": best, "RSD": spread}
+
+
+def _children(game: Game, level: Level, actions: Sequence[int]) -> Iterator[list[dict[str, float]]]:
+    """The metrics of all children of each state along a playthrough."""
+    step = game.rules().step
+    for state in game.replay(level, actions):
+        if game.over(level, state) != RUNNING:
+            continue
+        children = []
+        for action in game.legal(level, state):
+            child = state.copy()
+            step(level.tables, child, action, np.ones(2, dtype=np.int64))
+            children.append(game.measure(level, child))
+        yield children
 
 
 def versions(game: Game | None = None) -> dict[str, str]:

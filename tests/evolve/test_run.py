@@ -206,3 +206,24 @@ def test_until_is_today_or_tomorrow() -> None:
     end = deadlines.deadline("1h", None)
     assert end is not None and end == pytest.approx(time.monotonic() + 3600, abs=1)
     assert deadlines.deadline() is None
+
+
+def test_a_winner_is_simplified_only_where_it_chooses_alike() -> None:
+    from persona_evo.evolve.fitness import FitnessSpec
+    from persona_evo.evolve.winner import sampled_choices, simplified
+    from persona_evo.formula import parse
+    from persona_evo.search.settings import SearchSettings
+    from persona_evo.search.tree_policy import variables
+
+    levels = mapsets.resolve(GAME, ["train"])[:2]
+    utility = load("monster_killer", GAME).utility
+    spec = FitnessSpec.of(GAME.name, levels, utility, SearchSettings.paper(), Budget(iterations=300))
+    formula = parse("MS * 1 + (R - 0) + (PE - PE) + 3")
+    rows, groups = sampled_choices(formula, spec)
+    assert rows.shape == (len(groups), len(variables(GAME))) and len(groups) > 10
+    columns = {v: rows[:, i] for i, v in enumerate(variables(GAME))}
+    for group in set(groups.tolist()):
+        assert len(set(columns["P"][groups == group])) == len(set(columns["ST"][groups == group])) == 1
+    assert (columns["N"] <= columns["P"]).all() and (columns["RMAX"] >= columns["R"]).all()
+    text, reason = simplified(formula, spec)
+    assert text in ("MS + R", "R + MS") and reason
