@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +13,13 @@ from typing import Any
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_from_dict, spec_to_dict
-from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.genetics import OUTCOMES, metrics_of
 from persona_evo.evolve.islands import Evaluate, check_first, generations
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula
+from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.search.settings import Budget, SearchSettings
@@ -120,7 +122,7 @@ def evolve(
         "seed": seed,
         "target": settings.generations,
         "evolution": settings.to_dict(),
-        "first": first_formulas(settings, game),
+        "first": first_formulas(settings, game, utility),
         **spec_to_dict(spec),
         "versions": winners.versions(game),
     }
@@ -182,10 +184,27 @@ def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
     return max(outcomes, key=lambda o: float("-inf") if o.priority is None else sign * o.priority)
 
 
-def first_formulas(settings: EvolutionSettings, game: Game) -> list[str]:
+def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str]:
+    """Formulas made of a persona's utility: itself, and itself less the way to what it may be after.
+
+    What tells how a game ended counts as 0 (a tree policy never chooses among the ended). The way is each costly metric
+    that is better low, as long as there is anything to go to, and the shortest of them.
+    """
+    text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
+    near = [m.symbol for m in game.metrics if m.costly and m.better == "lower" and m.symbol in metrics]
+    clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
+    found = [text, text + clock] + [f"{text} - {c} * {m}{clock}" for m in near for c in (0.1, 0.3)]
+    if len(near) > 1:
+        ways = [f"if({m}, {m}, 1)" for m in near]
+        shortest = functools.reduce(lambda a, b: f"min({a}, {b})", ways)
+        found += [f"{text} - {c} * {shortest}{clock}" for c in (0.05, 0.2)]
+    return found
+
+
+def first_formulas(settings: EvolutionSettings, game: Game, utility: Formula | None = None) -> list[str]:
     """The formulas that join the first population: what `settings.first` names.
 
-    "ucb1" and "library" give what the settings' symbols can express, which may be nothing.
+    "ucb1", "library" and "utility" give what the settings' symbols can express, which may be nothing.
 
     Raises:
         SettingsError: a formula given as such does not fit.
@@ -201,6 +220,8 @@ def first_formulas(settings: EvolutionSettings, game: Game) -> list[str]:
         elif name == "library":
             library = [p.formula for p in policies.available(game.name) if p.kind == "formula"]
             found += check_first(settings, metrics, library)
+        elif name == "utility":
+            found += check_first(settings, metrics, of_utility(utility, metrics, game) if utility else [])
         elif check_first(settings, metrics, [name]):
             found.append(name)
         else:

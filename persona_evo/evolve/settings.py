@@ -64,7 +64,8 @@ class EvolutionSettings:
         memory: evaluations remembered to recognise duplicates.
         unique_tries: attempts to breed an offspring that its island does not have yet.
         prefer_small: the smaller of two equally fit individuals counts as better.
-        first: policies that join the first population: "ucb1", "library", or formulas.
+        first: policies that join the first population: "ucb1", "library", "utility" (the persona's own, with ways to
+            what it may be after), or formulas.
         hall_of_fame: individuals kept in the hall of fame.
         final_candidates: members of the hall that are compared on fresh seeds at the end.
         final_trials: playthroughs of each level in that comparison.
@@ -142,7 +143,7 @@ class EvolutionSettings:
             "duplicates": "behaviour",
             "unique_tries": 5,
             "prefer_small": True,
-            "first": ("ucb1", "library"),
+            "first": ("ucb1", "utility", "library"),
             "preset": "modern",
         }
         return cls(**{**values, **changes})
