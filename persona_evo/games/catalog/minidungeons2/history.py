@@ -236,11 +236,21 @@ def _plain_rules() -> dict[str, Any]:
 
     The path search stays compiled: it tells nothing, and would take seconds on large levels.
     """
+    names, functions = _sources()
+    names = dict(names)
+    for name, function in functions.items():
+        names[name] = FunctionType(function.__code__, names, name, function.__defaults__)
+    return names
+
+
+@functools.cache
+def _sources() -> tuple[dict[str, Any], dict[str, FunctionType]]:
     rules = importlib.import_module(f"{__package__}.rules")
     names: dict[str, Any] = {**vars(tb), **vars(rules)}
-    for name, value in list(names.items()):
+    functions: dict[str, FunctionType] = {}
+    for name, value in names.items():
         function = getattr(value, "py_func", value)
         ours = isinstance(function, FunctionType) and function.__module__ in (rules.__name__, tb.__name__)
         if ours and name != _STAYS_COMPILED:
-            names[name] = FunctionType(function.__code__, names, name, function.__defaults__)
-    return names
+            functions[name] = function
+    return names, functions

@@ -1,0 +1,64 @@
+"""`persona-evo compare A B`: two versions of a level, played by the same personas, and what differs in words."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from persona_evo.cli import options, playtest
+from persona_evo.cli.parser import filled
+from persona_evo.cli.say import say
+from persona_evo.errors import SettingsError
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("compare", help="two versions of a level: what differs", description=__doc__)
+    parser.add_argument("a", type=filled, metavar="A", help="a level")
+    parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
+    playtest.add_playing(parser)
+    parser.add_argument("--all", action="store_true", help="also the table of everything that was compared")
+    options.add_out(parser, "folder for traces, tables and a page (default: nothing is kept)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play both and print the verdicts."""
+    from persona_evo.api import compared
+    from persona_evo.report import tables
+
+    game = options.game_of(args)
+    levels = options.levels_of(args, game, [args.a, args.b])
+    if len(levels) != 2:
+        found = f"{len(levels)}: " + ", ".join(level.name for level in levels)
+        raise SettingsError(
+            "a comparison needs two levels", found=found, expected="two different files or names of one level each"
+        )
+    results = playtest.play(args, game, levels, options.players_of(args, game), args.out)
+    if not results.complete:
+        return playtest.interrupted(results)
+    comparison = compared(results)
+    say(f"A = {levels[0].name} ({levels[0].source})\nB = {levels[1].name} ({levels[1].source})\n")
+    for sentence in comparison.sentences:
+        say(f"- {sentence}")
+    table = tables.comparison_table(comparison.rows, "what differs", only_differing=not args.all)
+    if table.rows:
+        say("\n" + table.render(_width()))
+    if args.out is not None:
+        from persona_evo.report import page
+
+        tables.write_csv(args.out / "comparison.csv", tables.comparison_rows(comparison.rows))
+        analysis = results.analysis
+        shown = page.Page(
+            f"{levels[0].name} against {levels[1].name}", analysis.summaries, analysis.infos, analysis.findings,
+            versions=comparison.rows, facts=results.facts,
+        )
+        say(f"\nwrote {page.write(shown, args.out / 'index.html')}")
+    say(f"\nseed {results.seed}, {args.trials} trials of each player in each level")
+    return 0
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((120, 24)).columns

@@ -1,0 +1,186 @@
+"""`persona-evo evolve`: evolve a tree policy for a persona, and stop and resume as you like."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import assignment, filled, path, whole
+from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.run import Outcome
+    from persona_evo.evolve.run import Progress as Generation
+
+MOST = 1_000_000
+RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
+           "seed_policies", "levels", "out", "rules")
+"""Options that a resumed run has from its folder."""
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("evolve", help="evolve a tree policy for a persona", description=__doc__)
+    parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
+    parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL",
+                        help="files, folders, patterns, names or sets to train on (default: train)")
+    parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
+    parser.add_argument("--generations", type=whole(1, MOST), metavar="N", help="populations that are evaluated")
+    parser.add_argument("--population", type=whole(2, MOST), metavar="N", help="individuals of all islands together")
+    parser.add_argument("--islands", type=whole(1, 10_000), metavar="N", help="populations that exchange individuals")
+    parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", help="independent runs, of which the best counts")
+    parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: the preset's)")
+    parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
+                        help="formulas of these join the first population: ucb1, library, names, files, formula:TEXT")
+    parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
+                        help="any other setting of the evolution; may be repeated")
+    options.add_budget(parser)
+    parser.add_argument("--for", dest="for_", type=filled, metavar="TIME", help="end after this long: 8h, 1h30m, 90s")
+    parser.add_argument("--until", type=filled, metavar="TIME", help="end at this time: 07:00, 2031-05-04T07:00")
+    options.add_jobs(parser)
+    options.add_backend(parser)
+    options.add_seed(parser)
+    options.add_out(parser, "folder of run folders (default: runs)")
+    options.add_level_options(parser)
+    parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evolve in a new run folder, or go on in one."""
+    from persona_evo.evolve.deadline import deadline
+
+    end = deadline(args.for_, args.until)
+    if args.resume is not None:
+        return _resume(args, end)
+    if args.persona is None:
+        raise SettingsError("--persona is missing", expected="--persona NAME or FILE, or --resume RUN",
+                            hint="persona-evo persona list shows those that ship")
+    return _start(args, end)
+
+
+def _start(args: argparse.Namespace, end: float | None) -> int:
+    from pathlib import Path
+
+    from persona_evo.evolve.run import evolve_runs
+    from persona_evo.personas import load
+    from persona_evo.search.settings import SearchSettings
+
+    game = options.game_of(args)
+    persona = load(args.persona, game)
+    settings = _settings(args, game.name)
+    budget = options.budget_of(args)
+    levels = options.levels_of(args, game, args.levels or ["train"])
+    seed = options.seed_of(args)
+    runs = f", {settings.runs} runs" if settings.runs > 1 else ""
+    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
+    note(f"{persona.name} on {len(levels)} levels, preset {settings.preset}, {settings.generations} generations of "
+         f"{settings.population}{runs}, {limit} a playthrough, seed {seed}")
+    compiling()
+    best, all_runs = evolve_runs(
+        game, persona, levels, settings, seed, root=args.out or Path("runs"),
+        search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
+        jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
+        game_name=args.game,
+    )
+    if len(all_runs) > 1:
+        for outcome in all_runs:
+            value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
+            say(f"run {outcome.folder}: {persona.priority} {value}")
+    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], args.persona)
+
+
+def _resume(args: argparse.Namespace, end: float | None) -> int:
+    from persona_evo.evolve.run import resume, summary
+    from persona_evo.store import runs
+
+    for name in RENEWED:
+        if getattr(args, name, None):
+            raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
+                                expected="--generations, --for, --until, --jobs, --backend",
+                                hint="a resumed run has everything else from its folder")
+    config = runs.read_config(args.resume)
+    note(f"resuming {args.resume}: {summary(config)}")
+    compiling()
+    outcome = resume(
+        args.resume, generations=args.generations, jobs=options.jobs_of(args), backend=args.backend,
+        address=args.address, deadline=end, progress=teller(),
+    )
+    return finish(outcome)
+
+
+def _settings(args: argparse.Namespace, game: str) -> Any:
+    from persona_evo.evolve.settings import EvolutionSettings
+
+    changes: dict[str, Any] = {}
+    for name, value in args.set:
+        listed = name in ("metrics", "first")
+        changes[name] = tuple(str(value).split(",")) if listed else value
+    for name in ("generations", "population", "islands", "runs"):
+        if getattr(args, name) is not None:
+            changes[name] = getattr(args, name)
+    if args.seed_policies:
+        changes["first"] = tuple(_first(text, game) for text in args.seed_policies)
+    return EvolutionSettings.of(args.preset or "modern", **changes)
+
+
+def _first(text: str, game: str) -> str:
+    """What the evolution's settings call a policy that joins the first population."""
+    from persona_evo.api import FORMULA, load_policy
+
+    if text in ("ucb1", "library"):
+        return text
+    if text.startswith(FORMULA):
+        return text.removeprefix(FORMULA)
+    policy = load_policy(text, game)
+    return "ucb1" if policy.kind == "ucb1" else policy.best
+
+
+def teller() -> Callable[[Generation], None]:
+    """Shows each generation on one line."""
+    line = Progress()
+
+    def tell(p: Generation) -> None:
+        mean = sum(row.mean for row in p.rows) / len(p.rows)
+        busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
+        line.show(
+            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({p.best.size} nodes), "
+            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{busy}, {duration(p.eta)} to go",
+            last=p.generation + 1 == p.target,
+        )
+
+    return tell
+
+
+def finish(outcome: Outcome, persona: str = "") -> int:
+    """Say what came out, and what to do with it; the exit code. persona: as it was named on the command line."""
+    from persona_evo.evolve.run import INTERRUPTED
+    from persona_evo.store import policies
+
+    if outcome.status == INTERRUPTED:
+        note(f"stopped after {outcome.generations} generations; all of them are kept in {outcome.folder}")
+        note(f"go on with: persona-evo evolve --resume {outcome.folder}")
+        return 130
+    if outcome.policy is None:
+        note(f"the time was up before the first generation was finished; {outcome.folder}")
+        return 0
+    policy = policies.read(outcome.policy)
+    say(f"persona     {policy.persona}   {policy.utility}")
+    say(f"formula     {policy.formula}")
+    say(f"simplified  {policy.simplified or '(no simpler form)'}")
+    say(f"            {policy.simplification}")
+    for symbol, meaning in policy.metrics.items():
+        say(f"  {symbol:<5} {meaning}")
+    say(f"mean utility {policy.mean:.4f} on fresh seeds, level by level")
+    for level, value in policy.fitness.items():
+        say(f"  {level:<12} {value:.4f}")
+    early = ", ended by its deadline" if outcome.status != "finished" else ""
+    say(f"seed {policy.seed}, {outcome.generations} generations{early}")
+    say(f"policy      {outcome.policy}")
+    who = persona or policy.persona
+    say(f"playtest:   persona-evo playtest test --personas {who} --policy {outcome.policy} --baseline ucb1")
+    say(f"keep it:    persona-evo policy install {outcome.folder}")
+    return 0

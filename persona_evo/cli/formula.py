@@ -1,0 +1,79 @@
+"""`persona-evo formula simplify|export`: formulas, wherever they come from."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, number, path
+from persona_evo.cli.say import say
+
+if TYPE_CHECKING:
+    from persona_evo.formula import Formula
+
+KINDS = ("text", "latex", "python", "numpy", "csharp")
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("formula", help="simplify formulas, and export them", description=__doc__)
+    parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
+    simplify = parts.add_parser("simplify", help="a shorter formula with the same values, checked")
+    simplify.add_argument("formula", type=filled, metavar="FORMULA", help='such as "0.5*MS + 0.5*MS"')
+    simplify.add_argument("--timeout", type=number(0, 3600, above=True), default=20.0, metavar="S",
+                          help="seconds to try at most (default: %(default)s)")
+    options.add_game(simplify)
+    simplify.set_defaults(run=run_simplify)
+    export = parts.add_parser("export", help="write a formula as text, LaTeX, Python, NumPy or C#")
+    export.add_argument("formula", type=filled, metavar="FORMULA")
+    add_export(export)
+    options.add_game(export)
+    export.set_defaults(run=run_export)
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """--to, --name, -o."""
+    parser.add_argument("--to", default="text", choices=KINDS, help="language (default: %(default)s)")
+    parser.add_argument("--name", default="score", type=filled, metavar="NAME", help="of the function (default: score)")
+    parser.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: standard output)")
+
+
+def run_simplify(args: argparse.Namespace) -> int:
+    """Print the raw and the simplified formula and what was done."""
+    from persona_evo.formula.simplify import simplify
+    from persona_evo.search.tree_policy import variables
+
+    formula = read(args.formula, args)
+    result = simplify(formula, variables(options.game_of(args)), timeout=args.timeout)
+    say(f"raw         {formula.text}")
+    say(f"simplified  {result.formula.text}")
+    say(f"            {result.reason}")
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Print or write the formula in another language."""
+    return write(read(args.formula, args), args, "")
+
+
+def read(text: str, args: argparse.Namespace) -> Formula:
+    """A formula over the symbols that tree policies of the game may use."""
+    from persona_evo.errors import Place
+    from persona_evo.formula import parse
+    from persona_evo.search.tree_policy import variables
+
+    return parse(text, variables(options.game_of(args)), place=Place("FORMULA", 1, 1))
+
+
+def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
+    """Export a formula to where the options say."""
+    from persona_evo.formula.export import export
+
+    text = export(formula, args.to, args.name, about)
+    if args.out is None:
+        say(text.rstrip("\n"))
+    else:
+        args.out.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", newline="\n")
+        say(f"wrote {args.out}")
+    return 0

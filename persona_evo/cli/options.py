@@ -1,0 +1,206 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli.parser import assignment, filled, names, number, path, whole
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Level
+    from persona_evo.personas import Persona
+    from persona_evo.playtest.batch import Player
+    from persona_evo.search.settings import Budget
+
+SEEDS = 2**63 - 1
+MOST_ITERATIONS = 2_000_000_000
+MOST_SECONDS = 7 * 86400.0
+MOST_JOBS = 4096
+
+LEVELS = "files, folders, patterns, names or sets"
+"""What names of levels may be."""
+
+PERSONA = "name, abbreviation or TOML file"
+
+
+def add_game(parser: argparse.ArgumentParser) -> None:
+    """--game."""
+    parser.add_argument("--game", default="minidungeons2", type=filled, metavar="GAME",
+                        help='game, or "module:object" of one of your own (default: %(default)s)')
+
+
+def add_level_options(parser: argparse.ArgumentParser) -> None:
+    """--game, --rules, --option, --allow-unreachable."""
+    add_game(parser)
+    parser.add_argument("--rules", type=filled, metavar="NAME", help="rule set of the game, such as paper")
+    parser.add_argument("--option", action="append", default=[], type=assignment, metavar="NAME=VALUE",
+                        help="option for the game's level loader; may be repeated")
+    parser.add_argument("--allow-unreachable", action="store_true",
+                        help="a level whose exit cannot be reached is a warning and no error")
+
+
+def add_budget(parser: argparse.ArgumentParser, iterations: int = 10_000) -> None:
+    """--iterations and --seconds."""
+    parser.add_argument("--iterations", type=whole(1, MOST_ITERATIONS), metavar="N",
+                        help=f"search iterations a playthrough (default: {iterations}, none with --seconds)")
+    parser.add_argument("--seconds", type=number(0, MOST_SECONDS, above=True), metavar="S",
+                        help="seconds a playthrough; results then depend on the machine")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """--jobs."""
+    parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="N",
+                        help="cores to use (default: all); without influence on results")
+
+
+def add_backend(parser: argparse.ArgumentParser) -> None:
+    """--backend and --address."""
+    parser.add_argument("--backend", default="loky", choices=("loky", "threading", "dask", "ray"),
+                        help="where the work is done (default: %(default)s)")
+    parser.add_argument("--address", type=filled, metavar="HOST:PORT", help="scheduler of a dask or ray cluster")
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """--seed."""
+    parser.add_argument("--seed", type=whole(0, SEEDS), metavar="N",
+                        help="everything random follows from it (default: a new one, which is printed)")
+
+
+def add_personas(parser: argparse.ArgumentParser) -> None:
+    """--personas."""
+    parser.add_argument("--personas", default=["all"], type=names, metavar="NAMES",
+                        help="names, abbreviations or TOML files with commas between them (default: all)")
+
+
+def add_policies(parser: argparse.ArgumentParser) -> None:
+    """--policy."""
+    parser.add_argument("--policy", action="append", type=filled, metavar="[PERSONA=]POLICY",
+                        help="evolved, paper, ucb1, ucb1:C, a policy's name or file, a run's folder, or formula:TEXT; "
+                        "may be repeated for single personas (default: evolved, where there is one, else ucb1)")
+
+
+def add_out(parser: argparse.ArgumentParser, text: str) -> None:
+    """--out."""
+    parser.add_argument("--out", type=path, metavar="FOLDER", help=text)
+
+
+def game_of(args: argparse.Namespace) -> Game:
+    """The game that was named."""
+    from persona_evo.games import registry
+
+    return registry.get(args.game)
+
+
+def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
+    """Options for the game's level loader."""
+    from persona_evo.api import level_options
+
+    found = dict(args.option)
+    if args.rules is not None:
+        found["rules"] = args.rules
+    if args.allow_unreachable:
+        found["allow_unreachable"] = True
+    return level_options(game, found)
+
+
+def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> list[Level]:
+    """The levels that were named; their warnings are printed."""
+    from persona_evo.cli.say import note
+    from persona_evo.games import mapsets
+
+    found = mapsets.resolve(game, named, options_of(args, game))
+    for level in found:
+        for warning in level.warnings:
+            note(f"{level.name}: {warning}")
+    return found
+
+
+def budget_of(args: argparse.Namespace, iterations: int = 10_000) -> Budget:
+    """The budget of a playthrough."""
+    from persona_evo.search.settings import Budget
+
+    if args.iterations is None and args.seconds is None:
+        return Budget(iterations)
+    return Budget(args.iterations, args.seconds)
+
+
+def jobs_of(args: argparse.Namespace) -> int:
+    """Cores to use."""
+    from persona_evo.evolve.parallel import cores
+
+    return int(args.jobs or cores())
+
+
+def seed_of(args: argparse.Namespace) -> int:
+    """The seed given, or a new one."""
+    from persona_evo.seeds import fresh
+
+    return fresh() if args.seed is None else int(args.seed)
+
+
+def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
+    """The personas that were named with their tree policies, each followed by its baseline where one is asked for."""
+    from persona_evo import api
+    from persona_evo.personas import resolve
+
+    chosen = resolve(args.personas, game)
+    wanted = _policies(args.policy or (), chosen)
+    found: list[Player] = []
+    for persona in chosen:
+        baseline = getattr(args, "baseline", None)
+        beside = f"{persona.name}/{_short(baseline)}" if baseline else ""
+        found.append(api.player(persona, _policy(wanted, persona, game), persona.name, beside))
+        if baseline:
+            found.append(api.player(persona, api.tree_policy(baseline, persona, game), beside))
+    return found
+
+
+def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
+    from persona_evo import api
+    from persona_evo.cli.say import note
+    from persona_evo.errors import PolicyError
+
+    asked = wanted.get(persona.name, wanted.get(""))
+    if asked is not None:
+        return api.tree_policy(asked, persona, game)
+    try:
+        return api.tree_policy("evolved", persona, game)
+    except PolicyError as e:
+        if not e.what.startswith("there is no evolved policy"):
+            raise
+        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet (persona-evo evolve --persona "
+             f"{persona.name})")
+        return api.tree_policy("ucb1", persona, game)
+
+
+def _policies(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, str]:
+    """Persona's name ("" for all) -> policy."""
+    by_word = {word.lower(): p.name for p in personas for word in (p.name, p.short)}
+    found: dict[str, str] = {}
+    for text in given:
+        who, mark, policy = text.partition("=")
+        if mark and who.strip().isidentifier() and not text.startswith("formula:"):
+            name = by_word.get(who.strip().lower())
+            if name is None:
+                from persona_evo.errors import unknown
+
+                expected, hint = unknown(who.strip(), [p.name for p in personas])
+                raise SettingsError(
+                    "--policy names a persona that does not play", found=who, expected=expected, hint=hint
+                )
+        else:
+            name, policy = "", text
+        if name in found:
+            raise SettingsError("--policy is given twice" + (f" for {name}" if name else ""), found=text)
+        found[name] = policy
+    return found
+
+
+def _short(policy: str) -> str:
+    """A policy as a part of a label."""
+    from pathlib import Path
+
+    return "formula" if policy.startswith("formula:") else Path(policy).stem or policy

@@ -1,0 +1,126 @@
+"""An argparse that answers mistakes with one clear message, and the kinds of values that options take."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from persona_evo.errors import SettingsError, nearest, unknown
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are SettingsError, with the nearest known option or command."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("allow_abbrev", False)
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse what stands on the command line."""
+        raise SettingsError(message, hint=f"{self.prog} --help lists what there is")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but what is left over is refused at once, by the command that it stands behind."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self._refuse(rest)
+        return found, rest
+
+    def _refuse(self, rest: Sequence[str]) -> NoReturn:
+        option = next((r for r in rest if r.startswith("-")), None)
+        if option is None:
+            raise SettingsError(
+                "more arguments than this command takes", found=" ".join(rest), hint=f"see {self.prog} --help"
+            )
+        word = option.partition("=")[0]
+        known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
+        near = nearest(word, known)
+        raise SettingsError(
+            "no such option", found=word, hint=f"did you mean {near}?" if near else f"see {self.prog} --help"
+        )
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            what = "no such command" if action.dest.startswith("command") else f"no such choice for {_name(action)}"
+            expected, hint = unknown(str(value), [str(c) for c in action.choices])
+            raise SettingsError(what, found=str(value), expected=expected, hint=hint)
+
+
+def _name(action: argparse.Action) -> str:
+    return action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """A kind of value: a whole number in [low, high]."""
+
+    def read(text: str) -> int:
+        value = int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 40 else None
+        if value is None or not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"expected a whole number from {low} to {high}, found {text!r}")
+        return value
+
+    return read
+
+
+def number(low: float, high: float, *, above: bool = False) -> Callable[[str], float]:
+    """A kind of value: a number in [low, high], or with `above` in (low, high]."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (low < value if above else low <= value) or not value <= high:
+            start = "above" if above else "from"
+            raise argparse.ArgumentTypeError(f"expected a number {start} {low:g} up to {high:g}, found {text!r}")
+        return value
+
+    return read
+
+
+def filled(text: str) -> str:
+    """A kind of value: a text that is not empty."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a text, found an empty one")
+    return text
+
+
+def path(text: str) -> Path:
+    """A kind of value: a path."""
+    if not text.strip() or "\0" in text:
+        raise argparse.ArgumentTypeError(f"expected a path, found {text!r}")
+    return Path(text)
+
+
+def names(text: str) -> list[str]:
+    """A kind of value: names with commas between them."""
+    found = [part.strip() for part in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"expected names with commas between them, found {text!r}")
+    return found
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """A kind of value: NAME=VALUE; the value a number, true, false, a text, or texts with commas between them."""
+    name, mark, value = text.partition("=")
+    if not mark or not name.strip():
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")
+    return name.strip(), plain(value.strip())
+
+
+def plain(text: str) -> Any:
+    """A text as the number or truth value that it spells, else as it is."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            return value
+    return text

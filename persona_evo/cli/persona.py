@@ -1,0 +1,142 @@
+"""`persona-evo persona new|check|list`: personas as files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, path
+from persona_evo.cli.say import compiling, note, say
+from persona_evo.errors import PersonaError, Place
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Level
+    from persona_evo.personas import Persona
+    from persona_evo.personas.template import Row, Sample
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("persona", help="start, explain and list personas", description=__doc__)
+    parts = parser.add_subparsers(dest="command_persona", metavar="new|check|list", required=True)
+    new = parts.add_parser("new", help="write a commented file to start from")
+    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.toml)")
+    new.add_argument("--force", action="store_true", help="write over a file that is there")
+    options.add_game(new)
+    new.set_defaults(run=run_new)
+    check = parts.add_parser("check", help="explain what a persona's utility does on sample states")
+    check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
+    check.add_argument("--levels", nargs="+", default=[], type=filled, metavar="LEVEL",
+                       help="also ends of short searches and random games in these levels")
+    options.add_level_options(check)
+    check.set_defaults(run=run_check)
+    listing = parts.add_parser("list", help="the personas that ship with the project")
+    options.add_game(listing)
+    listing.set_defaults(run=run_list)
+
+
+def run_new(args: argparse.Namespace) -> int:
+    """Write a file that loads as it is."""
+    import re
+
+    from persona_evo.personas import template
+
+    game = options.game_of(args)
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", args.name):
+        raise PersonaError("not a name for a persona", found=repr(args.name), expected="letters, digits, _ and -")
+    target = args.out or path(f"{args.name}.toml")
+    if target.exists() and not args.force:
+        raise PersonaError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
+    target.write_text(template.text(args.name, game), encoding="utf-8", newline="\n")
+    say(f"wrote {target}")
+    say(f"next: edit its utility, then  persona-evo persona check {target}")
+    return 0
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Explain a persona on made-up states, and on states of real levels."""
+    from persona_evo.personas import load, template
+
+    game = options.game_of(args)
+    persona = load(args.file, game)
+    say(f"{persona.name} ({persona.title or persona.name}) for {game.title}")
+    if persona.description:
+        say(persona.description)
+    say(f"\nutility   {persona.utility.text}")
+    for stage in persona.stages:
+        until = f"  until {stage.until.text}" if stage.until is not None else ""
+        say(f"stage     {stage.title}: {stage.utility.text}{until}")
+    if persona.always is not None:
+        say(f"always    {persona.always.text}")
+    say(f"priority  {persona.priority} ({_metric(game, persona.priority)})\n")
+    for symbol in game.symbols:
+        if symbol in persona.utility.symbols:
+            say(f"  {symbol:<5} {_metric(game, symbol)}")
+    say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
+    if args.levels:
+        levels = options.levels_of(args, game, args.levels)
+        compiling()
+        for level in levels:
+            say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
+    return 0
+
+
+def run_list(args: argparse.Namespace) -> int:
+    """One line a persona."""
+    from persona_evo.personas import catalog
+
+    found = catalog(options.game_of(args))
+    width = max((len(p.name) for p in found), default=0)
+    for persona in found:
+        say(f"{persona.name:<{width}}  {persona.short:<4} {persona.description or persona.title}")
+        say(f"{'':<{width}}       {persona.utility.text}")
+    if not found:
+        note("no personas ship for this game: persona-evo persona new NAME writes one")
+    return 0
+
+
+def _metric(game: Game, symbol: str) -> str:
+    return next((f"{m.name}: {m.meaning}" for m in game.metrics if m.symbol == symbol), symbol)
+
+
+def _table(title: str, rows: Sequence[Row]) -> str:
+    from persona_evo.report.tables import Table
+
+    staged = any(row.stage for row in rows)
+    body = []
+    for row in rows:
+        parts = "  ".join(f"{name} = {value:.4g};" for name, value in row.parts).rstrip(";")
+        values = " ".join(f"{symbol}={value:.3g}" for symbol, value in row.values.items())
+        body.append([row.label, f"{row.utility:.4g}", *([row.stage] if staged else []), parts, values])
+    headers = ["state", "utility", *(["stage"] if staged else []), "terms", "metrics"]
+    return Table(title, headers, body, left=frozenset({2, 3, 4})).render()
+
+
+def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
+    """The start of a level, the end of a short search by this persona, and ends of games played at random."""
+    import numpy as np
+
+    from persona_evo.personas.template import Sample
+    from persona_evo.search.plan import plan
+    from persona_evo.search.settings import Budget
+    from persona_evo.search.tree_policy import TreePolicy
+    from persona_evo.seeds import below, stream
+
+    found = [Sample("at the start", game.measure(level, game.start(level)))]
+    best = plan(game, level, persona.utility, TreePolicy.ucb1(), Budget(3000))
+    found.append(Sample(f"best of a short search, {len(best.actions)} moves", best.metrics))
+    for trial in range(3):
+        state, rng = game.start(level), stream(trial)
+        moves = 0
+        while game.over(level, state) == 0 and moves < game.horizon:
+            legal = game.legal(level, state)
+            if not legal:
+                break
+            game.rules().step(level.tables, state, legal[int(below(rng, len(legal)))], rng)
+            moves += 1
+        ending = ("still running", "won", "lost", "ended")[game.over(level, np.ascontiguousarray(state))]
+        found.append(Sample(f"random game, {ending} after {moves}", game.measure(level, state)))
+    return found

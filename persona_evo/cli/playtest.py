@@ -1,0 +1,184 @@
+"""`persona-evo playtest`: many playthroughs of levels by personas, and what they say about the levels."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.api import Results
+    from persona_evo.games.core import Game, Level
+    from persona_evo.playtest.analysis import Analysis
+    from persona_evo.playtest.batch import Player
+    from persona_evo.playtest.batch import Progress as Played
+
+MOST_TRIALS = 100_000
+BOUND_SECONDS = 3.0
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__)
+    parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
+    add_playing(parser)
+    parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
+                        help="each persona also plays by this policy and is compared with that (default: ucb1)")
+    parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
+                        help="such as 'runner.win_rate >= 0.95'; exit code 1 if it fails; may be repeated")
+    parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
+                        help="time to look for the best possible utility of each persona in each level, 0 for none "
+                        "(default: %(default)s)")
+    parser.add_argument("--no-pictures", action="store_true", help="no charts, heatmaps and replays")
+    parser.add_argument("--no-replays", action="store_true", help="no replays")
+    options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
+                    "(default: a new one below playtests/)")
+    parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
+    parser.set_defaults(run=run)
+
+
+def add_playing(parser: argparse.ArgumentParser) -> None:
+    """What `playtest` and `compare` share."""
+    options.add_personas(parser)
+    options.add_policies(parser)
+    parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
+                        help="playthroughs of each player in each level (default: %(default)s)")
+    options.add_budget(parser)
+    parser.add_argument("--search", choices=("paper", "anytime"), default="anytime",
+                        help="rules of the search (default: %(default)s)")
+    options.add_jobs(parser)
+    options.add_backend(parser)
+    options.add_seed(parser)
+    options.add_level_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
+    from persona_evo.playtest import require
+
+    requirements = require.parse_all(args.require) if args.require else []
+    if args.resume is not None:
+        results, game_name = _resumed(args), None
+    else:
+        if not args.levels:
+            raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
+                                hint="persona-evo level list shows those that ship")
+        game = options.game_of(args)
+        levels = options.levels_of(args, game, args.levels)
+        players = options.players_of(args, game)
+        for requirement in requirements:
+            requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
+        results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
+    if not results.complete:
+        return interrupted(results)
+    analysis = finish(args, results, game_name)
+    return 0 if analysis.passed else 1
+
+
+def play(
+    args: argparse.Namespace, game: Game, levels: list[Level], players: list[Player], folder: Path | None
+) -> Results:
+    """Play everything, with progress."""
+    from persona_evo.api import as_results
+    from persona_evo.playtest import batch
+    from persona_evo.search.settings import SearchSettings
+
+    seed, budget = options.seed_of(args), options.budget_of(args)
+    if folder is not None and args.seed is None:
+        seed = _seed_of(folder, seed)
+    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
+    note(f"{len(players)} players, {len(levels)} levels, {args.trials} trials, {limit} a playthrough, seed {seed}"
+         + (f", into {folder}" if folder is not None else ""))
+    compiling()
+    return as_results(
+        batch.playtest(
+            game, levels, players, args.trials, seed=seed, budget=budget, settings=SearchSettings.preset(args.search),
+            jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
+            game_name=args.game,
+        )
+    )
+
+
+def _resumed(args: argparse.Namespace) -> Results:
+    from persona_evo.api import as_results
+    from persona_evo.playtest import batch
+
+    if args.levels or args.out is not None:
+        raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
+    compiling()
+    played = batch.resume(
+        args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller()
+    )
+    note(f"{len(played.players)} players, {len(played.levels)} levels, {played.trials} trials, seed {played.seed}")
+    return as_results(played)
+
+
+def teller() -> Callable[[Played], None]:
+    """Shows how far the playthroughs are."""
+    line = Progress()
+
+    def tell(p: Played) -> None:
+        line.show(f"{p.done}/{p.total} playthroughs, {p.player} in {p.level}, {duration(p.eta)} to go",
+                  last=p.done == p.total)
+
+    return tell
+
+
+def interrupted(results: Results) -> int:
+    """Say what is kept after Ctrl-C; the exit code."""
+    if results.folder is None:
+        note(f"stopped after {len(results.records)} playthroughs, which are not kept")
+    else:
+        note(f"stopped; {len(results.records)} playthroughs are kept in {results.folder}")
+        note(f"go on with: persona-evo playtest --resume {results.folder}")
+    return 130
+
+
+def finish(args: argparse.Namespace, results: Results, game_name: str | None) -> Analysis:
+    """Look for the limits, analyse, write the folder and print the summary."""
+    from persona_evo.api import add_bounds
+    from persona_evo.report.text import summary_text
+
+    if args.bound_seconds > 0:
+        line = Progress()
+        add_bounds(results, args.bound_seconds, options.jobs_of(args),
+                   lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
+    analysis = results.check(*args.require)
+    line = Progress()
+    folder = results.folder or Path()
+    page = results.write(
+        folder, analysis=analysis, pictures=not args.no_pictures, replays=not args.no_replays,
+        progress=lambda text: line.show(f"drawing {text}"),
+    )
+    Progress.done_with_line()
+    say(summary_text(analysis))
+    say(f"\nseed {results.seed}; everything is in {folder}, start with {page}")
+    return analysis
+
+
+def _new_folder(levels: list[Level]) -> Path:
+    """A folder that is not there yet, named by the moment and the levels."""
+    import re
+
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    words = re.sub(r"[^A-Za-z0-9_.]+", "_", levels[0].name)
+    name = f"{moment}-{words}" + (f"-and-{len(levels) - 1}-more" if len(levels) > 1 else "")
+    folder, copies = Path("playtests") / name, 1
+    while folder.exists():
+        copies += 1
+        folder = Path("playtests") / f"{name}-{copies}"
+    return folder
+
+
+def _seed_of(folder: Path, otherwise: int) -> int:
+    """The seed of the playtest that a folder holds, so that the same command continues it."""
+    from persona_evo.playtest import journal
+
+    return journal.reopen(folder).seed if (folder / journal.CONFIG).is_file() else otherwise

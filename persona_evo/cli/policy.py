@@ -1,0 +1,149 @@
+"""`persona-evo policy list|show|export|install`: tree policies, shipped, your own, and those of runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import formula, options
+from persona_evo.cli.parser import filled
+from persona_evo.cli.say import say
+from persona_evo.errors import Place, PolicyError
+
+if TYPE_CHECKING:
+    from persona_evo.store.policies import Policy
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("policy", help="list, show, export and install tree policies", description=__doc__)
+    parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|install", required=True)
+    listing = parts.add_parser("list", help="the policies that are found by name, and where")
+    options.add_game(listing)
+    listing.set_defaults(run=run_list)
+    what = "a policy's name or file, or the folder of a run"
+    show = parts.add_parser("show", help="a policy's formula, what its symbols mean, and where it comes from")
+    show.add_argument("policy", type=filled, metavar="POLICY", help=what)
+    options.add_game(show)
+    show.set_defaults(run=run_show)
+    export = parts.add_parser("export", help="a policy's formula in another language")
+    export.add_argument("policy", type=filled, metavar="POLICY", help=what)
+    formula.add_export(export)
+    next(a for a in export._actions if a.dest == "to").choices = (*formula.KINDS, "json")
+    export.add_argument("--raw", action="store_true", help="the formula as evolved, not the simplified one")
+    options.add_game(export)
+    export.set_defaults(run=run_export)
+    install = parts.add_parser("install", help="copy a run's policy into ./policies, where commands find it by name")
+    install.add_argument("policy", type=filled, metavar="RUN", help=what)
+    install.add_argument("--name", type=filled, metavar="NAME", help="to be found by (default: the persona's)")
+    install.add_argument("--force", action="store_true", help="write over one that is there")
+    options.add_game(install)
+    install.set_defaults(run=run_install)
+
+
+def run_list(args: argparse.Namespace) -> int:
+    """One line a policy."""
+    from persona_evo.report.tables import Table
+    from persona_evo.store import policies
+
+    game = options.game_of(args)
+    rows = []
+    for p in policies.available(game.name):
+        text = p.best if p.kind == "formula" else "UCB1"
+        rows.append([Path(p.file).stem, p.persona or "anyone", "–" if p.mean is None else f"{p.mean:.3f}",
+                     text if len(text) <= 60 else text[:57] + "...", p.file])
+    table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
+    say(table.render())
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Everything that a policy's file says, for people."""
+    policy = _load(args)
+    for label, text in _facts(policy):
+        if text:
+            say(f"{label:<15} {text}")
+    if policy.metrics:
+        say("\nwhat its symbols mean")
+        for symbol, meaning in policy.metrics.items():
+            say(f"  {symbol:<5} {meaning}")
+    if policy.fitness:
+        say("\nmean utility in the levels it was trained on, on fresh seeds")
+        for level, value in policy.fitness.items():
+            say(f"  {level:<12} {value:.4f}")
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Print or write a policy's formula in another language."""
+    from persona_evo.formula import parse
+    from persona_evo.search.tree_policy import UCB1_FORMULA
+
+    policy = _load(args)
+    if args.to == "json":
+        text = json.dumps(policy.to_dict(), indent=2, ensure_ascii=False)
+        if args.out is None:
+            say(text)
+        else:
+            args.out.write_text(text + "\n", encoding="utf-8", newline="\n")
+            say(f"wrote {args.out}")
+        return 0
+    text = policy.formula if args.raw else policy.best
+    if policy.kind == "ucb1":
+        text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))
+    about = f"tree policy {policy.name} for {policy.game}" + (f", persona {policy.persona}" if policy.persona else "")
+    return formula.write(parse(text), args, about)
+
+
+def run_install(args: argparse.Namespace) -> int:
+    """Copy a policy to where it is found by name."""
+    import dataclasses
+    import re
+
+    from persona_evo.store import policies
+
+    policy = _load(args)
+    name = args.name or policy.persona or policy.name
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise PolicyError("not a name for a policy", found=repr(name), expected="letters, digits, _ . and -")
+    target = Path(policies.FOLDER) / policy.game / f"{name}.json"
+    if target.exists() and not args.force:
+        raise PolicyError("there is such a policy already", place=Place(str(target)), hint="--force writes over it")
+    policies.write(dataclasses.replace(policy, name=name), target)
+    say(f"wrote {target}")
+    say(f"playtest with it: persona-evo playtest LEVELS... --personas {policy.persona or 'all'} --policy {name}")
+    return 0
+
+
+def _load(args: argparse.Namespace) -> Policy:
+    from persona_evo.api import load_policy
+
+    return load_policy(args.policy, options.game_of(args).name)
+
+
+def _facts(policy: Policy) -> list[tuple[str, str]]:
+    run = policy.run
+    evolution = policy.evolution
+    facts = [
+        ("policy", policy.name),
+        ("game", policy.game + (f", rules version {policy.game_version}" if policy.game_version else "")),
+        ("persona", policy.persona),
+        ("utility", policy.utility),
+        ("priority", policy.priority),
+        ("formula", policy.formula if policy.kind == "formula" else f"mean + {policy.c:.6g} sqrt(ln P / N)"),
+        ("simplified", policy.simplified),
+        ("", policy.simplification),
+        ("mean utility", "" if policy.mean is None else f"{policy.mean:.4f}"),
+        ("trained on", ", ".join(policy.levels)),
+        ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
+        ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
+        ("search", ", ".join(f"{k} {v}" for k, v in policy.search.items())),
+        ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None)),
+        ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),
+        ("notes", policy.notes),
+        ("source", policy.source),
+        ("file", policy.file),
+    ]
+    return facts

@@ -1,0 +1,77 @@
+"""What commands print: results to standard output, progress and notices to standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+
+def say(text: object = "", stream: TextIO | None = None) -> None:
+    """Print a line or lines; in plain ASCII where the terminal cannot show the rest."""
+    target = sys.stdout if stream is None else stream
+    line = str(text)
+    try:
+        line.encode(getattr(target, "encoding", None) or "ascii")
+        target.write(line + "\n")
+    except (UnicodeEncodeError, LookupError):
+        from persona_evo.report.tables import put
+
+        put(target, line)
+    target.flush()
+
+
+def note(text: object) -> None:
+    """Print to standard error: what is going on, and what is no result."""
+    Progress.done_with_line()
+    say(text, sys.stderr)
+
+
+class Progress:
+    """A line that is rewritten on a terminal, and written anew now and then elsewhere."""
+
+    _open = False
+
+    def __init__(self, every: float = 15.0) -> None:
+        self.every = every
+        self._last: float | None = None
+
+    def show(self, text: str, *, last: bool = False) -> None:
+        """Say how far things are; `last` keeps the line."""
+        import time
+
+        stream = sys.stderr
+        if stream.isatty():
+            encoding = stream.encoding or "ascii"
+            stream.write("\r\x1b[2K" + text.encode(encoding, "replace").decode(encoding))
+            stream.flush()
+            Progress._open = True
+            if last:
+                Progress.done_with_line()
+            return
+        now = time.monotonic()
+        if last or self._last is None or now - self._last >= self.every:
+            self._last = now
+            say(text, stream)
+
+    @classmethod
+    def done_with_line(cls) -> None:
+        """End the line that is being rewritten, if there is one."""
+        if cls._open:
+            sys.stderr.write("\n")
+            cls._open = False
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 12 min, 3 h 20 min."""
+    if seconds < 90:
+        return f"{max(0.0, seconds):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def compiling() -> None:
+    """Say so when the engine has to be compiled first."""
+    from persona_evo import compiling as machine
+
+    if not machine.INTERPRET and not machine.is_warm():
+        note("compiling the engine once for this machine, about 30 s ...")

@@ -1,0 +1,55 @@
+"""`persona-evo solve`: the best plan that can be found for a persona in a level, and whether a better one can exist."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, number
+from persona_evo.cli.say import compiling, say
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Level
+    from persona_evo.search.bounds import Solution
+
+METHODS = ("auto",)
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("solve", help="the best known plan for a persona in a level", description=__doc__)
+    parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
+    parser.add_argument("--persona", required=True, type=filled, metavar="PERSONA", help=options.PERSONA)
+    parser.add_argument("--method", choices=METHODS, default="auto", help="(default: %(default)s)")
+    parser.add_argument("--seconds", type=number(0, options.MOST_SECONDS, above=True), default=10.0, metavar="S",
+                        help="time for each level (default: %(default)s)")
+    options.add_seed(parser)
+    options.add_level_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve each level and print what was found."""
+    from persona_evo.personas import load
+    from persona_evo.search.bounds import solve
+
+    game = options.game_of(args)
+    persona = load(args.persona, game)
+    levels = options.levels_of(args, game, args.levels)
+    compiling()
+    for level in levels:
+        show(game, level, solve(game, level, persona.utility, seconds=args.seconds))
+    return 0
+
+
+def show(game: Game, level: Level, solution: Solution) -> None:
+    """A solution in words."""
+    states = game.replay(level, solution.actions)
+    names = [game.action_name(level, s, a) for s, a in zip(states, solution.actions, strict=False)]
+    metrics = game.measure(level, states[-1])
+    ending = ("not over", "won", "lost", "ended")[game.over(level, states[-1])]
+    proof = "proven: no plan is better" if solution.proven else f"best known, not proven; at most {solution.upper:.4f}"
+    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {len(names)} moves, by {solution.method}")
+    say("  " + " ".join(names))
+    say("  " + " ".join(f"{k}={v:.4g}" for k, v in metrics.items()))

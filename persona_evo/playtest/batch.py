@@ -1,0 +1,410 @@
+"""Many playthroughs: every player in every level, as often as asked, on all cores.
+
+A playthrough's seed is made of the seed given, the level's name and text, the player's label and the number of the
+trial, so a result depends neither on the number of jobs nor on what else is played in the same batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.formula import parse
+from persona_evo.games import registry
+from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
+from persona_evo.personas import Persona
+from persona_evo.playtest.journal import Journal, reopen
+from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.records import OUTCOMES, Playthrough
+from persona_evo.search.plan import MAX_NODES, Plan, Planner, capacity_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.seeds import derive
+
+MAX_TRIALS = 100_000
+"""Most trials of each player in each level."""
+
+_ROUND_SECONDS = 2.0
+"""How long a round of tasks should take; playthroughs are written down and progress is told after each."""
+
+_ALONE_SECONDS = 1.5
+"""Work that takes less than this is not worth the start of worker processes."""
+
+_NODES_A_SECOND = 1_000_000
+"""Room for nodes that a budget of time alone is given."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """A persona with the tree policy it plays by.
+
+    label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
+    compared with, "" for none.
+    """
+
+    persona: Persona
+    policy: TreePolicy
+    label: str = ""
+    baseline: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.persona.name)
+
+
+class Progress(NamedTuple):
+    """Told after each round: playthroughs done and wanted, seconds to go, level and player of the last one."""
+
+    done: int
+    total: int
+    eta: float
+    level: str
+    player: str
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass
+class Results:
+    """A batch of playthroughs, in the order of levels, players and trials, and what it was made with.
+
+    bounds: the best utilities known, by (level, persona's name). complete: False after Ctrl-C. folder: where the
+    playthroughs are kept, None if nowhere.
+    """
+
+    game: Game
+    levels: Sequence[Level]
+    players: Sequence[Player]
+    trials: int
+    seed: int
+    budget: Budget
+    settings: SearchSettings
+    records: list[Playthrough]
+    complete: bool = True
+    folder: Path | None = None
+    bounds: dict[tuple[str, str], Bound] = field(default_factory=dict)
+
+    @property
+    def baselines(self) -> dict[str, str]:
+        """Label of a player -> label of the one it is compared with."""
+        return {p.label: p.baseline for p in self.players if p.baseline}
+
+    @property
+    def priorities(self) -> dict[str, str]:
+        """Label of a player -> symbol of the metric that its persona is about."""
+        return {p.label: p.persona.priority for p in self.players}
+
+
+class Role(NamedTuple):
+    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c."""
+
+    label: str
+    persona: str
+    utility: str
+    policy: str
+    formula: str | None
+    c: float
+
+    @classmethod
+    def of(cls, player: Player) -> Role:
+        """The role of a player."""
+        policy = player.policy
+        formula = None if policy.formula is None else policy.formula.text
+        return cls(player.label, player.persona.name, player.persona.utility.text, policy.name, formula, policy.c)
+
+    def tree_policy(self, game: Game) -> TreePolicy:
+        """What a search takes."""
+        return TreePolicy.ucb1(self.c) if self.formula is None else TreePolicy.of(self.formula, game, self.policy)
+
+
+class Job(NamedTuple):
+    """One playthrough to be made: numbers of the level, the player and the trial, and its seed."""
+
+    level: int
+    player: int
+    trial: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that decides a playthrough beside its job."""
+
+    game: str
+    levels: tuple[LevelText, ...]
+    roles: tuple[Role, ...]
+    settings: SearchSettings
+    budget: Budget
+
+    @cached_property
+    def digest(self) -> str:
+        """Names this specification in a worker's memory."""
+        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
+
+    def jobs(self, trials: int, seed: int) -> list[Job]:
+        """All playthroughs, level by level, player by player."""
+        texts = [hashlib.blake2b(level.text.encode(), digest_size=8).hexdigest() for level in self.levels]
+        return [
+            Job(i, k, trial, derive(seed, level.name, texts[i], role.label, trial))
+            for i, level in enumerate(self.levels)
+            for k, role in enumerate(self.roles)
+            for trial in range(trials)
+        ]
+
+
+def playtest(
+    game: Game,
+    levels: Sequence[Level],
+    players: Sequence[Player],
+    trials: int,
+    *,
+    seed: int,
+    budget: Budget | None = None,
+    settings: SearchSettings | None = None,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    folder: Path | None = None,
+    progress: Tell | None = None,
+    game_name: str | None = None,
+) -> Results:
+    """Let every player play every level.
+
+    Args:
+        game: what is played.
+        levels: as loaded by `game.load`; names must differ.
+        players: labels must differ.
+        trials: playthroughs of each player in each level, 1 to MAX_TRIALS.
+        seed: everything follows from it, unless the budget is one of time.
+        budget, settings: of each search; 10,000 iterations and the preset `anytime` if not given.
+        jobs, backend, address: see `evolve.parallel.Workers`; without influence on the result.
+        folder: where each playthrough is written down as soon as it is made. A folder with the beginning of the very
+            same batch is continued.
+        progress: called now and then.
+        game_name: how the registry finds the game, where that is not its name ("module:object").
+
+    Returns:
+        Results, not complete if Ctrl-C ended them.
+
+    Raises:
+        SettingsError: nothing to play, or names that are not different.
+        RunError: the folder belongs to something else, is damaged, or in use.
+    """
+    _check(levels, players, trials)
+    budget, settings = budget or Budget(), settings or SearchSettings.anytime()
+    spec = Spec(
+        game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
+        settings, budget,
+    )  # fmt: skip
+    results = Results(game, levels, players, trials, seed, budget, settings, [], folder=folder)
+    todo = spec.jobs(trials, seed)
+    with ExitStack() as stack:
+        journal = None
+        if folder is not None:
+            journal = stack.enter_context(Journal(folder, configuration(spec, game, players, trials, seed)))
+            results.records = journal.records([_key(spec, job) for job in todo])
+        workers = stack.enter_context(_Crew(jobs, backend, address))
+        try:
+            for made in _rounds(spec, todo, len(results.records), workers, progress):
+                if journal is not None:
+                    journal.append(made)
+                results.records += made
+        except KeyboardInterrupt:
+            results.complete = False
+    return results
+
+
+def resume(
+    folder: Path,
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    progress: Tell | None = None,
+) -> Results:
+    """Continue a batch where it stopped, with nothing but its folder (arguments as for `playtest`).
+
+    Raises:
+        RunError: no playtest's folder, damaged, in use, or made with other rules of the game.
+    """
+    known = reopen(folder)
+    game = registry.get(known.game)
+    if game.version != known.game_version:
+        raise RunError(
+            "the rules of the game have changed since this playtest began", place=Place(str(folder)),
+            found=f"version {known.game_version}", expected=f"version {game.version}", hint="play into another folder",
+        )  # fmt: skip
+    levels = [game.load(v["text"], v["name"], v["source"], **v.get("options", {})) for v in known.levels]
+    return playtest(
+        game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
+        budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
+        backend=backend, address=address, folder=folder, progress=progress, game_name=known.game,
+    )  # fmt: skip
+
+
+def _player(row: Mapping[str, Any], game: Game) -> Player:
+    role = Role(*(row[name] for name in Role._fields))
+    persona = Persona(
+        role.persona, game.name, parse(role.utility, game.symbols), row.get("priority", ""), row.get("title", "")
+    )
+    return Player(persona, role.tree_policy(game), role.label, row.get("baseline", ""))
+
+
+def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int, seed: int) -> dict[str, object]:
+    """All that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
+    return {
+        "game": spec.game,
+        "game_version": game.version,
+        "seed": seed,
+        "trials": trials,
+        "budget": spec.budget.to_dict(),
+        "search": spec.settings.to_dict(),
+        "levels": [{**level._asdict(), "options": dict(level.options)} for level in spec.levels],
+        "players": [
+            {**role._asdict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
+            for role, p in zip(spec.roles, players, strict=True)
+        ],
+    }
+
+
+def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> None:
+    if not levels:
+        raise SettingsError("a playtest needs levels", found="none", expected="at least one")
+    if not players:
+        raise SettingsError("a playtest needs players", found="none", expected="at least one persona")
+    if isinstance(trials, bool) or not 1 <= trials <= MAX_TRIALS:
+        raise SettingsError("the number of trials is out of range", found=str(trials), expected=f"1 to {MAX_TRIALS}")
+    for what, names in (("level", [v.name for v in levels]), ("player", [p.label for p in players])):
+        twice = next((n for n in names if names.count(n) > 1), None)
+        if twice is not None:
+            raise SettingsError(f"two {what}s have the same name", found=twice, expected="different names")
+    for player in players:
+        if player.baseline and player.baseline not in [p.label for p in players]:
+            raise SettingsError("a baseline does not play", found=player.baseline, expected="the label of a player")
+
+
+def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
+    return spec.levels[job.level].name, spec.roles[job.player].label, job.trial, job.seed
+
+
+class _Crew:
+    """Workers that are started only where there is enough work for them."""
+
+    def __init__(self, jobs: int, backend: str, address: str | None) -> None:
+        self.workers, self.alone = Workers(jobs, backend, address), Workers(1)
+
+    def __enter__(self) -> _Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.workers.close()
+
+    def for_work(self, seconds: float) -> Workers:
+        """Who should do work that takes one core this long."""
+        here = self.workers.backend in ("loky", "threading") and seconds < _ALONE_SECONDS
+        return self.alone if here else self.workers
+
+
+def _rounds(
+    spec: Spec, todo: Sequence[Job], done: int, crew: _Crew, progress: Tell | None
+) -> Iterator[list[Playthrough]]:
+    """Playthroughs in their order, a round at a time: two to know how long one takes, then a few seconds' worth."""
+    pace, count, first = 0.0, 1, done
+    workers = crew.alone
+    while done < len(todo):
+        chosen = todo[done : done + count]
+        started = time.perf_counter()
+        size = max(1, math.ceil(len(chosen) / (4 * workers.jobs))) if workers is not crew.alone else len(chosen)
+        tasks = [(spec, chosen[i : i + size]) for i in range(0, len(chosen), size)]
+        made = [record for part in workers.map(play, tasks) for record in part]
+        seconds = time.perf_counter() - started
+        done += len(made)
+        if done - first > 1:  # the first one compiles
+            pace = max(1e-6, seconds * (workers.jobs if workers is not crew.alone else 1) / len(made))
+            workers = workers if workers is crew.workers else crew.for_work(pace * (len(todo) - done))
+            count = max(1, min(10_000, round(_ROUND_SECONDS * workers.jobs / pace)))
+        yield made
+        if progress is not None and pace:
+            eta = pace * (len(todo) - done) / workers.jobs
+            progress(Progress(done, len(todo), eta, made[-1].level, made[-1].player))
+
+
+class _Table:
+    """The game, the players and the planner of the level that was played last, in one worker."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec, self.game = spec, registry.get(spec.game)
+        self.roles = [(parse(r.utility, self.game.symbols), r.tree_policy(self.game)) for r in spec.roles]
+        self._number = -1
+        self._planner: Planner | None = None
+
+    def planner(self, number: int) -> Planner:
+        if self._planner is None or self._number != number:
+            text = self.spec.levels[number]
+            level = self.game.load(text.text, text.name, text.source, **dict(text.options))
+            self._number = number
+            self._planner = Planner(self.game, level, self.spec.settings, room(self.spec.budget))
+        return self._planner
+
+    def play(self, job: Job) -> Playthrough:
+        planner = self.planner(job.level)
+        utility, policy = self.roles[job.player]
+        plan = planner.plan(utility, policy, self.spec.budget, job.seed)
+        role = self.spec.roles[job.player]
+        found = record(self.game, planner.level, plan, trial=job.trial)
+        return replace(found, player=role.label, persona=role.persona, policy=role.policy)
+
+
+_tables: dict[str, _Table] = {}
+
+
+def play(task: tuple[Spec, Sequence[Job]]) -> list[Playthrough]:
+    """The playthroughs of a task, in order (this is what workers run)."""
+    spec, jobs = task
+    if spec.digest not in _tables:
+        _tables.clear()
+        _tables[spec.digest] = _Table(spec)
+    table = _tables[spec.digest]
+    return [table.play(job) for job in jobs]
+
+
+def room(budget: Budget) -> int:
+    """Nodes to make room for; less than the most there may be where time alone is the limit."""
+    if budget.seconds is None or budget.iterations is not None or budget.nodes is not None:
+        return capacity_for(budget)
+    return int(min(MAX_NODES, max(10_000, budget.seconds * _NODES_A_SECOND)))
+
+
+def record(game: Game, level: Level, plan: Plan, *, trial: int = 0) -> Playthrough:
+    """A plan as a playthrough: its actions by name, where the avatar was, what happened, and what it died of."""
+    states = game.replay(level, plan.actions, seed=plan.seed)
+    places: list[tuple[int, int]] = []
+    if game.locate is not None:
+        found = [game.locate(level, state) for state in states]
+        places = [p for p in found if p is not None] if None not in found else []
+    events: list[Event] = []
+    if game.events is not None:
+        for step, (before, after) in enumerate(pairwise(states), 1):
+            events += game.events(level, before, after, step)
+    cause = ""
+    if plan.outcome == LOST and game.cause is not None and len(states) > 1:
+        turn = next((i for i, s in enumerate(states) if game.over(level, s) != RUNNING), len(states) - 1)
+        cause = game.cause(level, states[max(1, turn) - 1], states[max(1, turn)])
+    return Playthrough(
+        level=level.name, player="", outcome=OUTCOMES[plan.outcome], metrics=plan.metrics, utility=plan.utility,
+        steps=len(plan.actions), trial=trial, seed=plan.seed, cause=cause, seconds=plan.seconds, stopped=plan.stopped,
+        iterations=plan.iterations, nodes=plan.nodes, proven=plan.proven,
+        actions=[game.action_name(level, s, a) for s, a in zip(states, plan.actions, strict=False)],
+        positions=places, events=events,
+    )  # fmt: skip

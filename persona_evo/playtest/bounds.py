@@ -1,0 +1,120 @@
+"""The best utility that is known for a persona in a level: what results are held against."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.formula import parse
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.personas import Persona
+from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.records import Playthrough
+from persona_evo.store import schema
+
+FILE = "bounds.json"
+"""Where a playtest's folder keeps what was found, so that a continued playtest does not look for it again."""
+
+Tell = Callable[[int, int], None]
+
+
+class Question(NamedTuple):
+    """One level and utility, as they can be sent to a worker."""
+
+    game: str
+    level: LevelText
+    utility: str
+    seconds: float
+
+
+def bounds(
+    game: Game,
+    levels: Sequence[Level],
+    personas: Iterable[Persona],
+    records: Iterable[Playthrough] = (),
+    *,
+    seconds: float = 3.0,
+    jobs: int = 1,
+    folder: Path | None = None,
+    progress: Tell | None = None,
+    game_name: str | None = None,
+) -> dict[tuple[str, str], Bound]:
+    """The best utility known by (level, persona's name), from the solver and from what was played.
+
+    Args:
+        records: playthroughs, of which a better one than the solver's replaces it; a playthrough whose plan was proven
+            to be the best proves the limit.
+        seconds: for the solver, for each level and persona; 0 for what the records say alone.
+        folder: where results are kept and looked up.
+        progress: called with how many of how many are done.
+    """
+    wanted = {p.name: p for p in personas}
+    known = _read(folder) if folder is not None else {}
+    asked = [
+        (level.name, name, Question(game_name or game.name, LevelText.of(level), persona.utility.text, seconds))
+        for level in levels
+        for name, persona in wanted.items()
+        if seconds > 0 and (level.name, name) not in known
+    ]
+    with Workers(jobs if len(asked) > 1 else 1) as workers:
+        for i in range(0, len(asked), workers.jobs):
+            part = asked[i : i + workers.jobs]
+            for (level_name, name, _), bound in zip(part, workers.map(answer, [q for _, _, q in part]), strict=True):
+                known[level_name, name] = bound
+            if folder is not None:
+                _write(folder, known)
+            if progress is not None:
+                progress(min(len(asked), i + len(part)), len(asked))
+    names = {level.name for level in levels}
+    found = {key: bound for key, bound in known.items() if key[0] in names and key[1] in wanted}
+    return _with_records(found, records)
+
+
+def answer(question: Question) -> Bound:
+    """Ask the solver (this is what workers run)."""
+    from persona_evo.search.bounds import solve
+
+    game = registry.get(question.game)
+    text = question.level
+    level = game.load(text.text, text.name, text.source, **dict(text.options))
+    solution = solve(game, level, parse(question.utility, game.symbols), seconds=question.seconds)
+    end = game.replay(level, solution.actions)[-1]
+    return Bound(solution.utility, solution.proven, game.measure(level, end))
+
+
+def _with_records(
+    found: Mapping[tuple[str, str], Bound], records: Iterable[Playthrough]
+) -> dict[tuple[str, str], Bound]:
+    best = dict(found)
+    for r in records:
+        key = r.level, r.persona
+        known = best.get(key)
+        if known is None or r.utility > known.utility + 1e-12:
+            best[key] = Bound(r.utility, r.proven, dict(r.metrics))
+        elif r.proven and not known.proven and r.utility >= known.utility - 1e-12:
+            best[key] = Bound(known.utility, True, known.metrics)
+    return best
+
+
+def _read(folder: Path) -> dict[tuple[str, str], Bound]:
+    """What an earlier call kept; a damaged file counts as none, since all of it can be found again."""
+    try:
+        rows = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return {
+            (r["level"], r["persona"]): Bound(float(r["utility"]), bool(r["proven"]), dict(r["metrics"])) for r in rows
+        }
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _write(folder: Path, known: Mapping[tuple[str, str], Bound]) -> None:
+    rows = [
+        {"level": level, "persona": name, "utility": b.utility, "proven": b.proven, "metrics": dict(b.metrics)}
+        for (level, name), b in known.items()
+    ]
+    schema.write_atomically(folder / FILE, json.dumps(rows, indent=1) + "\n")

@@ -1,0 +1,167 @@
+"""A playtest on disk, from its first playthrough on.
+
+| file | what | written |
+|---|---|---|
+| playtest.json | all that the result depends on | once, before anything else |
+| traces.jsonl | a line for each playthrough, in the order of levels, players and trials | appended |
+| lock | who is at work here | while it is |
+
+Whatever kills the process, the folder holds a beginning of the batch and at most one torn line, which is cut off when
+the batch is continued.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from persona_evo.errors import InputError, Place, RunError
+from persona_evo.playtest.records import Playthrough, from_json
+from persona_evo.store import schema
+from persona_evo.store.lock import Lock
+
+SCHEMA = 1
+"""Version of playtest.json."""
+
+CONFIG, TRACES = "playtest.json", "traces.jsonl"
+
+Key = tuple[str, str, int, int]
+"""Level, player, trial and seed of a playthrough."""
+
+
+class Journal:
+    """A playtest's folder, made or continued, locked until `close` (or the end of `with`).
+
+    Args:
+        folder: of the playtest.
+        config: plain values, all that the result depends on.
+
+    Raises:
+        RunError: the folder holds another playtest, is in use, or cannot be made.
+    """
+
+    def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
+        self.folder, self.path = folder, folder / TRACES
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise RunError("the playtest's folder cannot be made", place=Place(str(folder)), found=e.strerror) from e
+        self._lock = Lock(folder)
+        self._lock.acquire()
+        try:
+            self._claim({"schema": SCHEMA, **config})
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def records(self, wanted: Sequence[Key]) -> list[Playthrough]:
+        """The playthroughs that are there already, which must be the first ones of those wanted.
+
+        Raises:
+            RunError: they are not, or a line is damaged.
+        """
+        if not self.path.exists():
+            return []
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith(b"\n")]
+        if len(whole) < len(lines):
+            with open(self.path, "r+b") as f:
+                f.truncate(sum(map(len, whole)))
+        found = []
+        for number, line in enumerate(whole, 1):
+            place = Place(str(self.path), number)
+            try:
+                record = from_json(line.decode("utf-8"), place)
+            except UnicodeDecodeError as e:
+                raise RunError("a playthrough is not UTF-8", place=place, hint="restore the file from a copy") from e
+            key = record.level, record.player, record.trial, record.seed
+            if number > len(wanted) or key != wanted[number - 1]:
+                raise RunError(
+                    "a playthrough does not belong here", place=place, found=", ".join(map(str, key[:3])),
+                    expected=", ".join(map(str, wanted[number - 1][:3])) if number <= len(wanted) else "no more lines",
+                    hint="restore the file, or play into another folder",
+                )  # fmt: skip
+            found.append(record)
+        return found
+
+    def append(self, records: Sequence[Playthrough]) -> None:
+        """Write playthroughs down, safe from a crash when this returns."""
+        with open(self.path, "a", encoding="utf-8", newline="\n") as f:
+            f.writelines(record.to_json() + "\n" for record in records)
+            f.flush()
+            os.fsync(f.fileno())
+
+    def close(self) -> None:
+        """Give the folder free."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _claim(self, config: Mapping[str, Any]) -> None:
+        path = self.folder / CONFIG
+        if path.exists():
+            known, _ = schema.read(path, RunError)
+            ours = json.loads(json.dumps(config))
+            different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
+            if different:
+                raise RunError(
+                    "the folder holds another playtest", place=Place(str(path)), found="other " + ", ".join(different),
+                    hint="name another folder, or delete this one",
+                )  # fmt: skip
+            return
+        if self.path.exists():
+            raise RunError(
+                f"the folder has {TRACES} but no {CONFIG}", place=Place(str(self.folder)), hint="name another folder"
+            )
+        schema.write_atomically(path, schema.dump(config))
+
+
+@dataclass(frozen=True)
+class Reopened:
+    """What a playtest's folder says it was made with, as it stands in its file."""
+
+    game: str
+    game_version: int
+    seed: int
+    trials: int
+    budget: Mapping[str, Any]
+    search: Mapping[str, Any]
+    levels: Sequence[Mapping[str, Any]]
+    players: Sequence[Mapping[str, Any]]
+
+
+def reopen(folder: Path) -> Reopened:
+    """Read back the configuration of a playtest.
+
+    Raises:
+        RunError: no playtest's folder, or a damaged file (with line and column).
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise RunError(
+            "this is not the folder of a playtest", place=Place(str(folder)), expected=f"a folder with {CONFIG}"
+        )
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    r = schema.Reader(data, text, str(path), RunError)
+    for kind, keys in (("levels", ("name", "text", "source")), ("players", ("label", "persona", "utility", "policy"))):
+        for i, row in enumerate(r.get(kind, list, "a list")):
+            for key in keys:
+                if not isinstance(row, dict) or not isinstance(row.get(key), str):
+                    raise _damaged(r, kind, i, key)
+    return Reopened(
+        r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
+        r.object("search").data, data["levels"], data["players"],
+    )  # fmt: skip
+
+
+def _damaged(reader: schema.Reader, kind: str, index: int, key: str) -> InputError:
+    return reader.fail(f"has no {key!r}", kind, index, expected="as this program wrote it", hint="restore the file")

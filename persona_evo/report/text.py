@@ -1,0 +1,41 @@
+"""What a playtest found, as text for a terminal."""
+
+from __future__ import annotations
+
+import shutil
+
+from persona_evo.playtest.analysis import Analysis
+from persona_evo.playtest.metrics import EVERY
+from persona_evo.report import tables
+from persona_evo.report.tables import Table
+
+
+def summary_text(analysis: Analysis, width: int | None = None) -> str:
+    """Tables, findings and requirements for a terminal of `width` columns (its own width if not given)."""
+    levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
+    columns = width or shutil.get_terminal_size((100, 24)).columns
+    shown = [tables.summary_table(analysis.summaries, analysis.infos, EVERY if len(levels) > 1 else levels[0])]
+    if len(levels) > 1:
+        shown.append(level_table(analysis))
+    if analysis.baseline:
+        shown.append(tables.counts_table(analysis.baseline, "against the baseline"))
+    parts = [table.render(columns) for table in shown]
+    parts.append("findings\n" + tables.findings_text(analysis.findings))
+    if analysis.checks:
+        parts.append(tables.check_table(analysis.checks).render(columns))
+    return "\n\n".join(parts)
+
+
+def level_table(analysis: Analysis) -> Table:
+    """Win rate, mean utility and its limit for each player, a level a line."""
+    players = list(dict.fromkeys(s.player for s in analysis.summaries))
+    levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
+    cells: dict[tuple[str, str], str] = {}
+    for s in analysis.summaries:
+        limit = "" if s.bound is None else f" of {s.bound.utility:.3f}{'' if s.bound.proven else '?'}"
+        cells[s.level, s.player] = f"{s.win_rate.value * 100:.0f} %  {s.utility.value:.3f}{limit}"
+    rows = [[level, *(cells.get((level, p), "–") for p in players)] for level in levels]
+    bounds = [s.bound for s in analysis.summaries if s.bound is not None]
+    note = "win rate, mean utility" + (" and its limit" if bounds else "")
+    note += "; ? is best known and not proven" if any(not b.proven for b in bounds) else ""
+    return Table("level by level", ["", *players], rows, [note])
