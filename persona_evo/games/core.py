@@ -114,6 +114,9 @@ class Game:
     events(level, before, after, step) -> what happened between two states.
     draw: "module:function" that draws a state with matplotlib (loaded on demand).
     structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
+    reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
+    lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
+    proofs of what is best are as good as these bounds.
     """
 
     name: str
@@ -136,6 +139,7 @@ class Game:
     levels: str | None = None
     level_suffixes: tuple[str, ...] = (".txt",)
     cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
+    reach: Callable[[], Any] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:

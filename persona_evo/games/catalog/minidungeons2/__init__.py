@@ -172,6 +172,13 @@ def structure(level: Level) -> dict[str, float]:
     return measured(level.facts["grid"])
 
 
+def reach() -> Any:
+    """What each metric can still become (see `reach`)."""
+    from persona_evo.games.catalog.minidungeons2.reach import reach as compiled
+
+    return compiled
+
+
 GAME = Game(
     name="minidungeons2",
     title="MiniDungeons 2",
@@ -188,4 +195,5 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.minidungeons2.draw",
     levels=str(Path(__file__).parent / "levels"),
+    reach=reach,
 )

@@ -1,0 +1,80 @@
+"""A level, a utility and a horizon as a search for the best plan sees them: what tells states apart, what bounds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from persona_evo.errors import SettingsError
+from persona_evo.formula import Formula
+from persona_evo.games.core import Game, Level
+from persona_evo.search.intervals import CONSTANT, RISING, UNKNOWN, Span, span
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Find the plan of at most `horizon` moves whose last state has the highest utility.
+
+    Raises:
+        SettingsError: the game is not a deterministic game for one player, or the horizon is out of range.
+    """
+
+    game: Game
+    level: Level
+    utility: Formula
+    horizon: int
+
+    def __post_init__(self) -> None:
+        if self.game.players != 1 or not self.game.deterministic:
+            raise SettingsError(
+                f"{self.game.title} has no best plan",
+                found=f"{self.game.players} players, {'deterministic' if self.game.deterministic else 'random'}",
+                expected="a deterministic game for one player",
+                hint="play it move by move instead",
+            )
+        if not 1 <= self.horizon <= 1_000_000:
+            raise SettingsError("the horizon is out of range", found=str(self.horizon), expected="from 1 to 1,000,000")
+
+    @classmethod
+    def of(cls, game: Game, level: Level, utility: Formula, horizon: int = 0) -> Problem:
+        """The problem with the game's own horizon where none is given."""
+        return cls(game, level, utility, horizon or game.horizon)
+
+    def ranges(self, depth: int = 0) -> dict[str, tuple[float, float]]:
+        """What each metric can be after `depth` moves or more."""
+        return {
+            m.symbol: (float(depth), float(self.horizon)) if m.clock else (m.low, m.high) for m in self.game.metrics
+        }
+
+    def ceiling(self, depth: int = 0) -> float:
+        """No state after `depth` moves or more is worth more."""
+        return self._span(depth).high
+
+    def _span(self, depth: int) -> Span:
+        clock = self.game.clock
+        return span(self.utility, self.ranges(depth), self.game.metrics[clock].symbol if clock >= 0 else "")
+
+    @cached_property
+    def clocked(self) -> bool:
+        """Whether a state met again later can be worth more than before, so that the depth belongs to its identity."""
+        return self._span(0).way in (RISING, UNKNOWN)
+
+    @cached_property
+    def rises(self) -> tuple[int, ...] | None:
+        """1 for each metric with which the utility rises; None where it goes up and down with one."""
+        ways = [span(self.utility, self.ranges(), symbol).way for symbol in self.game.symbols]
+        return None if UNKNOWN in ways else tuple(int(way == RISING) for way in ways)
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether the bound does not fall with the depth."""
+        return self._span(0).way in (CONSTANT, RISING, UNKNOWN)
+
+    def used(self, *others: Formula) -> int:
+        """Bit mask of the metrics that tell states apart: those that a formula reads and that the game's `key` need not
+        cover. The clock is not among them (see `clocked`), nor are costly metrics, which follow from the state.
+        """
+        symbols = self.utility.symbols.union(*(f.symbols for f in others))
+        return sum(
+            1 << i for i, m in enumerate(self.game.metrics) if m.symbol in symbols and not m.clock and not m.costly
+        )
