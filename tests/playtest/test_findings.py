@@ -51,7 +51,7 @@ def test_dead_content_by_place_and_by_kind() -> None:
     things = {
         "one": [
             ("treasure", 2, 2), ("treasure", 5, 6), ("monster:goblin", 3, 3), ("monster:ogre", 4, 4),
-            ("portal", 1, 1), ("portal", 8, 8), ("trap", 7, 7),
+            ("portal", 1, 1), ("portal", 8, 8), ("trap", 7, 7), ("exit", 6, 1),
         ]
     }  # fmt: skip
     found = find(records, INFOS, things=things)
