@@ -204,28 +204,34 @@ def expand(legal: Any, step: Any, over: Any, measure: Any, key: Any, tables: Any
 
 
 @compiled
+def rate(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, weights: Any, pops: Any,
+         pconst: Any, vars: Any, stack: Any, child: int, visits: int, log_visits: float, player: int) -> float:
+    """The tree policy's score of a child whose parent has `visits` visits."""
+    holds = opts[HOLDS]
+    if holds == IS_UCB1:
+        twin = links[child, TWIN]
+        n = max(1, links[twin, VISITS])
+        return values[twin, TOTAL] / n + weights[0] * math.sqrt(log_visits / n)  # type: ignore[no-any-return]
+    if holds == 2:
+        return score(measure, tables, links, values, states, child, visits, player, pops, pconst, vars, stack, opts)
+    return values[child, SCORE]  # type: ignore[no-any-return]
+
+
+@compiled
 def select(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, weights: Any, pops: Any,
            pconst: Any, vars: Any, stack: Any, rng: Any, node: int, player: int) -> int:
     """The child with the best score, as (row << 1) | (1 if there was a tie); -1 where all are closed."""
     visits = links[links[node, TWIN], VISITS]
-    holds = opts[HOLDS]
+    log_visits = math.log(max(1, visits)) if opts[HOLDS] == IS_UCB1 else 0.0
     cut_off = opts[CUT_OFF]
-    log_visits = math.log(max(1, visits)) if holds == IS_UCB1 else 0.0
     chosen = -1
     ties = 1
     top = -math.inf
     child = links[node, FIRST]
     while child != NOBODY:
         if cut_off == 0 or links[child, STATUS] & DONE == 0:
-            if holds == IS_UCB1:
-                twin = links[child, TWIN]
-                n = max(1, links[twin, VISITS])
-                s = values[twin, TOTAL] / n + weights[0] * math.sqrt(log_visits / n)
-            elif holds == 2:
-                s = score(measure, tables, links, values, states, child, visits, player, pops, pconst, vars, stack,
-                          opts)
-            else:
-                s = values[child, SCORE]
+            s = rate(measure, tables, links, values, states, opts, weights, pops, pconst, vars, stack, child, visits,
+                     log_visits, player)
             if s > top:
                 top = s
                 chosen = child
@@ -233,33 +239,25 @@ def select(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts
             elif s == top:
                 ties += 1
         child = links[child, NEXT]
-    if ties > 1:
-        wanted = (draw(rng) * ties) >> 32
-        child = links[node, FIRST]
-        while True:
-            if cut_off == 0 or links[child, STATUS] & DONE == 0:
-                if holds == IS_UCB1:
-                    twin = links[child, TWIN]
-                    n = max(1, links[twin, VISITS])
-                    s = values[twin, TOTAL] / n + weights[0] * math.sqrt(log_visits / n)
-                elif holds == 2:
-                    s = score(measure, tables, links, values, states, child, visits, player, pops, pconst, vars,
-                              stack, opts)
-                else:
-                    s = values[child, SCORE]
-                if s == top:
-                    if wanted == 0:
-                        break
-                    wanted -= 1
-            child = links[child, NEXT]
-        return child * 2 + 1  # type: ignore[no-any-return]
-    return chosen * 2 if chosen >= 0 else -1
+    if ties == 1:
+        return chosen * 2 if chosen >= 0 else -1
+    wanted = (draw(rng) * ties) >> 32
+    child = links[node, FIRST]
+    while True:
+        if cut_off == 0 or links[child, STATUS] & DONE == 0:
+            s = rate(measure, tables, links, values, states, opts, weights, pops, pconst, vars, stack, child, visits,
+                     log_visits, player)
+            if s == top:
+                if wanted == 0:
+                    return child * 2 + 1  # type: ignore[no-any-return]
+                wanted -= 1
+        child = links[child, NEXT]
 
 
 @compiled
 def simulate(over: Any, measure: Any, rollout: Any, tables: Any, links: Any, states: Any, opts: Any,
-             counts: Any, best: Any, best_moves: Any, scratch: Any, actions: Any, played: Any, seen: Any, vars: Any, stack: Any,
-             uops: Any, uconst: Any, utils: Any, rng: Any, node: int, fresh: bool) -> None:
+             counts: Any, best: Any, best_moves: Any, scratch: Any, actions: Any, played: Any, seen: Any, vars: Any,
+             stack: Any, uops: Any, uconst: Any, utils: Any, rng: Any, node: int, fresh: bool) -> None:
     """Roll out from a node; the utility of the state reached goes to `utils`, one entry a player."""
     depth = links[node, DEPTH]
     for k in range(len(scratch)):
@@ -387,7 +385,8 @@ def _plant(over: Any, measure: Any, key: Any, tables: Any, links: Any, values: A
 
 
 def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
-            links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any, best_moves: Any,
+            links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
+            best: Any, best_moves: Any,
             uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any, played: Any, seen: Any,
             vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
     """Up to `iterations` iterations; why it returned."""

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.tables import (
-    BLOB, DOOR, DRUNK_AT, FARTHEST, FLAGS_AT, GOBLIN, GOBLINS_AVOID, HEADER, HERO_AT, HP_AT, HP_BIAS, HP_CAP,
-    JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NO_STEP, NOTHING, NOWHERE, NPC_AFTER_END, OBJECT_WINS_TIE,
-    OGRE, OPENED_AT, PAIRED, PORTAL, PORTAL_A, PORTAL_B, PORTALS_AT, POTION, POTIONS, SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT,
-    THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, HEIGHT, BOARD_AT, WIZARD, WIZARD_RANGE, WORDS, Row,
-    offset, pair, pair_in, pair_row, put, word,
+    BLOB, BOARD_AT, DOOR, DRUNK_AT, FARTHEST, FLAGS_AT, GOBLINS_AVOID, HEADER, HEIGHT, HERO_AT, HP_AT, HP_BIAS,
+    HP_CAP, JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NOTHING, NOWHERE, NO_STEP, NPC_AFTER_END,
+    OBJECT_WINS_TIE, OGRE, OPENED_AT, PAIRED, PORTAL, PORTALS_AT, PORTAL_A, PORTAL_B, POTION, POTIONS, SEEN, SEES,
+    SLAIN_AT, STEPS_AT, THINGS_AT, THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, WIZARD, WIZARD_RANGE,
+    WORDS, Row, offset, pair, pair_in, pair_row, put, word,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, play_out, rule
 
@@ -284,7 +284,8 @@ def act(t: Row, s: Row, kind: int, i: int, p: int, here: int) -> None:
         m = word(t, MONSTERS)
         places = THINGS_AT + word(t, WORDS)
         for j in range(m):
-            if word(s, places + j) == to and j != i and word(t, HEADER + 10 * n + j) <= WIZARD and word(s, places + m + j) > 0:
+            alive = word(s, places + m + j) > 0
+            if word(s, places + j) == to and j != i and word(t, HEADER + 10 * n + j) <= WIZARD and alive:
                 return
     move_monster(t, s, kind, i, to)
 
