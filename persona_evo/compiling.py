@@ -106,19 +106,20 @@ def jit(
         return function
     import numba
 
+    config: Any = numba.config
     flags = dict(FLAGS)
     if inline:
         flags["forceinline"] = True
     if not allocates:
         flags["_nrt"] = False
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_folder())
     try:
         if signature is None:
             return numba.njit(cache=True, **flags)(function)
         dispatcher = numba.njit(signature, cache=True, **flags)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
     if final:
         dispatcher.disable_compile()
     return dispatcher

@@ -83,7 +83,7 @@ def load(
         LevelError: with the line and column of what is wrong.
         SettingsError: no such rule set.
     """
-    from persona_evo.games.catalog.minidungeons2 import levels, md1, tables
+    from persona_evo.games.catalog.minidungeons2 import history, levels, md1, tables
 
     chosen = flags(rules, **switches)
     mapped: list[str] = []
@@ -100,7 +100,7 @@ def load(
         max_actions=int(row[tables.MONSTERS]) + 4,
         source=source,
         options={"rules": rules, "allow_unreachable": allow_unreachable, **switches},
-        facts={"grid": grid},
+        facts={"grid": grid, "things": history.things(grid)},
         warnings=(*mapped, *grid.warnings),
     )
 
