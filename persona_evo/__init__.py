@@ -5,14 +5,16 @@ The whole main job in a few lines (everything is loaded when it is used, nothing
     import persona_evo as pe
 
     killer = pe.load_persona("monster_killer")
-    run = pe.evolve(killer, "train", generations=20, seed=1)
+    run = pe.evolve_policy(killer, "train", generations=20, seed=1)
     policy = pe.load_policy(run.policy)
     print(policy.best)
-    results = pe.playtest("test", [pe.player(killer, policy), pe.player(killer, "ucb1")], trials=50, seed=1)
+    players = [pe.player(killer, policy), pe.player(killer, "ucb1")]
+    results = pe.playtest_levels("test", players, trials=50, seed=1)
     print(results)
     results.write("report")
 
-The names below are those of `persona_evo.api`, where they are explained.
+The names below are those of `persona_evo.api`, where they are explained (`persona_evo.evolve` and
+`persona_evo.playtest` are packages, hence the longer names of two functions).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from persona_evo.api import (
         Analysis,
         Budget,
+        Comparison,
         EvolutionSettings,
         Formula,
         Game,
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
         SearchSettings,
         Solution,
         compare,
-        evolve,
+        evolve_policy,
         load_game,
         load_level,
         load_levels,
@@ -50,14 +53,15 @@ if TYPE_CHECKING:
         parse,
         plan,
         player,
-        playtest,
-        resume,
+        playtest_levels,
+        resume_evolution,
         solve,
     )
 
 __all__ = [
     "Analysis",
     "Budget",
+    "Comparison",
     "EvolutionSettings",
     "Formula",
     "Game",
@@ -72,7 +76,7 @@ __all__ = [
     "SearchSettings",
     "Solution",
     "compare",
-    "evolve",
+    "evolve_policy",
     "load_game",
     "load_level",
     "load_levels",
@@ -82,8 +86,8 @@ __all__ = [
     "parse",
     "plan",
     "player",
-    "playtest",
-    "resume",
+    "playtest_levels",
+    "resume_evolution",
     "solve",
 ]
 

@@ -55,7 +55,7 @@ __all__ = [
     "SearchSettings",
     "Solution",
     "compare",
-    "evolve",
+    "evolve_policy",
     "load_game",
     "load_level",
     "load_levels",
@@ -65,8 +65,8 @@ __all__ = [
     "parse",
     "plan",
     "player",
-    "playtest",
-    "resume",
+    "playtest_levels",
+    "resume_evolution",
     "solve",
     "tree_policy",
 ]
@@ -279,7 +279,7 @@ def player(persona: PersonaLike, policy: PolicyLike = "evolved", label: str = ""
     return Player(who, chosen, label, baseline)
 
 
-def evolve(
+def evolve_policy(
     persona: PersonaLike,
     levels: LevelsLike = "train",
     *,
@@ -315,7 +315,7 @@ def evolve(
     return best
 
 
-def resume(
+def resume_evolution(
     folder: str | Path,
     *,
     generations: int | None = None,
@@ -347,7 +347,7 @@ def plan(
     return planner.plan(who.utility, tree_policy(policy, who, game), budget, seed)
 
 
-def playtest(
+def playtest_levels(
     levels: LevelsLike,
     players: PlayersLike = "all",
     *,
@@ -387,13 +387,13 @@ def playtest(
 def compare(
     a: LevelLike, b: LevelLike, players: PlayersLike = "all", *, trials: int = 50, **options: Any
 ) -> Comparison:
-    """Play two versions of a level and say what differs (options as for `playtest`)."""
+    """Play two versions of a level and say what differs (options as for `playtest_levels`)."""
     chosen = _players(players)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
     both = _levels(game, [a, b])
     if len(both) != 2:
         raise SettingsError("a comparison needs two levels", found=f"{len(both)}", expected="two different files")
-    return compared(playtest(both, chosen, trials=trials, **options))
+    return compared(playtest_levels(both, chosen, trials=trials, **options))
 
 
 def solve(level: LevelLike, persona: PersonaLike, *, seconds: float = 10.0) -> Solution:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,14 +18,20 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("allow_abbrev", False)
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        self._typed: list[str] = []
         super().__init__(*args, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Refuse what stands on the command line."""
+        """Refuse what stands on the command line; a mistyped option explains what is missing, so it comes first."""
+        typed = [a for a in self._typed if a.startswith("--") and len(a) > 2]
+        mistyped = [a for a in typed if a.partition("=")[0] not in self._option_string_actions]
+        if mistyped and "required" in message:
+            self._refuse(mistyped)
         raise SettingsError(message, hint=f"{self.prog} --help lists what there is")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, but what is left over is refused at once, by the command that it stands behind."""
+        self._typed = sys.argv[1:] if args is None else list(args)
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             self._refuse(rest)

@@ -1,0 +1,224 @@
+"""Whole commands with tiny budgets: what they print, what they write, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from persona_evo.cli.main import main
+from tests.cli.tool import command, environment, run, typed
+
+EVOLVE = ("evolve", "--persona", "monster_killer", "--levels", "train01", "--generations", 2, "--population", 8,
+          "--islands", 2, "--set", "elites=1", "--set", "migrants=1", "--set", "final_trials=2", "--iterations", 60,
+          "--jobs", 1, "--seed", 7)  # fmt: skip
+PLAY = ("--trials", 3, "--iterations", 100, "--jobs", 1, "--seed", 5)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run, made as a user does."""
+    folder = tmp_path_factory.mktemp("evolved")
+    ran = typed(folder, *EVOLVE)
+    assert ran.code == 0, ran
+    assert "seed 7" in ran.err and "formula " in ran.out and "simplified" in ran.out and "train01" in ran.out
+    assert "generation 2/2" in ran.err
+    (made,) = (folder / "runs").iterdir()
+    assert f"{made}/policy.json".endswith(next(x for x in ran.out.split() if x.endswith("policy.json")))
+    return made
+
+
+def test_a_persona_from_nothing_to_an_explanation(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "persona", "new", "speedy").code == 0
+    assert (here / "speedy.toml").is_file()
+    again = run(capsys, "persona", "new", "speedy")
+    assert again.code == 2 and "--force" in again.err
+    assert run(capsys, "persona", "new", "speedy", "--force").code == 0
+    explained = run(capsys, "persona", "check", "speedy.toml", "--levels", "train01")
+    assert explained.code == 0
+    for part in ("best case", "utility", "train01", "at the start", "random game", "DEAD"):
+        assert part in explained.out
+    assert "monster_killer" in run(capsys, "persona", "list").out
+
+
+def test_a_staged_persona_shows_its_stages(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, "persona", "check", "looter_then_runner")
+    assert ran.code == 0 and "until TO >= 0.5" in ran.out and "stage" in ran.out
+
+
+def test_levels_are_checked_all_of_them(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "good.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
+    (here / "bad.txt").write_text("XXXXXX\nXH ? e\nXXXXXX\n")
+    ran = run(capsys, "level", "check", ".")
+    assert ran.code == 2 and "bad.txt:2:4" in ran.err and "1 of 2 levels are fine" in ran.out
+    assert "dead_ends" in ran.out
+    fine = run(capsys, "level", "check", "good.txt", "train01")
+    assert fine.code == 0 and "2 levels are fine" in fine.out
+    assert "train01" in run(capsys, "level", "list").out
+
+
+def test_an_unreachable_exit_is_a_warning_with_a_switch(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "shut.txt").write_text("XXXXXX\nXH X e\nXXXXXX\n")
+    assert run(capsys, "level", "check", "shut.txt").code == 2
+    allowed = run(capsys, "level", "check", "shut.txt", "--allow-unreachable")
+    assert allowed.code == 0 and "shut" in allowed.err
+
+
+def test_a_run_is_resumed_shown_exported_and_installed(
+    run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = (run_folder / "journal.jsonl").read_text()
+    longer = run(capsys, "evolve", "--resume", run_folder, "--generations", 3, "--jobs", 1)
+    assert longer.code == 0 and "generation 3/3" in longer.err
+    assert (run_folder / "journal.jsonl").read_text().startswith(journal)
+    shorter = run(capsys, "evolve", "--resume", run_folder, "--generations", 1, "--jobs", 1)
+    assert shorter.code == 2 and "cannot be made shorter" in shorter.err
+    shown = run(capsys, "policy", "show", run_folder)
+    assert shown.code == 0 and "monster_killer" in shown.out and "what its symbols mean" in shown.out
+    for kind, part in (("latex", ""), ("python", "def score"), ("csharp", "Evaluate"), ("json", '"schema": 1')):
+        assert part in run(capsys, "policy", "export", run_folder, "--to", kind).out
+    exported = run(capsys, "policy", "export", run_folder, "--to", "python", "-o", "score.py")
+    assert exported.code == 0 and compile((here / "score.py").read_text(), "score.py", "exec")
+    assert run(capsys, "policy", "install", run_folder).code == 0
+    assert json.loads((here / "policies/minidungeons2/monster_killer.json").read_text())["persona"] == "monster_killer"
+    assert run(capsys, "policy", "install", run_folder).code == 2
+    listed = run(capsys, "policy", "list")
+    assert "paper_runner" in listed.out and str(Path("policies/minidungeons2/monster_killer.json")) in listed.out
+
+
+def test_a_policy_that_ships_is_shown_and_exported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "IEEE" in run(capsys, "policy", "show", "paper_runner").out
+    assert "sqrt" in run(capsys, "policy", "export", "ucb1").out
+
+
+def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ("playtest", "test01", "test02", "--personas", "MK", "--policy", run_folder, "--baseline", "ucb1", *PLAY,
+            "--bound-seconds", 0.2, "--no-replays", "--out", "out")  # fmt: skip
+    ran = run(capsys, *line, "--require", "monster_killer.steps >= 1")
+    assert ran.code == 0, ran.err
+    for part in ("monster_killer/ucb1", "level by level", "findings", "limit", "passed", "seed 5"):
+        assert part in ran.out
+    names = {p.name for p in (here / "out").iterdir()}
+    assert {"traces.jsonl", "summary.csv", "playthroughs.csv", "index.html", "pictures", "bounds.json"} <= names
+    assert (here / "out/pictures/test01-monster_killer.png").read_bytes().startswith(b"\x89PNG")
+    traces = (here / "out/traces.jsonl").read_text()
+    assert traces.count("\n") == 12
+    failed = run(capsys, *line, "--require", "monster_killer.win_rate > 1")
+    assert failed.code == 1 and "FAILED" in failed.out
+    assert (here / "out/traces.jsonl").read_text() == traces, "what was played is not played again"
+    other = run(capsys, *line[:-2], "--out", "out", "--trials", 4)
+    assert other.code == 2 and "another playtest" in other.err
+    resumed = run(capsys, "playtest", "--resume", "out", "--bound-seconds", 0, "--no-pictures")
+    assert resumed.code == 0 and "monster_killer/ucb1" in resumed.out
+
+
+def test_replays_and_pictures_without_a_seed_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, "playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2, "--iterations", 80,
+              "--jobs", 1, "--bound-seconds", 0)  # fmt: skip
+    assert ran.code == 0, ran.err
+    (folder,) = (here / "playtests").iterdir()
+    kept = json.loads((folder / "playtest.json").read_text())
+    assert f"seed {kept['seed']}" in ran.err and f"seed {kept['seed']}" in ran.out
+    gifs = list((folder / "pictures").glob("*.gif"))
+    assert gifs and all(g.read_bytes().startswith(b"GIF89a") for g in gifs)
+
+
+def test_levels_of_different_folders_and_a_set_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("a", "b"):
+        (here / folder).mkdir()
+        (here / folder / "m.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
+    (here / "sets.toml").write_text('both = ["a/m", "b/m"]\n')
+    ran = run(capsys, "playtest", "sets.toml#both", "--personas", "TC", "--policy", "ucb1", *PLAY, "--out", "o",
+              "--no-pictures", "--bound-seconds", 0)  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "a/m" in ran.out and "b/m" in ran.out
+
+
+def test_two_versions_are_compared_in_words(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.txt").write_text("XXXXXXXX\nXH     e\nXXXXXXXX\n")
+    (here / "b.txt").write_text("XXXXXXXXXXXXXXXX\nXH  tttt       e\nXXXXXXXXXXXXXXXX\n")
+    ran = run(capsys, "compare", "a.txt", "b.txt", "--personas", "R", "--policy", "ucb1", "--trials", 8, "--iterations",
+              200, "--jobs", 1, "--seed", 1, "--out", "c")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "changes what the runner does" in ran.out and "p <" in ran.out
+    assert (here / "c/index.html").is_file() and (here / "c/comparison.csv").is_file()
+
+
+def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "tiny.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
+    ran = run(capsys, "solve", "tiny.txt", "--persona", "runner", "--seconds", 5)
+    assert ran.code == 0, ran.err
+    assert "utility 0.96" in ran.out and "won in 4 moves" in ran.out and "E E E E" in ran.out
+
+
+def test_formulas_from_the_command_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, "formula", "simplify", "0.5*MS + 0.5*MS")
+    assert ran.code == 0 and "simplified  MS\n" in ran.out
+    assert "MS" in run(capsys, "formula", "export", "MS/ST", "--to", "latex").out
+
+
+def test_the_doctor(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, "doctor")
+    assert ran.code == 0 and "numba" in ran.out and "cores" in ran.out
+
+
+def test_the_demo_in_small(here: Path) -> None:
+    ran = typed(here, "demo", "--generations", 2, "--population", 8, "--trials", 3, "--iterations", 100, "--jobs", 1)
+    assert ran.code == 0, ran
+    assert "the formula that was found" in ran.out and "monster_killer/ucb1" in ran.out
+    page = next(Path(word) for word in ran.out.split() if word.endswith("index.html"))
+    assert (here / page).is_file()
+
+
+def test_plain_ascii_where_the_terminal_has_nothing_else(here: Path) -> None:
+    ran = typed(here, "playtest", "train01", "--personas", "R", "--policy", "ucb1", *PLAY, "--bound-seconds", 0,
+                "--no-pictures", PYTHONIOENCODING="ascii", PYTHONUTF8="0")  # fmt: skip
+    assert ran.code == 0, ran
+    assert "+-" in ran.out and ran.out.isascii() and ran.err.isascii()
+
+
+def test_a_reader_that_goes_away_is_no_error(here: Path) -> None:
+    process = subprocess.Popen(command("level", "list"), cwd=here, env=environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == ""
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = ("playtest", "evolve", "demo", "solve", "compare", "persona", "policy", "level", "formula", "doctor")
+    for line in (["--version"], ["--help"], *([c, "--help"] for c in commands)):
+        with pytest.raises(SystemExit) as end:
+            main(line)
+        assert end.value.code == 0
+        assert "persona-evo" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal are another thing on Windows")
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
+    line = ("playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2000, "--iterations", 2000,
+            "--jobs", 1, "--seed", 1, "--out", "p", "--bound-seconds", 0)  # fmt: skip
+    process = subprocess.Popen(command(*line), cwd=here, env=environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    traces = here / "p" / "traces.jsonl"
+    end = time.monotonic() + 300
+    while time.monotonic() < end and not (traces.exists() and traces.read_bytes().count(b"\n") > 2):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "are kept in p" in err and "--resume p" in err and "Traceback" not in err
+    assert traces.read_bytes().count(b"\n") > 2

@@ -1,0 +1,22 @@
+"""Fast tests first, so that what is broken is known early."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ORDER = ("formula", "personas", "store", "games", "playtest", "search", "evolve", "report", "cli")
+"""Folders of tests, quick ones first; test modules beside them come last."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort by folder; within one, tests marked slow come last and the order is that of the files."""
+    here = Path(__file__).parent
+
+    def rank(item: pytest.Item) -> tuple[int, int]:
+        inside = item.path.relative_to(here).parts if item.path.is_relative_to(here) else ()
+        folder = inside[0] if len(inside) > 1 else ""
+        return item.get_closest_marker("slow") is not None, ORDER.index(folder) if folder in ORDER else len(ORDER)
+
+    items.sort(key=rank)

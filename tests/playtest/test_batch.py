@@ -1,0 +1,197 @@
+"""A batch gives the same playthroughs whatever the number of jobs, and goes on where it was stopped."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo import personas
+from persona_evo.errors import RunError, SettingsError
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import Level
+from persona_evo.playtest import batch, journal
+from persona_evo.playtest.batch import Player, Results
+from persona_evo.playtest.bounds import bounds
+from persona_evo.playtest.records import Playthrough
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import TreePolicy
+
+GAME = registry.get("minidungeons2")
+BUDGET = Budget(300)
+
+
+@pytest.fixture(scope="module")
+def levels() -> list[Level]:
+    return mapsets.resolve(GAME, ["test01", "train02"])
+
+
+@pytest.fixture(scope="module")
+def players() -> list[Player]:
+    runner, killer = personas.resolve(["R", "MK"], GAME)
+    return [
+        Player(runner, TreePolicy.ucb1(), baseline="runner/formula"),
+        Player(runner, TreePolicy.of("R + 0.1 * PE", GAME), "runner/formula"),
+        Player(killer, TreePolicy.ucb1()),
+    ]
+
+
+def played(levels: list[Level], players: list[Player], trials: int = 3, **options: Any) -> Results:
+    return batch.playtest(GAME, levels, players, trials, **{"seed": 5, "budget": BUDGET, **options})
+
+
+def timeless(records: list[Playthrough]) -> list[Playthrough]:
+    return [dataclasses.replace(r, seconds=0.0) for r in records]
+
+
+def test_records_come_in_order_and_replay(levels: list[Level], players: list[Player]) -> None:
+    results = played(levels, players)
+    keys = [(r.level, r.player, r.trial) for r in results.records]
+    assert keys == [(v.name, p.label, t) for v in levels for p in players for t in range(3)]
+    by_name = {v.name: v for v in levels}
+    for r in results.records:
+        level = by_name[r.level]
+        actions = [GAME.parse_action(level, None, a) for a in r.actions]
+        end = GAME.replay(level, actions)[-1]
+        assert GAME.measure(level, end) == r.metrics
+        assert len(r.positions) == r.steps + 1 == len(r.actions) + 1
+        assert r.positions[-1] == GAME.locate(level, end)  # type: ignore[misc]
+        assert (r.cause != "") == r.lost
+    assert results.complete and results.baselines == {"runner": "runner/formula"}
+    assert results.priorities["monster_killer"] == "MS"
+
+
+def test_neither_jobs_nor_company_change_a_result(levels: list[Level], players: list[Player]) -> None:
+    whole = timeless(played(levels, players).records)
+    threads = played(levels, players, jobs=2, backend="threading")
+    assert timeless(threads.records) == whole
+    alone = played(levels[1:], players[1:2]).records
+    assert timeless(alone) == [r for r in whole if r.level == "train02" and r.player == "runner/formula"]
+    assert timeless(played(levels, players, seed=6).records) != whole
+
+
+def test_worker_processes_give_the_same(
+    levels: list[Level], players: list[Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_ALONE_SECONDS", 0.0)
+    assert timeless(played(levels, players, jobs=2).records) == timeless(played(levels, players).records)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 7, 17, 18])
+def test_a_batch_goes_on_where_it_was_killed(
+    kept: int, levels: list[Level], players: list[Player], tmp_path: Path
+) -> None:
+    whole = played(levels, players, folder=tmp_path)
+    traces = tmp_path / journal.TRACES
+    lines = traces.read_bytes().splitlines(keepends=True)
+    torn = lines[kept][:30] if kept < len(lines) else b""
+    traces.write_bytes(b"".join(lines[:kept]) + torn)
+    resumed = batch.resume(tmp_path)
+    assert timeless(resumed.records) == timeless(whole.records)
+    assert traces.read_bytes().count(b"\n") == len(whole.records)
+    assert resumed.records[:kept] == whole.records[:kept], "what was there is not played again"
+    again = played(levels, players, folder=tmp_path)
+    assert again.records == resumed.records, "the same call on a finished folder plays nothing"
+
+
+def test_ctrl_c_keeps_what_was_played(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
+    def stop(progress: batch.Progress) -> None:
+        assert 0 < progress.done <= progress.total and progress.eta >= 0
+        raise KeyboardInterrupt
+
+    stopped = played(levels, players, folder=tmp_path, progress=stop)
+    assert not stopped.complete and 0 < len(stopped.records) < 18
+    assert len((tmp_path / journal.TRACES).read_text().splitlines()) == len(stopped.records)
+    assert timeless(batch.resume(tmp_path).records) == timeless(played(levels, players).records)
+
+
+def test_another_playtest_is_not_mixed_in(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
+    played(levels[:1], players[:2], 1, folder=tmp_path)
+    with pytest.raises(RunError, match="other seed"):
+        played(levels[:1], players[:2], 1, folder=tmp_path, seed=6)
+    with pytest.raises(RunError, match="other trials"):
+        played(levels[:1], players[:2], 2, folder=tmp_path)
+
+
+def test_damaged_folders_are_told_by_their_place(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
+    played(levels[:1], players[:2], 2, folder=tmp_path)
+    traces, config = tmp_path / journal.TRACES, tmp_path / journal.CONFIG
+    good = traces.read_text()
+    first, second, *_ = good.splitlines(keepends=True)
+    traces.write_text(second + first)
+    with pytest.raises(RunError, match=r"traces\.jsonl:1"):
+        batch.resume(tmp_path)
+    traces.write_text(first + "{}\n")
+    with pytest.raises(RunError, match=r"traces\.jsonl:2"):
+        batch.resume(tmp_path)
+    traces.write_text(good)
+    text = config.read_text()
+    config.write_text(text.replace('"game_version": 1', '"game_version": 99'))
+    with pytest.raises(RunError, match="rules of the game have changed"):
+        batch.resume(tmp_path)
+    config.write_text(text.replace('"utility"', '"futility"'))
+    with pytest.raises(RunError, match=r"playtest\.json:\d+"):
+        batch.resume(tmp_path)
+    config.unlink()
+    with pytest.raises(RunError, match="not the folder of a playtest"):
+        batch.resume(tmp_path)
+
+
+def test_a_folder_in_use_is_left_alone(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
+    played(levels[:1], players[:2], 1, folder=tmp_path)
+    from persona_evo.store.lock import Lock
+
+    with Lock(tmp_path), pytest.raises(RunError, match="in use"):
+        batch.resume(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"trials": 0}, "trials is out of range"),
+        ({"trials": True}, "trials is out of range"),
+        ({"levels": []}, "needs levels"),
+        ({"players": []}, "needs players"),
+    ],
+)
+def test_nonsense_is_refused(change: dict[str, Any], said: str, levels: list[Level], players: list[Player]) -> None:
+    given: dict[str, Any] = {"levels": levels, "players": players, "trials": 1, **change}
+    with pytest.raises(SettingsError, match=said):
+        batch.playtest(GAME, given["levels"], given["players"], given["trials"], seed=1)
+
+
+def test_names_must_differ(levels: list[Level], players: list[Player]) -> None:
+    with pytest.raises(SettingsError, match="two players"):
+        played(levels, [players[1], players[1]], 1)
+    with pytest.raises(SettingsError, match="two levels"):
+        played([levels[0], levels[0]], players, 1)
+    with pytest.raises(SettingsError, match="baseline does not play"):
+        played(levels, players[:1], 1)
+
+
+def test_what_was_played_is_a_limit(levels: list[Level], players: list[Player]) -> None:
+    records = played(levels, players).records
+    known = bounds(GAME, levels, [p.persona for p in players], records, seconds=0)
+    for r in records:
+        assert known[r.level, r.persona].utility >= r.utility
+    assert known["test01", "runner"].utility == max(
+        r.utility for r in records if (r.level, r.persona) == ("test01", "runner")
+    )
+
+
+def test_limits_are_kept_beside_the_playthroughs(
+    levels: list[Level], players: list[Player], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killer = players[2].persona
+    found = bounds(GAME, levels[:1], [killer], seconds=0.3, folder=tmp_path)
+    assert found["test01", "monster_killer"].metrics.keys() == set(GAME.symbols)
+    monkeypatch.setattr("persona_evo.playtest.bounds.answer", lambda question: pytest.fail("asked again"))
+    assert bounds(GAME, levels[:1], [killer], seconds=0.3, folder=tmp_path) == found
+
+
+def test_time_alone_does_not_ask_for_all_memory() -> None:
+    assert batch.room(Budget(None, seconds=0.5)) == 500_000
+    assert batch.room(Budget(1000)) == 1001
+    assert batch.room(Budget(None, nodes=77)) == 77
