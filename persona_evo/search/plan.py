@@ -109,6 +109,7 @@ class Planner:
         self._best_moves = np.zeros(settings.rollout + 1, dtype=np.int64)
         self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES))
         self._stack = np.zeros(STACK)
+        self._nodes = 0
 
     def plan(
         self,
@@ -172,6 +173,7 @@ class Planner:
         stopped = why if reason == mcts.GOING_ON else STOPPED[reason]
         if stopped == "budget" and counts[mcts.FULL]:
             stopped = "memory"
+        self._nodes = int(counts[mcts.NODES])
         node, made = int(counts[mcts.BEST_NODE]), int(counts[mcts.BEST_LENGTH])
         if counts[mcts.WINNER] >= 0:
             node, made = int(counts[mcts.WINNER]), 0
@@ -205,7 +207,7 @@ class Planner:
         from persona_evo.search.tree import BEST, DEPTH, PARENT, SQUARES, TOTAL, VISITS
 
         rules, tree = self._rules, self._tree
-        nodes = np.flatnonzero(tree.links[:, VISITS] > 0)
+        nodes = np.flatnonzero(tree.links[: self._nodes, VISITS] > 0)
         out = np.zeros(len(self.game.metrics))
         for node in nodes[:: max(1, len(nodes) // max(1, count))][:count]:
             rules.measure(self.level.tables, tree.states[node], 0, out)
