@@ -7,7 +7,7 @@ from typing import Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import say
+from persona_evo.cli.say import compiling, say
 from persona_evo.errors import SettingsError
 
 
@@ -28,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.report import tables
 
     game = options.game_of(args)
+    compiling()
     levels = options.levels_of(args, game, [args.a, args.b])
     if len(levels) != 2:
         found = f"{len(levels)}: " + ", ".join(level.name for level in levels)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from persona_evo import __version__
-from persona_evo.cli.say import say
+from persona_evo.cli.say import engine_is_compiled, say
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "matplotlib", "pillow", *OPTIONAL)
@@ -23,6 +23,7 @@ def run(args: argparse.Namespace) -> int:
     """Print what is installed and whether the engine is compiled."""
     import importlib.metadata
     import platform
+    import re
     import shutil
 
     from persona_evo import compiling
@@ -30,7 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.clear_cache:
         root = compiling.cache_root()
-        folders = [f for f in root.iterdir() if f.is_dir() and len(f.name) == 16] if root.is_dir() else []
+        inside = root.iterdir() if root.is_dir() else ()
+        folders = [f for f in inside if re.fullmatch("[0-9a-f]{16}", f.name) and any(f.rglob("*.nbi"))]
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
         say(f"deleted {len(folders)} folders of compiled code in {root}")
@@ -42,6 +44,6 @@ def run(args: argparse.Namespace) -> int:
         except importlib.metadata.PackageNotFoundError:
             version = "not installed" + (" (optional)" if package in OPTIONAL else "")
         say(f"  {package:<12} {version}")
-    state = "the engine is compiled" if compiling.is_warm() else "the engine will be compiled at its first use"
+    state = "the engine is compiled" if engine_is_compiled() else "the engine will be compiled at its first use"
     say(f"{state}: {compiling.cache_folder()}")
     return 0

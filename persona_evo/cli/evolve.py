@@ -73,13 +73,13 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     persona = load(args.persona, game)
     settings = _settings(args, game.name)
     budget = options.budget_of(args)
+    compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])
     seed = options.seed_of(args)
     runs = f", {settings.runs} runs" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     note(f"{persona.name} on {len(levels)} levels, preset {settings.preset}, {settings.generations} generations of "
          f"{settings.population}{runs}, {limit} a playthrough, seed {seed}")
-    compiling()
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,

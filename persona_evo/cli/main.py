@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 from persona_evo import __version__
@@ -55,8 +56,21 @@ def parser() -> Parser:
     return top
 
 
+def _quiet_threads() -> None:
+    """Keep the thread that feeds worker processes from telling that Ctrl-C took its work away."""
+    told = threading.excepthook
+
+    def tell(args: threading.ExceptHookArgs) -> None:
+        name = args.thread.name if args.thread is not None else ""
+        if not (name.startswith("ExecutorManagerThread") and args.exc_type is KeyError):
+            told(args)
+
+    threading.excepthook = tell
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
+    _quiet_threads()
     try:
         try:
             args = parser().parse_args(argv)

@@ -77,8 +77,8 @@ def run_check(args: argparse.Namespace) -> int:
             say(f"  {symbol:<5} {_metric(game, symbol)}")
     say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
     if args.levels:
-        levels = options.levels_of(args, game, args.levels)
         compiling()
+        levels = options.levels_of(args, game, args.levels)
         for level in levels:
             say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
     return 0

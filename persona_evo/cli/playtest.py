@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
+        compiling()
         levels = options.levels_of(args, game, args.levels)
         players = options.players_of(args, game)
         for requirement in requirements:
@@ -96,7 +97,6 @@ def play(
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     note(f"{len(players)} players, {len(levels)} levels, {args.trials} trials, {limit} a playthrough, seed {seed}"
          + (f", into {folder}" if folder is not None else ""))
-    compiling()
     return as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget, settings=SearchSettings.preset(args.search),

@@ -69,9 +69,14 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def compiling() -> None:
-    """Say so when the engine has to be compiled first."""
+def engine_is_compiled() -> bool:
+    """Whether the search engine is on disk for these sources (reading levels alone compiles less than that)."""
     from persona_evo import compiling as machine
 
-    if not machine.INTERPRET and not machine.is_warm():
-        note("compiling the engine once for this machine, about 30 s ...")
+    return machine.INTERPRET or any(machine.cache_folder().rglob("mcts._search-*.nbc"))
+
+
+def compiling() -> None:
+    """Say so when the search engine has to be compiled first."""
+    if not engine_is_compiled():
+        note("compiling the engine once for this machine, about 45 s ...")

@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    levels = options.levels_of(args, game, args.levels)
     compiling()
+    levels = options.levels_of(args, game, args.levels)
     for level in levels:
         show(game, level, solve(game, level, persona.utility, seconds=args.seconds))
     return 0

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 
 from persona_evo.playtest.analysis import Analysis
+from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
 from persona_evo.report.tables import Table
+
+NOTICES = 15
+"""Most notices in a text; problems are all there."""
 
 
 def summary_text(analysis: Analysis, width: int | None = None) -> str:
@@ -20,10 +25,19 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
     if analysis.baseline:
         shown.append(tables.counts_table(analysis.baseline, "against the baseline"))
     parts = [table.render(columns) for table in shown]
-    parts.append("findings\n" + tables.findings_text(analysis.findings))
+    parts.append("findings\n" + _findings(analysis.findings))
     if analysis.checks:
         parts.append(tables.check_table(analysis.checks).render(columns))
     return "\n\n".join(parts)
+
+
+def _findings(findings: Sequence[Finding]) -> str:
+    """All problems, and as many notices as are read."""
+    problems = [f for f in findings if f.severity == "problem"]
+    notices = [f for f in findings if f.severity != "problem"]
+    text = tables.findings_text([*problems, *notices[:NOTICES]])
+    rest = len(notices) - NOTICES
+    return text + (f"\n... and {rest} more notices, on the page and in findings.csv" if rest > 0 else "")
 
 
 def level_table(analysis: Analysis) -> Table:
