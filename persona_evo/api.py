@@ -400,7 +400,9 @@ def solve(level: LevelLike, persona: PersonaLike, *, seconds: float = 10.0) -> S
     """The best plan that can be found for a persona in a level, and whether it is proven to be the best."""
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
-    return solve_level(game, _levels(game, level)[0], who.utility, seconds=seconds)
+    (chosen,) = _levels(game, level)[:1]
+    limits.warm_up(game, chosen)
+    return solve_level(game, chosen, who.utility, seconds=seconds)
 
 
 def as_results(played: batch.Results) -> Results:

@@ -12,7 +12,7 @@ from typing import Any
 
 from persona_evo.cli import evolve, options, playtest
 from persona_evo.cli.parser import filled, whole
-from persona_evo.cli.say import compiling, note, say
+from persona_evo.cli.say import SOLVER, compiling, note, say
 
 TRAINING = ("train01", "train02", "train03")
 UNSEEN = "test01"
@@ -81,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if not results.complete:
         return playtest.interrupted(results)
+    compiling(SOLVER)
     add_bounds(results, 3.0, jobs, game_name=args.game)
     page = results.write(folder)
     say("\n" + summary_text(results.analysis))

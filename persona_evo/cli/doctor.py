@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from persona_evo import __version__
-from persona_evo.cli.say import engine_is_compiled, say
+from persona_evo.cli.say import is_compiled, say
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "matplotlib", "pillow", *OPTIONAL)
@@ -44,6 +44,6 @@ def run(args: argparse.Namespace) -> int:
         except importlib.metadata.PackageNotFoundError:
             version = "not installed" + (" (optional)" if package in OPTIONAL else "")
         say(f"  {package:<12} {version}")
-    state = "the engine is compiled" if engine_is_compiled() else "the engine will be compiled at its first use"
+    state = "the engine is compiled" if is_compiled() else "the engine will be compiled at its first use"
     say(f"{state}: {compiling.cache_folder()}")
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
     if args.bound_seconds > 0:
         line = Progress()
+        compiling(SOLVER)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),
                    lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
     analysis = results.check(*args.require)

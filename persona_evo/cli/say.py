@@ -69,14 +69,19 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def engine_is_compiled() -> bool:
-    """Whether the search engine is on disk for these sources (reading levels alone compiles less than that)."""
+SEARCH, SOLVER = "mcts._search", "beam._grow"
+"""Compiled functions that stand for all that a playthrough, or a solution, needs."""
+
+
+def is_compiled(function: str = SEARCH) -> bool:
+    """Whether a compiled function is on disk for these sources (reading levels alone compiles less than a search)."""
     from persona_evo import compiling as machine
 
-    return machine.INTERPRET or any(machine.cache_folder().rglob("mcts._search-*.nbc"))
+    return machine.INTERPRET or any(machine.cache_folder().rglob(f"{function}-*.nbc"))
 
 
-def compiling() -> None:
-    """Say so when the search engine has to be compiled first."""
-    if not engine_is_compiled():
-        note("compiling the engine once for this machine, about 45 s ...")
+def compiling(function: str = SEARCH) -> None:
+    """Say so when the search engine, or the solver, has to be compiled first."""
+    if not is_compiled(function):
+        what, seconds = ("engine", 45) if function == SEARCH else ("solver", 30)
+        note(f"compiling the {what} once for this machine, about {seconds} s ...")

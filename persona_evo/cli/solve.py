@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number
-from persona_evo.cli.say import compiling, say
+from persona_evo.cli.say import SOLVER, compiling, say
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -32,12 +32,14 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Solve each level and print what was found."""
     from persona_evo.personas import load
+    from persona_evo.playtest.bounds import warm_up
     from persona_evo.search.bounds import solve
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    compiling()
+    compiling(SOLVER)
     levels = options.levels_of(args, game, args.levels)
+    warm_up(game, levels[0])
     for level in levels:
         show(game, level, solve(game, level, persona.utility, seconds=args.seconds))
     return 0
@@ -47,9 +49,9 @@ def show(game: Game, level: Level, solution: Solution) -> None:
     """A solution in words."""
     states = game.replay(level, solution.actions)
     names = [game.action_name(level, s, a) for s, a in zip(states, solution.actions, strict=False)]
-    metrics = game.measure(level, states[-1])
-    ending = ("not over", "won", "lost", "ended")[game.over(level, states[-1])]
+    ending = ("not over", "won", "lost", "ended")[solution.outcome]
     proof = "proven: no plan is better" if solution.proven else f"best known, not proven; at most {solution.upper:.4f}"
-    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {len(names)} moves, by {solution.method}")
+    how = f"by {solution.method} in {solution.seconds:.1f} s"
+    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {len(names)} moves, {how}")
     say("  " + " ".join(names))
-    say("  " + " ".join(f"{k}={v:.4g}" for k, v in metrics.items()))
+    say("  " + " ".join(f"{k}={v:.4g}" for k, v in solution.metrics.items()))

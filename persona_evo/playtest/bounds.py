@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,9 @@ FILE = "bounds.json"
 """Where a playtest's folder keeps what was found, so that a continued playtest does not look for it again."""
 
 Tell = Callable[[int, int], None]
+
+_warm: set[int] = set()
+"""Processes in which the solver has been loaded."""
 
 
 class Question(NamedTuple):
@@ -61,6 +65,8 @@ def bounds(
         for name, persona in wanted.items()
         if seconds > 0 and (level.name, name) not in known
     ]
+    if asked:
+        warm_up(game, levels[0])
     with Workers(jobs if len(asked) > 1 else 1) as workers:
         for i in range(0, len(asked), workers.jobs):
             part = asked[i : i + workers.jobs]
@@ -75,6 +81,13 @@ def bounds(
     return _with_records(found, records)
 
 
+def warm_up(game: Game, level: Level) -> None:
+    """Have the solver compiled, so that this does not count against a limit of time."""
+    from persona_evo.search.bounds import solve
+
+    solve(game, level, parse(game.symbols[0], game.symbols), states=100, width=4)
+
+
 def answer(question: Question) -> Bound:
     """Ask the solver (this is what workers run)."""
     from persona_evo.search.bounds import solve
@@ -82,9 +95,11 @@ def answer(question: Question) -> Bound:
     game = registry.get(question.game)
     text = question.level
     level = game.load(text.text, text.name, text.source, **dict(text.options))
+    if os.getpid() not in _warm:
+        warm_up(game, level)
+        _warm.add(os.getpid())
     solution = solve(game, level, parse(question.utility, game.symbols), seconds=question.seconds)
-    end = game.replay(level, solution.actions)[-1]
-    return Bound(solution.utility, solution.proven, game.measure(level, end))
+    return Bound(solution.utility, solution.proven, solution.metrics)
 
 
 def _with_records(
