@@ -2,9 +2,9 @@
 
 All states that are some number of moves from the start form a layer. `grow` makes the next layer from one: every legal
 move of every state, states met before left out, and of what remains the `width` states with the best guide. Every
-state made is compared with the best so far, so there is a plan at any time. A state's ceiling is what the utility can be at
-most in any state that comes after it; states that cannot beat the best are left out, and the highest ceiling among those
-left out for want of room bounds what the search has missed.
+state made is compared with the best so far, so there is a plan at any time. A state's ceiling is what the utility can
+be at most in any state that comes after it; states that cannot beat the best are left out, and the highest ceiling
+among those left out for want of room bounds what the search has missed.
 
 Two states are the same when their `key` is, and all metrics that utility and guide read (the clock aside). A state that
 is met again later is left out even though its clock is higher, which is exact where the utility does not rise with the
@@ -19,7 +19,7 @@ Names of arguments as in `mcts`; further
 | parents int32[width], moves int64[width] | where a state of the next layer comes from |
 | seen int64[2**k] | hash table of identities, 0 where free |
 | opts int64[OPTIONS], tallies int64[TALLIES], best float64[BESTS] | below |
-| gops, gconst | postfix code of the guide, over the metrics and CEILING |
+| gops, gconst | postfix code of the guide, over the metrics, CEILING and SECURED |
 | reach | the game's function of that name, with the signature of `measure` |
 | rises int64[metrics]; corner, last float64[metrics]; spans float64[2 metrics] | whether the utility rises with a \
 metric; the best that all metrics can become; what `reach` writes |
@@ -41,14 +41,15 @@ from persona_evo.games.core import RUNNING, WON, signature
 from persona_evo.search.problem import Problem
 from persona_evo.seeds import stream
 
-CEILING = "CEILING"
-"""What guides call the most that the utility can still become."""
+CEILING, SECURED = "CEILING", "SECURED"
+"""What guides call the most that the utility can still become, and the least (0 in games without `reach`)."""
 
-DEPTH, METRICS, USED, CLOCKED, GUIDED, REACHING, CLOCK, FALLS, HORIZON = range(9)
-OPTIONS = 9
+DEPTH, METRICS, USED, CLOCKED, GUIDED, REACHING, CLOCK, FALLS, SECURING, HORIZON = range(10)
+OPTIONS = 10
 """opts: moves from the start to the next layer; number of metrics; bit mask of those that tell states apart; whether
 the depth does; whether guide and utility differ; whether each state has a ceiling of its own; the clock's index, -1
-without one; whether the utility falls with it; moves at most."""
+without one; whether the utility falls with it; whether
+the guide reads SECURED; moves at most."""
 
 UTILITY, MISSED, LAYER = range(3)
 BESTS = 3
@@ -58,6 +59,8 @@ layer is worth more than the last."""
 MADE, SEEN, BEST_PARENT, BEST_MOVE, BEST_DEPTH, BEST_WON = range(6)
 TALLIES = 6
 KNOWN = -1
+PART = 2_000
+"""States of a layer between two looks at the clock and at the limit on states."""
 """tallies: states made; identities in the table; the best state's parent in its layer, last move, depth
 (KNOWN where an earlier search found it) and whether it is won."""
 
@@ -133,6 +136,19 @@ def ceiling_of(reach: Any, tables: Any, state: Any, opts: Any, best: Any, rises:
 
 
 @compiled
+def secured_of(reach: Any, tables: Any, state: Any, opts: Any, rises: Any, corner: Any, spans: Any, uops: Any,
+               uconst: Any, stack: Any) -> float:
+    """The least that any state after this one can be worth."""
+    n = opts[METRICS]
+    reach(tables, state, opts[HORIZON] - opts[DEPTH], spans)
+    for i in range(n):
+        corner[i] = spans[i] if rises[i] else spans[n + i]
+    if opts[CLOCK] >= 0:
+        corner[opts[CLOCK]] = opts[HORIZON]
+    return run(uops, uconst, corner, stack)  # type: ignore[no-any-return]
+
+
+@compiled
 def below(scores: Any, ties: Any, a: int, b: int) -> bool:
     """Whether slot a is worse than slot b; equal guides are told apart by the states' hashes."""
     return scores[a] < scores[b] or (scores[a] == scores[b] and ties[a] < ties[b])  # type: ignore[no-any-return]
@@ -192,10 +208,12 @@ def place(heap: Any, scores: Any, ties: Any, count: int, guide: float, h: int) -
 
 def _grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, reach: Any, tables: Any, front: Any, after: Any,
           scores: Any, ties: Any, heap: Any, parents: Any, moves: Any, ceilings: Any, seen: Any, opts: Any,
-          tallies: Any, best: Any, uops: Any, uconst: Any, gops: Any, gconst: Any, rises: Any, corner: Any, last: Any, spans: Any,
-          scratch: Any, actions: Any, vars: Any, stack: Any, rng: Any) -> int:
-    """Make the next layer; how many states it has."""
-    count = 0
+          tallies: Any, best: Any, uops: Any, uconst: Any, gops: Any, gconst: Any, rises: Any, corner: Any, last: Any,
+          spans: Any, scratch: Any, actions: Any, vars: Any, stack: Any, rng: Any, first: int, count: int) -> int:
+    """Add what follows from a part of a layer to the next layer; how many states that has then.
+
+    front holds the part, which begins with state `first` of its layer; the next layer has `count` states before.
+    """
     for parent in range(front.shape[0]):
         choices = legal(tables, front[parent], actions)
         for choice in range(choices):
@@ -210,7 +228,7 @@ def _grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, reach: Any, 
                 continue
             utility = run(uops, uconst, vars, stack)
             status = over(tables, scratch)
-            keep_best(tallies, best, opts, parent, move, status, utility)
+            keep_best(tallies, best, opts, first + parent, move, status, utility)
             if status != RUNNING or opts[DEPTH] >= opts[HORIZON]:
                 continue
             ceiling = ceiling_of(reach, tables, scratch, opts, best, rises, corner, last, spans, uops, uconst,
@@ -218,6 +236,9 @@ def _grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, reach: Any, 
             if ceiling < best[UTILITY] or (ceiling == best[UTILITY] and tallies[BEST_WON]):
                 continue
             vars[opts[METRICS]] = ceiling
+            if opts[SECURING]:
+                vars[opts[METRICS] + 1] = secured_of(reach, tables, scratch, opts, rises, corner, spans, uops, uconst,
+                                                     stack)
             guide = run(gops, gconst, vars, stack) if opts[GUIDED] else utility
             full = count == len(heap)
             slot = place(heap, scores, ties, count, guide, h)
@@ -230,7 +251,7 @@ def _grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, reach: Any, 
             ceilings[slot] = ceiling
             for k in range(len(scratch)):
                 after[slot, k] = scratch[k]
-            parents[slot] = parent
+            parents[slot] = first + parent
             moves[slot] = move
     return count
 
@@ -244,7 +265,7 @@ def _types() -> Any:
     layers = (rows, rows, floats, ints, short, short, ints, floats)
     codes = (ints, floats, ints, floats)
     return whole(*rules, row, *layers, ints, ints, ints, floats, *codes, ints, floats, floats, floats, row, ints,
-                 floats, floats, ints)
+                 floats, floats, ints, whole, whole)
 
 
 grow = _grow if INTERPRET else jit(_grow, _types(), final=True)
@@ -276,9 +297,12 @@ class Layers:
         width: states kept in a layer at most.
         states: states made at most.
         symbols: metrics that guides read besides the utility's.
+        bounded: work out a ceiling for each state, where the game can say what is still to be reached.
     """
 
-    def __init__(self, problem: Problem, width: int, states: int, symbols: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, problem: Problem, width: int, states: int, symbols: frozenset[str] = frozenset(), bounded: bool = True
+    ) -> None:
         self.problem, self.states = problem, states
         game, start = problem.game, problem.level.start
         size = 1024
@@ -292,13 +316,13 @@ class Layers:
         self._rules = rules = game.rules_for(problem.utility.symbols | symbols)
         n = len(game.metrics)
         self._opts = opts = np.zeros(OPTIONS, dtype=np.int64)
-        reaching = game.reach is not None and problem.rises is not None
+        reaching = bounded and game.reach is not None and problem.rises is not None
         reach = game.reach() if game.reach is not None else rules.measure
         opts[[METRICS, USED, CLOCKED, HORIZON]] = n, problem.used(), problem.clocked, problem.horizon
         opts[[REACHING, CLOCK, FALLS]] = reaching, game.clock, not problem.constant
         self._six = (rules.legal, rules.step, rules.over, rules.measure, rules.key, reach)
         self._bounds = (np.array(problem.rises or [0] * n, dtype=np.int64), np.zeros(n), np.zeros(n), np.zeros(2 * n))
-        self._vars = np.zeros(n + 1)
+        self._vars = np.zeros(n + 2)
         self._rest = (start.copy(), np.zeros(max(1, problem.level.max_actions), dtype=np.int64), self._vars)
         self._grow = grow if game.compiled else interpreted(_grow)
         self._identity = interpreted(identity)
@@ -310,7 +334,8 @@ class Layers:
         """Grow layer after layer from the start.
 
         Args:
-            guide: over the metrics and CEILING; decides which states a layer that is too wide keeps. None: the utility.
+            guide: over the metrics, CEILING and SECURED; decides which states a layer that is too wide keeps. None: the
+                utility.
             seconds: wall clock at most, looked at between layers.
             depth: moves at most, where less than the problem's horizon.
             known: the best plan of earlier searches: what cannot beat it is left out, and it is the result if nothing
@@ -318,34 +343,39 @@ class Layers:
         """
         began = time.perf_counter()
         problem, tables = self.problem, self.problem.level.tables
-        order = (*problem.game.symbols, CEILING)
-        codes = (*_code(problem.utility, order), *_code(guide or problem.utility, order))
+        order = (*problem.game.symbols, CEILING, SECURED)
+        codes = (*code(problem.utility, order), *code(guide or problem.utility, order))
         opts, tallies, best = self._opts, np.zeros(TALLIES, dtype=np.int64), np.full(BESTS, -np.inf)
         opts[GUIDED], opts[HORIZON] = guide is not None, min(problem.horizon, depth or problem.horizon)
+        opts[SECURING] = bool(opts[REACHING] and guide is not None and SECURED in guide.symbols)
         stack, rng = np.zeros(STACK), stream(0)
         front, after = self._fronts
         history: list[tuple[Any, Any]] = []
+        part = PART if problem.game.compiled else 20
         with np.errstate(all="ignore"):
             count = self._plant(front, codes, tallies, best, stack)
             if known is not None and known.utility >= best[UTILITY]:
                 best[UTILITY], tallies[BEST_WON], tallies[BEST_DEPTH] = known.utility, known.won, KNOWN
             top, stopped = problem.ceiling(1), ""
-            while count and (top > best[UTILITY] or (top == best[UTILITY] and not tallies[BEST_WON])):
-                if seconds is not None and time.perf_counter() - began >= seconds:
-                    stopped = "time"
-                elif tallies[MADE] >= self.states:
-                    stopped = "states"
-                if stopped:
-                    best[MISSED] = max(best[MISSED], top)
-                    break
+            while not stopped and count and (top > best[UTILITY] or (top == best[UTILITY] and not tallies[BEST_WON])):
                 opts[DEPTH] = len(history) + 1
                 best[LAYER] = problem.ceiling(len(history) + 2)
-                count = self._grow(
-                    *self._six, tables, front[:count], after, self._scores, self._ties, self._heap, self._parents,
-                    self._moves, self._ceilings, self._seen, opts, tallies, best, *codes, *self._bounds, *self._rest,
-                    stack, rng,
-                )  # fmt: skip
-                history.append((self._parents[:count].copy(), self._moves[:count].copy()))
+                grown = 0
+                for first in range(0, count, part):
+                    if seconds is not None and time.perf_counter() - began >= seconds:
+                        stopped = "time"
+                    elif tallies[MADE] >= self.states:
+                        stopped = "states"
+                    if stopped:
+                        best[MISSED] = max(best[MISSED], top)
+                        break
+                    grown = self._grow(
+                        *self._six, tables, front[first : min(count, first + part)], after, self._scores, self._ties,
+                        self._heap, self._parents, self._moves, self._ceilings, self._seen, opts, tallies, best,
+                        *codes, *self._bounds, *self._rest, stack, rng, first, grown,
+                    )  # fmt: skip
+                history.append((self._parents[:grown].copy(), self._moves[:grown].copy()))
+                count = grown
                 top = float(self._ceilings[:count].max()) if count else -np.inf
                 front, after = after, front
         utility = float(best[UTILITY])
@@ -381,7 +411,8 @@ class Layers:
         return tuple(reversed(actions))
 
 
-def _code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
-    code = formula.code(order)
-    constants = code.constants if len(code.constants) else np.zeros(1)
-    return np.ascontiguousarray(code.ops, dtype=np.int64), np.ascontiguousarray(constants, dtype=np.float64)
+def code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
+    """A formula as the two arrays that compiled code takes (never empty)."""
+    words = formula.code(order)
+    constants = words.constants if len(words.constants) else np.zeros(1)
+    return np.ascontiguousarray(words.ops, dtype=np.int64), np.ascontiguousarray(constants, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A level, a utility and a horizon as a search for the best plan sees them: what tells states apart, what bounds them."""
+"""A level, a utility and a horizon as a search for the best plan sees them: what tells states apart, what bounds it."""
 
 from __future__ import annotations
 

@@ -8,10 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
-from persona_evo.games.catalog.minidungeons2.rules import HAS_WON, IS_DEAD, is_there, measure_cheap, moves_between, ratio
+from persona_evo.games.catalog.minidungeons2.rules import (
+    HAS_WON,
+    IS_DEAD,
+    is_there,
+    measure_cheap,
+    moves_between,
+    ratio,
+)
 from persona_evo.games.catalog.minidungeons2.tables import (
-    EXIT, FARTHEST, FLAGS_AT, HEADER, HERO_AT, HP_AT, HP_BIAS, MINITAUR, MONSTERS, MORTALS, NOWHERE, PAIRED, PORTAL_A,
-    PORTAL_B, POTIONS, THINGS_AT, TILES, TREASURES, WORDS, Row, word,
+    EXIT,
+    FARTHEST,
+    FLAGS_AT,
+    HEADER,
+    HERO_AT,
+    HP_AT,
+    HP_BIAS,
+    MINITAUR,
+    MONSTERS,
+    MORTALS,
+    NOWHERE,
+    PAIRED,
+    PORTAL_A,
+    PORTAL_B,
+    POTIONS,
+    THINGS_AT,
+    TILES,
+    TREASURES,
+    WORDS,
+    Row,
+    word,
 )
 from persona_evo.games.core import rule
 

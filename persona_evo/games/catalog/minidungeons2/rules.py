@@ -181,6 +181,8 @@ def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -
     if kind == WIZARD or not blocks(other, word(s, hp)) or (kind == MINITAUR and word(s, me) != 0):
         return
     if kind == BLOB and other == BLOB:
+        if word(s, me) == 0:
+            return
         put(s, me, min(MAX_BLOB, word(s, me) + word(s, hp)))
         put(s, hp, 0)
         put(s, SLAIN_AT, word(s, SLAIN_AT) + 1)
@@ -200,7 +202,7 @@ def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -
         if kind != WIZARD:
             hurt_monster(t, s, i, me, 1)
     elif what == POTION:
-        if kind == BLOB and is_there(s, thing >> 3):
+        if kind == BLOB and word(s, me) > 0 and is_there(s, thing >> 3):
             take(s, thing >> 3)
             put(s, me, min(MAX_BLOB, word(s, me) + 1))
     elif what == TREASURE:
