@@ -25,7 +25,9 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FLAGS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
+FLAGS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False}
+"""`_nrt` is numba's private switch for reference counting, without which functions this small are five times faster;
+so compiled code must not make arrays of its own."""
 INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
 
 
@@ -90,7 +92,6 @@ def jit(
     *,
     inline: bool = False,
     final: bool = False,
-    allocates: bool = False,
 ) -> Any:
     """`function` compiled by numba.
 
@@ -98,8 +99,6 @@ def jit(
         function: a function at module level (closures cannot be cached).
         signature: an explicit numba signature, needed for what is passed to or receives other functions.
         inline: ask LLVM to inline it into its callers.
-        allocates: the function makes arrays of its own; all others are compiled without numba's reference counting
-            (its private switch `_nrt`, worth a factor on functions this small).
         final: forbid other signatures (needed where a parameter is a function, or each process would recompile).
     """
     if INTERPRET:
@@ -110,8 +109,6 @@ def jit(
     flags = dict(FLAGS)
     if inline:
         flags["forceinline"] = True
-    if not allocates:
-        flags["_nrt"] = False
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_folder())
     try:

@@ -50,7 +50,8 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
 
 def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
     """The symbols of a formula: the metrics, then the search's variables."""
-    return (*metrics, *(PAPER_VARIABLES if settings.variables == "paper" else EXTENDED_VARIABLES))
+    own = {"metrics": (), "paper": PAPER_VARIABLES, "extended": EXTENDED_VARIABLES}[settings.variables]
+    return (*metrics, *own)
 
 
 @dataclass(frozen=True, eq=False)

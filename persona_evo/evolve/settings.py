@@ -12,7 +12,7 @@ from persona_evo.errors import Place, SettingsError, unknown
 
 POOLS = ("tournament", "top5", "rank", "lexicase")
 FUNCTIONS = ("basic", "extended")
-VARIABLES = ("paper", "extended")
+VARIABLES = ("metrics", "paper", "extended")
 GROWTHS = ("grow", "full", "half")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
@@ -34,7 +34,8 @@ class EvolutionSettings:
         generations: populations that are evaluated, the first included.
         runs: independent runs of which the best by the persona's core priority is taken.
         functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
-        variables: search variables beside the metrics: "paper" has R, "extended" has R N P D RMAX RSD.
+        variables: search variables beside the metrics: "metrics" has none, so that a score never changes and a search
+            is several times faster, "paper" has R, "extended" has R N P D RMAX RSD.
         metrics: the game's metrics that formulas may use; empty for all but those that tell how the game ended.
         costly: metrics that take time to work out are among them.
         constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
@@ -127,7 +128,7 @@ class EvolutionSettings:
         """The same budget with what was learned since: no work is done twice and luck does not survive."""
         values: dict[str, Any] = {
             "functions": "extended",
-            "variables": "extended",
+            "variables": "metrics",
             "costly": True,
             "constant_low": -1.0,
             "growth": "half",

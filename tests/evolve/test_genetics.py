@@ -44,7 +44,7 @@ def test_the_extended_set_has_more() -> None:
     game = registry.get("minidungeons2")
     metrics = genetics.metrics_of(MODERN, game)
     assert set(metrics) > set(PAPER_METRICS) and not {"DEAD", "WON"} & set(metrics)
-    primitives = genetics.Primitives.of(MODERN, metrics)
+    primitives = genetics.Primitives.of(EvolutionSettings.modern(variables="extended"), metrics)
     assert {"sqrt", "log", "exp", "min", "max", "abs", "neg", "if"} < {f.name for f in primitives.functions}
     assert {"R", "N", "P", "D", "RMAX", "RSD"} < {t.name for t in primitives.symbols}
 

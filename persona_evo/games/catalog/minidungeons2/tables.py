@@ -17,6 +17,7 @@ Tiles are the passable cells of the board, numbered row by row. The row is laid 
 | MOVES | n n | moves between two tiles around walls, NOWHERE without a way, if n <= PAIR_TILES |
 | BOARD | w h | the tile of each cell, NOWHERE for walls |
 | TARGETS | p + t | tile of each potion, then of each treasure |
+| SCRATCH | 5 n | space for path searches (so tables are not to be shared between threads) |
 
 The path search is that of the original game, with its ordering of equal candidates and its way of correcting an entry,
 since the choice among equally short paths decides where a monster goes.
@@ -40,7 +41,7 @@ NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
 (POTIONS, TREASURES, MORTALS, FARTHEST, WIDTH, HEIGHT, PAIRED) = range(8, 15)
 (HP_CAP, WIZARD_RANGE, OBJECT_WINS_TIE, GOBLINS_AVOID, NPC_AFTER_END) = range(15, 20)
-PAIR_AT, BOARD_AT, MOVES_AT = 20, 22, 24
+PAIR_AT, BOARD_AT, MOVES_AT, SCRATCH_AT = 20, 22, 24, 26
 """Offsets that need two words: low, high."""
 HEADER = 32
 
@@ -83,6 +84,14 @@ def offset(row: Row, at: int) -> int:
 
 
 @compiled
+def swap(row: Row, a: int, b: int) -> None:
+    """Exchange two entries."""
+    kept = word(row, a)
+    put(row, a, word(row, b))
+    put(row, b, kept)
+
+
+@compiled
 def line_of_sight(t: Row, a: int, b: int) -> int:
     """1 when the integer walk from tile a to tile b meets no wall, else 0. Not symmetric."""
     n = word(t, TILES)
@@ -109,95 +118,98 @@ def line_of_sight(t: Row, a: int, b: int) -> int:
     return 1
 
 
-def _find_path(t: Row, start: int, goal: int, heap: NDArray[np.int32], f: NDArray[np.int32], g: NDArray[np.int32],
-               parent: NDArray[np.int32], mark: NDArray[np.int8]) -> int:
+def _find_path(t: Row, start: int, goal: int) -> int:
     """The original's A* from start to goal: (moves << 3) | direction of the first step, or NO_STEP.
 
-    The arrays are scratch space of n entries each.
+    It works on the scratch space at the end of the tables: the heap, then f, g, parent and mark of each tile.
     """
     if start == goal:
         return NO_STEP
     n = word(t, TILES)
     gx = word(t, HEADER + goal)
     gy = word(t, HEADER + n + goal)
+    heap = offset(t, SCRATCH_AT)
+    f = heap + n
+    g = f + n
+    parent = g + n
+    mark = parent + n
     for i in range(n):
-        mark[i] = 0
-    heap[0] = start
+        put(t, mark + i, 0)
+    put(t, heap + 0, start)
     size = 1
-    g[start] = 0
-    f[start] = abs(word(t, HEADER + start) - gx) + abs(word(t, HEADER + n + start) - gy)
-    parent[start] = -1
-    mark[start] = 1
+    put(t, g + start, 0)
+    put(t, f + start, abs(word(t, HEADER + start) - gx) + abs(word(t, HEADER + n + start) - gy))
+    put(t, parent + start, NOWHERE)
+    put(t, mark + start, 1)
     while size > 0:
-        here = np.int64(heap[0])
+        here = word(t, heap)
         if here == goal:
-            moves = np.int64(g[goal])
-            while parent[here] != start:
-                here = np.int64(parent[here])
+            moves = word(t, g + goal)
+            while word(t, parent + here) != start:
+                here = word(t, parent + here)
             for d in range(4):
                 if word(t, HEADER + 2 * n + 4 * start + d) == here:
                     return (moves << 3) | d
         size -= 1
-        heap[0] = heap[size]
+        put(t, heap + 0, word(t, heap + size))
         i = 0
         while True:
             best = i
-            if 2 * i + 1 < size and f[heap[best]] > f[heap[2 * i + 1]]:
+            if 2 * i + 1 < size and word(t, f + word(t, heap + best)) > word(t, f + word(t, heap + 2 * i + 1)):
                 best = 2 * i + 1
-            if 2 * i + 2 < size and f[heap[best]] > f[heap[2 * i + 2]]:
+            if 2 * i + 2 < size and word(t, f + word(t, heap + best)) > word(t, f + word(t, heap + 2 * i + 2)):
                 best = 2 * i + 2
             if best == i:
                 break
-            heap[i], heap[best] = heap[best], heap[i]
+            swap(t, heap + i, heap + best)
             i = best
-        mark[here] = 2
+        put(t, mark + here, 2)
         for k in range(4):
             d = (k * 3) & 3 if k < 2 else (1 if k == 2 else 2)  # north, west, east, south
             to = word(t, HEADER + 2 * n + 4 * here + d)
-            if to == NOWHERE or mark[to] == 2:
+            if to == NOWHERE or word(t, mark + to) == 2:
                 continue
-            cost = g[here] + 1
-            if mark[to] == 0:
-                mark[to] = 1
-                g[to] = cost
-                f[to] = cost + abs(word(t, HEADER + to) - gx) + abs(word(t, HEADER + n + to) - gy)
-                parent[to] = here
+            cost = word(t, g + here) + 1
+            if word(t, mark + to) == 0:
+                put(t, mark + to, 1)
+                put(t, g + to, cost)
+                put(t, f + to, cost + abs(word(t, HEADER + to) - gx) + abs(word(t, HEADER + n + to) - gy))
+                put(t, parent + to, here)
                 i = size
-                heap[i] = to
+                put(t, heap + i, to)
                 size += 1
-                while i > 0 and f[heap[i]] < f[heap[(i - 1) // 2]]:
+                while i > 0 and word(t, f + word(t, heap + i)) < word(t, f + word(t, heap + (i - 1) // 2)):
                     up = (i - 1) // 2
-                    heap[i], heap[up] = heap[up], heap[i]
+                    swap(t, heap + i, heap + up)
                     i = up
-            elif cost < g[to]:
-                f[to] -= g[to] - cost
-                g[to] = cost
-                parent[to] = here
+            elif cost < word(t, g + to):
+                put(t, f + to, word(t, f + to) - (word(t, g + to) - cost))
+                put(t, g + to, cost)
+                put(t, parent + to, here)
                 i = 0
-                while heap[i] != to:
+                while word(t, heap + i) != to:
                     i += 1
-                while i > 0 and f[heap[i - 1]] > f[to]:
-                    heap[i], heap[i - 1] = heap[i - 1], heap[i]
+                while i > 0 and word(t, f + word(t, heap + i - 1)) > word(t, f + to):
+                    swap(t, heap + i, heap + i - 1)
                     i -= 1
-                while i + 1 < size and f[heap[i + 1]] < f[to]:
-                    heap[i], heap[i + 1] = heap[i + 1], heap[i]
+                while i + 1 < size and word(t, f + word(t, heap + i + 1)) < word(t, f + to):
+                    swap(t, heap + i, heap + i + 1)
                     i += 1
     return NO_STEP
 
 
-find_path = jit(_find_path)
+find_path = jit(_find_path, "int64(uint16[::1], int64, int64)", final=True)
 
 
 def _entry(t: Row, target: int, start: int) -> int:
     n = word(t, TILES)
-    heap, f, g, parent = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    step = find_path(t, start, target, heap, f, g, parent, np.empty(n, np.int8)) & 7
+    step = find_path(t, start, target) & 7
     far = abs(word(t, HEADER + start) - word(t, HEADER + target))
     far += abs(word(t, HEADER + n + start) - word(t, HEADER + n + target))
     return (far << 6) | step | (SEES * line_of_sight(t, start, target)) | (SEEN * line_of_sight(t, target, start))
 
 
-entry = jit(_entry, "int64(uint16[::1], int64, int64)", final=True, allocates=True)
+entry = jit(_entry, "int64(uint16[::1], int64, int64)", final=True)
 
 
 @compiled
@@ -246,8 +258,7 @@ def _fill_ways(t: Row, exact: int) -> int:
     n = word(t, TILES)
     door = word(t, EXIT)
     way = HEADER + 6 * n
-    heap, f, g, parent = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    mark = np.zeros(n, np.int8)
+    queue = offset(t, SCRATCH_AT)
     for i in range(n):
         t[way + i] = NOWHERE
     t[way + door] = 0
@@ -255,54 +266,54 @@ def _fill_ways(t: Row, exact: int) -> int:
     if exact:
         for i in range(n):
             if i != door:
-                found = find_path(t, i, door, heap, f, g, parent, mark)
+                found = find_path(t, i, door)
                 if found & 7 != NO_STEP:
                     t[way + i] = found >> 3
                     longest = max(longest, found >> 3)
         return longest
-    heap[0] = door
+    put(t, queue, door)
     size = 1
     at = 0
     while at < size:
-        here = np.int64(heap[at])
+        here = word(t, queue + at)
         at += 1
         longest = max(longest, word(t, way + here))
         for d in range(4):
             to = word(t, HEADER + 2 * n + 4 * here + d)
             if to != NOWHERE and t[way + to] == NOWHERE:
                 t[way + to] = word(t, way + here) + 1
-                heap[size] = to
+                put(t, queue + size, to)
                 size += 1
     return longest
 
 
-fill_ways = jit(_fill_ways, "int64(uint16[::1], int64)", allocates=True)
+fill_ways = jit(_fill_ways, "int64(uint16[::1], int64)")
 
 
 def _fill_moves(t: Row) -> None:
     """Breadth-first search from every tile."""
     n = word(t, TILES)
-    queue = np.empty(n, np.int32)
+    queue = offset(t, SCRATCH_AT)
     for start in range(n):
         row = offset(t, MOVES_AT) + start * n
         for i in range(n):
             t[row + i] = NOWHERE
         t[row + start] = 0
-        queue[0] = start
+        put(t, queue, start)
         size = 1
         at = 0
         while at < size:
-            here = np.int64(queue[at])
+            here = word(t, queue + at)
             at += 1
             for d in range(4):
                 to = word(t, HEADER + 2 * n + 4 * here + d)
                 if to != NOWHERE and t[row + to] == NOWHERE:
                     t[row + to] = word(t, row + here) + 1
-                    queue[size] = to
+                    put(t, queue + size, to)
                     size += 1
 
 
-fill_moves = jit(_fill_moves, "void(uint16[::1])", allocates=True)
+fill_moves = jit(_fill_moves, "void(uint16[::1])")
 
 
 def _fill_sight(t: Row) -> None:
@@ -335,19 +346,20 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
     pair_at = HEADER + 10 * n + m
     moves_at = pair_at + (n * n if paired else 0)
     board_at = moves_at + (n * n if paired else 0)
-    t = np.zeros(board_at + w * h + things, dtype=np.uint16)
+    scratch_at = board_at + w * h + things
+    t = np.zeros(scratch_at + 5 * n, dtype=np.uint16)
     t[[TILES, MONSTERS, THINGS, WORDS]] = n, m, things, words
     t[[HERO, EXIT]] = number[grid.hero], number[grid.exit]
     t[[PORTAL_A, PORTAL_B]] = [number[p] for p in grid.portals] or [NOWHERE, NOWHERE]
     t[[POTIONS, TREASURES]] = len(potions), len(treasures)
     t[MORTALS] = sum(c != "m" for c, _, _ in monsters)
     t[[WIDTH, HEIGHT, PAIRED]] = w, h, paired
-    for at, value in ((PAIR_AT, pair_at), (MOVES_AT, moves_at), (BOARD_AT, board_at)):
+    for at, value in ((PAIR_AT, pair_at), (MOVES_AT, moves_at), (BOARD_AT, board_at), (SCRATCH_AT, scratch_at)):
         t[[at, at + 1]] = value & 0xFFFF, value >> 16
     for name, at in (("hp_cap", HP_CAP), ("wizard_range", WIZARD_RANGE), ("object_wins_tie", OBJECT_WINS_TIE),
                      ("goblins_avoid", GOBLINS_AVOID), ("npc_after_end", NPC_AFTER_END)):
         t[at] = flags[name]
-    t[board_at:] = NOWHERE
+    t[board_at:scratch_at] = NOWHERE
     before: dict[tuple[int, int], int] = {}
     seen = 0
     for c, x, y in grid.objects:
@@ -363,7 +375,7 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
         t[HEADER + 8 * n + i] = before.get(p, 0)
         t[board_at + y * w + x] = i
     t[HEADER + 10 * n : pair_at] = [MONSTER_KINDS[c] for c, _, _ in monsters]
-    t[board_at + w * h :] = [number[p] for p in potions + treasures]
+    t[board_at + w * h : scratch_at] = [number[p] for p in potions + treasures]
     t[FARTHEST] = fill_ways(t, int(n <= WAY_TILES))
     if paired:
         t[pair_at:moves_at] = NOWHERE
