@@ -1,0 +1,110 @@
+"""`python -m tests.benchmarks [names...]`: measure, print one table, write it down."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .report import Row, markdown, skipped, write
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How thoroughly to measure."""
+
+    quick: bool
+    full: bool
+
+
+def _playouts(choice: Choice) -> list[Row]:
+    from . import rates
+
+    return rates.measure_playouts(rates.QUICK if choice.quick else rates.FULL)
+
+
+def _search(choice: Choice) -> list[Row]:
+    from . import rates
+
+    return rates.measure_search(rates.QUICK if choice.quick else rates.FULL)
+
+
+def _memory(choice: Choice) -> list[Row]:
+    from . import memory
+
+    return memory.measure_tree(100_000 if choice.quick else memory.MILLIONS)
+
+
+def _evolution(choice: Choice) -> list[Row]:
+    from . import evolution
+
+    return evolution.measure_cost(choice.quick, choice.full)
+
+
+def _peers(choice: Choice) -> list[Row]:
+    from . import peers
+
+    return peers.measure(*(200, 1) if choice.quick else (10_000, 3))
+
+
+def _jobs(choice: Choice) -> list[Row]:
+    from . import evolution
+
+    return evolution.measure_jobs(choice.quick)
+
+
+def _start(choice: Choice) -> list[Row]:
+    from . import startup
+
+    return startup.measure(choice.quick)
+
+
+def _quality(choice: Choice) -> list[Row]:
+    from . import quality
+
+    return quality.measure(5 if choice.quick else 50)
+
+
+def _flat(choice: Choice) -> list[Row]:
+    from . import memory
+
+    return memory.measure_generations(*(5, 20) if choice.quick else (50, 1_000))
+
+
+BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
+    "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
+    "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
+}  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmarks that are named, or all; 0 whatever they find."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="a look at each, in seconds; its figures are rough")
+    parser.add_argument("--full", action="store_true", help="run the paper's evolution whole instead of extrapolating")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write benchmarks.json and benchmarks.md there")
+    args = parser.parse_args(argv)
+    for name in args.names:
+        if name not in BENCHMARKS:
+            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    choice = Choice(args.quick, args.full)
+    rows: list[Row] = []
+    for name in args.names or BENCHMARKS:
+        began = time.perf_counter()
+        try:
+            rows += BENCHMARKS[name](choice)
+        except ImportError as e:
+            rows.append(skipped(name, "", f"{e}"))
+        print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        if args.out:
+            write(args.out, rows, {"quick": args.quick, "full": args.full, "names": list(args.names)})
+    print(markdown(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""One table of what was measured against what is to be reached."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+REACHED, SHORT, FIGURE, SKIPPED = "reached", "short", "figure", "skipped"
+"""Verdicts: the goal is met; it is not; a figure without a goal of its own; not measured, and the text says why."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: what was measured, the goal in words, the figure with its unit, the ratio that counts, the verdict."""
+
+    what: str
+    reach: str
+    measured: str
+    ratio: float | None = None
+    verdict: str = FIGURE
+
+
+def judge(what: str, reach: str, measured: str, ratio: float, at_least: float = 1.0) -> Row:
+    """A row whose goal is `ratio >= at_least`."""
+    return Row(what, reach, measured, ratio, REACHED if ratio >= at_least else SHORT)
+
+
+def skipped(what: str, reach: str, reason: str) -> Row:
+    """A row that says why there is no figure."""
+    return Row(what, reach, reason, None, SKIPPED)
+
+
+def cells(row: Row) -> tuple[str, str, str, str, str]:
+    """A row as text."""
+    return row.what, row.reach, row.measured, "" if row.ratio is None else f"{row.ratio:.3g}", row.verdict
+
+
+HEADINGS = ("what", "reach (goal)", "measured", "ratio", "verdict")
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The table as Markdown, columns aligned."""
+    body = [HEADINGS, *map(cells, rows)]
+    widths = [max(len(line[k]) for line in body) for k in range(len(HEADINGS))]
+    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in body]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on."""
+    facts = {"python": sys.version.split()[0], "system": platform.platform(), "processor": platform.machine()}
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [x.partition(":")[2].strip() for x in info.read_text().splitlines() if x.startswith("model name")]
+        facts["processor"] = f"{len(names)} x {names[0]}" if names else facts["processor"]
+    for name in ("numba", "numpy", "llvmlite"):
+        facts[name] = str(__import__(name).__version__)
+    try:
+        facts["gcc"] = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
+    except OSError:
+        facts["gcc"] = "none"
+    return facts
+
+
+def write(folder: Path, rows: Sequence[Row], options: dict[str, object]) -> None:
+    """The table as benchmarks.json and benchmarks.md."""
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = machine()
+    data = {"machine": facts, "options": options, "rows": [asdict(r) for r in rows]}
+    (folder / "benchmarks.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    lines = ["# Benchmarks", "", ", ".join(f"{k} {v}" for k, v in facts.items()), "", markdown(rows), ""]
+    (folder / "benchmarks.md").write_text("\n".join(lines), encoding="utf-8")

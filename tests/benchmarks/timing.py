@@ -1,0 +1,34 @@
+"""Fair timing on a machine that others use, too.
+
+What is compared runs in turn, in short pieces, and the best time of each piece counts. Work of one thread is timed by
+its own processor time, so that waiting for a core is not counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """Processor time of this thread that `work` takes."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
+def best_times(works: Mapping[K, Callable[[], object]], repeats: int) -> dict[K, float]:
+    """The best processor time of each piece of work, all of them run in turn `repeats` times."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(repeats):
+        for name, work in works.items():
+            best[name] = min(best[name], cpu_seconds(work))
+    return best
+
+
+def best_wall(work: Callable[[], float], repeats: int) -> float:
+    """The smallest of `repeats` durations that `work` reports."""
+    return min(work() for _ in range(repeats))
