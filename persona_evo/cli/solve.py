@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number
-from persona_evo.cli.say import SOLVER, compiling, say
+from persona_evo.cli.parser import filled, number, whole
+from persona_evo.cli.say import SOLVER, Progress, compiling, note, say
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.search.bounds import Solution
 
-METHODS = ("auto",)
+METHODS = ("auto", "beam", "bfs", "dfs", "exhaustive", "random", "flat")
 
 
 def add(commands: Any) -> None:
@@ -21,7 +22,10 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("solve", help="the best known plan for a persona in a level", description=__doc__)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     parser.add_argument("--persona", required=True, type=filled, metavar="PERSONA", help=options.PERSONA)
-    parser.add_argument("--method", choices=METHODS, default="auto", help="(default: %(default)s)")
+    parser.add_argument("--method", choices=METHODS, default="auto",
+                        help="auto: beams, then a proof; the others to compare with (default: %(default)s)")
+    parser.add_argument("--states", type=whole(1, options.MOST_ITERATIONS), metavar="N",
+                        help="states that a single search makes at most (default: the solver's)")
     parser.add_argument("--seconds", type=number(0, options.MOST_SECONDS, above=True), default=10.0, metavar="S",
                         help="time for each level (default: %(default)s)")
     options.add_seed(parser)
@@ -40,9 +44,24 @@ def run(args: argparse.Namespace) -> int:
     compiling(SOLVER)
     levels = options.levels_of(args, game, args.levels)
     warm_up(game, levels[0])
+    limits = {} if args.states is None else {"states": args.states}
+    seed = options.seed_of(args)
+    if args.method in ("random", "flat"):
+        note(f"seed {seed}")
+    line = Progress()
     for level in levels:
-        show(game, level, solve(game, level, persona.utility, seconds=args.seconds))
+        tell = _teller(line, level.name)
+        solution = solve(
+            game, level, persona.utility, method=args.method, seconds=args.seconds, seed=seed,
+            progress=tell, **limits,
+        )
+        Progress.done_with_line()
+        show(game, level, solution)
     return 0
+
+
+def _teller(line: Progress, name: str) -> Callable[[str], None]:
+    return lambda text: line.show(f"{name}: {text}")
 
 
 def show(game: Game, level: Level, solution: Solution) -> None:

@@ -222,3 +222,14 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     assert process.returncode == 130, err
     assert "are kept in p" in err and "--resume p" in err and "Traceback" not in err
     assert traces.read_bytes().count(b"\n") > 2
+
+
+@pytest.mark.parametrize("method", ["beam", "bfs", "dfs", "random", "flat"])
+def test_other_ways_to_solve(method: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "tiny.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
+    line = ("solve", "tiny.txt", "--persona", "treasure_collector", "--method", method, "--states", 20_000, "--seed", 3)
+    ran = run(capsys, *line)
+    assert ran.code == 0, ran.err
+    assert "tiny: utility 1 " in ran.out and "TO=1" in ran.out
+    assert ("seed 3" in ran.err) == (method in ("random", "flat"))
+    assert run(capsys, *line).out.split(" in ")[0] == ran.out.split(" in ")[0]
