@@ -16,15 +16,12 @@ _TREE = """
 import resource, sys
 from tests.benchmarks.levels import game, maps
 from tests.benchmarks.rates import to_the_end, utility
-from persona_evo.search.plan import Budget, Planner, TreePolicy
+from persona_evo.search.plan import Budget, Planner, SearchSettings, TreePolicy
 nodes, name, whole = int(sys.argv[1]), sys.argv[2], sys.argv[3] == "1"
 level = next(v for v in maps() if v.name == name)
 Planner(game(), level, to_the_end(), 100).plan(utility(), TreePolicy.ucb1(), Budget(iterations=100), 1)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-settings = to_the_end()
-if whole:
-    import dataclasses
-    settings = dataclasses.replace(settings, transpositions="prune")
+settings = SearchSettings.anytime() if whole else to_the_end()
 plan = Planner(game(), level, settings, nodes).plan(
     utility(), TreePolicy.ucb1(), Budget(iterations=10 * nodes, nodes=nodes), 1)
 print(plan.nodes, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, plan.seconds)
@@ -67,13 +64,14 @@ def measure_tree(nodes: int) -> list[Row]:
     level = maps()[0]
     rows = []
     reach = f"a tree of {MILLIONS:,} nodes under 2 GiB"
-    for whole, what in ((0, "without"), (1, "with")):
+    for whole, what in ((0, "paper"), (1, "anytime")):
         made, before, most, seconds = _python(_TREE, nodes, level.name, whole)
         each = (most - before) * 1024 / made
         total = most * 1024 if nodes == MILLIONS else before * 1024 + each * MILLIONS
         measured = f"{total / 2**20:.0f} MiB" + ("" if nodes == MILLIONS else f" extrapolated from {made:,.0f} nodes")
-        measured += f" with Python and all else, {each:.0f} bytes a node resident ({made / seconds / 1e3:.0f} k nodes/s)"
-        rows.append(judge(f"memory of {MILLIONS:,} nodes on {level.name}, {what} transpositions", reach, measured,
+        pace = made / seconds / 1e3
+        measured += f" with Python and all else, {each:.0f} bytes a node resident ({pace:.0f} k nodes/s)"
+        rows.append(judge(f"memory of {MILLIONS:,} nodes on {level.name}, preset {what}", reach, measured,
                           LIMIT / total))  # fmt: skip
     rows.insert(0, _worst_node())
     return rows
@@ -101,5 +99,3 @@ def measure_generations(early: int, late: int) -> list[Row]:
         verdict = FIGURE if late < 1_000 else ("reached" if grown <= 1.1 else SHORT)
         rows.append(Row(f"memory over generations, preset {preset}", "flat (at most 1.1)", measured, grown, verdict))
     return rows
-
-

@@ -51,8 +51,7 @@ def library() -> ctypes.CDLL:
     lib.trace.restype = None
     lib.trace.argtypes = [WORDS, WORDS, LONG, LONG, LONG, LONGS, WORDS]
     lib.mcts.restype = LONG
-    lib.mcts.argtypes = [WORDS, WORDS, LONG, ctypes.c_void_p, ctypes.c_void_p, WORDS, LONG, LONG, LONG, LONG,
-                         LONG, ctypes.c_double, LONGS, LONGS]
+    lib.mcts.argtypes = [WORDS, WORDS, LONG, *[ctypes.c_void_p] * 2, WORDS, *[LONG] * 5, ctypes.c_double, LONGS, LONGS]
     return lib
 
 

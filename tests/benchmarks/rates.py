@@ -14,7 +14,7 @@ from persona_evo.compiling import jit
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Level, signature
 from persona_evo.search.plan import Budget, Planner, SearchSettings, TreePolicy
-from persona_evo.search.tree import BEST, Tree
+from persona_evo.search.tree import SCORE, Tree
 from persona_evo.seeds import below, stream
 
 from . import native
@@ -52,8 +52,8 @@ FULL, QUICK = Effort(20_000, 20_000, 12, 5_000), Effort(2_000, 1_000, 2, 500)
 
 
 def _playouts(rollout: Any, tables: Any, start: Any, state: Any, actions: Any, played: Any, turns: int, longest: int,
-              rng: Any, seen: Any) -> int:  # fmt: skip
-    total = 0
+              rng: Any, seen: Any) -> Any:  # fmt: skip
+    total: Any = 0
     while turns > 0:
         for k in range(len(state)):
             state[k] = start[k]
@@ -167,7 +167,7 @@ def same_tree(level: Level, iterations: int, seed: int) -> bool:
     made, nodes = native.mcts(level, tree, iterations, LONGEST, 10, math.sqrt(2), stream(seed))
     if (made, nodes) != (plan.iterations, plan.nodes):
         return False
-    pairs = [(ours.links, tree.links), (ours.states, tree.states), (ours.values[:, : BEST + 2], tree.values[:, : BEST + 2])]
+    pairs = [(ours.links, tree.links), (ours.states, tree.states), (ours.values[:, :SCORE], tree.values[:, :SCORE])]
     return all(np.array_equal(a[:nodes], b[:nodes]) for a, b in pairs)
 
 

@@ -56,12 +56,14 @@ def measure(quick: bool) -> list[Row]:
     """Help, warm start and first compilation, in processes of their own."""
     repeats = 2 if quick else 5
     help_seconds = best_wall(lambda: _run(["-m", "persona_evo.cli.main", "--help"])[0], repeats)
-    rows = [judge(f"`persona-evo --help`, best of {repeats}", "under 0.3 s", f"{help_seconds:.2f} s", 0.3 / help_seconds)]
+    what = f"`persona-evo --help`, best of {repeats}"
+    rows = [judge(what, "under 0.3 s", f"{help_seconds:.2f} s", 0.3 / help_seconds)]
     _playtest()
     warm = best_wall(lambda: _playtest()[0], repeats)
     what = f"warm `playtest` of one level: process start to the end of the first playthrough, best of {repeats}"
     rows.append(judge(what, "under 2 s", f"{warm:.2f} s", 2 / warm))
-    cold_what, cold_reach = "the same on a fresh machine: compiling everything once", "under 60 s, with a line that says so"
+    cold_what = "the same on a fresh machine: compiling everything once"
+    cold_reach = "under 60 s, with a line that says so"
     if quick:
         return [*rows, skipped(cold_what, cold_reach, "not with --quick")]
     with tempfile.TemporaryDirectory() as folder:
