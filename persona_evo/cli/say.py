@@ -83,5 +83,5 @@ def is_compiled(function: str = SEARCH) -> bool:
 def compiling(function: str = SEARCH) -> None:
     """Say so when the search engine, or the solver, has to be compiled first."""
     if not is_compiled(function):
-        what, seconds = ("engine", 45) if function == SEARCH else ("solver", 30)
-        note(f"compiling the {what} once for this machine, about {seconds} s ...")
+        what, time = ("engine", "a minute") if function == SEARCH else ("solver", "20 s")
+        note(f"compiling the {what} once for this machine, about {time} ...")
