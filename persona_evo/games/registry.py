@@ -1,14 +1,19 @@
 """Names of games -> where their description stands. A game is imported when it is asked for.
 
 Games of others register an entry point of the group `persona_evo.games` whose value is "module:object", or are named
-that way on the command line.
+on the command line: that way, or by the file they stand in, "path/to/file.py:OBJECT" (OBJECT is GAME if left out).
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
+import importlib.util
+import sys
 from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 
 from persona_evo.errors import GameError, SettingsError, unknown
 from persona_evo.games.core import Game
@@ -20,6 +25,9 @@ CATALOG = {
 
 DEFAULT = "minidungeons2"
 
+_addresses: dict[str, str] = {}
+"""Name of a game -> what it was asked for by, of the games outside the list of names."""
+
 
 def names() -> dict[str, str]:
     """All known games: name -> "module:object"."""
@@ -27,29 +35,97 @@ def names() -> dict[str, str]:
     return {**found, **CATALOG}
 
 
-@functools.cache
 def get(name: str) -> Game:
-    """The game called `name`, or at "module:object".
+    """The game called `name`, or at "module:object" or "path/to/file.py:OBJECT".
+
+    A game that was asked for that way is known by its own name, too, for the rest of this process.
 
     Raises:
         SettingsError: no such game, or its module cannot be imported.
         GameError: the object is not a Game.
     """
     known = names()
-    target = known.get(name) or (name if ":" in name else None)
-    if target is None:
-        expected, hint = unknown(name, known)
-        raise SettingsError("no such game", found=name, expected=expected, hint=hint)
-    module, _, attribute = target.partition(":")
+    if name in known:
+        return _at(name, known[name])
+    if ":" in name or name.endswith(".py"):
+        game = _at(name, _absolute(name))
+        _addresses.setdefault(game.name, _absolute(name))
+        return game
+    if name in _addresses:
+        return _at(name, _addresses[name])
+    expected, hint = unknown(name, {**known, **_addresses})
+    raise SettingsError("no such game", found=name, expected=expected, hint=hint)
+
+
+def address(game: Game) -> str:
+    """What another process finds this game by: its name if that is listed, else where it stands."""
+    return game.name if game.name in names() else _addresses.get(game.name, game.name)
+
+
+def in_module(module: str, file: str, name: str) -> Game:
+    """The game called `name` that stands in a module, which is imported, or else read from its file.
+
+    Raises:
+        SettingsError: there is no such module.
+        GameError: the module has no such game.
+    """
+    if module in sys.modules and module != "__main__":
+        found = sys.modules[module]
+    else:
+        try:
+            if module == "__main__":
+                raise ImportError("the main program is read by its file")
+            found = importlib.import_module(module)
+        except ImportError as e:
+            if not file:
+                raise SettingsError(f"game {name!r} cannot be loaded: {e}", found=module) from e
+            found = _from_file(file)
+    for value in vars(found).values():
+        if isinstance(value, Game) and value.name == name:
+            return value
+    raise GameError(f"{file or module} has no Game called {name!r} at its top level")
+
+
+def _absolute(target: str) -> str:
+    """A target with a file's path made absolute and its object named."""
+    file, colon, attribute = target.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        file, attribute = (target, "GAME") if target.endswith(".py") else ("", "")
+    return f"{Path(file).resolve()}:{attribute}" if file else target
+
+
+@functools.cache
+def _at(name: str, target: str) -> Game:
+    module, _, attribute = target.rpartition(":")
     try:
-        game = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as e:
+        found = _from_file(module) if module.endswith(".py") else importlib.import_module(module)
+        game = getattr(found, attribute)
+    except (ImportError, AttributeError, ValueError, OSError, SyntaxError) as e:
         raise SettingsError(
             f"game {name!r} cannot be loaded: {e}",
             found=target,
-            expected='"module:object" of an importable module',
-            hint="is the game's package installed in this environment?",
+            expected='"module:object" of an importable module, or "path/to/file.py:OBJECT"',
+            hint="is the path right, or the game's package installed in this environment?",
         ) from e
     if not isinstance(game, Game):
         raise GameError(f"{target} is a {type(game).__name__}, expected a persona_evo.games.Game")
     return game
+
+
+def _from_file(file: str) -> ModuleType:
+    """The module in a file, under a name of its own that is the same in every process."""
+    path = Path(file).resolve()
+    name = f"persona_evo_game_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

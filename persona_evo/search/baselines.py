@@ -38,11 +38,10 @@ BESTS = 4
 def keep_best(tallies: Any, best: Any, plan: Any, played: Any, made: int, status: int, utility: float) -> None:
     """Keep the `made` moves in `played` if they are the best: utility first, then winning, then brevity."""
     won = 1 if status == WON else 0
-    if utility < best[UTILITY]:
+    if utility < best[UTILITY] or (utility == best[UTILITY] and won < tallies[BEST_WON]):
         return
-    if utility == best[UTILITY]:
-        if won < tallies[BEST_WON] or (won == tallies[BEST_WON] and made >= tallies[LENGTH]):
-            return
+    if utility == best[UTILITY] and won == tallies[BEST_WON] and made >= tallies[LENGTH]:
+        return
     best[UTILITY] = utility
     tallies[LENGTH] = made
     tallies[BEST_WON] = won

@@ -173,11 +173,10 @@ def sift(heap: Any, scores: Any, ties: Any, n: int, at: int) -> None:
 def keep_best(tallies: Any, best: Any, opts: Any, parent: int, move: int, status: int, utility: float) -> None:
     """Remember a state if it is the best: utility first, then winning, then brevity."""
     won = 1 if status == WON else 0
-    if utility < best[UTILITY]:
+    if utility < best[UTILITY] or (utility == best[UTILITY] and won < tallies[BEST_WON]):
         return
-    if utility == best[UTILITY]:
-        if won < tallies[BEST_WON] or (won == tallies[BEST_WON] and opts[DEPTH] >= tallies[BEST_DEPTH]):
-            return
+    if utility == best[UTILITY] and won == tallies[BEST_WON] and opts[DEPTH] >= tallies[BEST_DEPTH]:
+        return
     best[UTILITY] = utility
     tallies[BEST_PARENT] = parent
     tallies[BEST_MOVE] = move

@@ -64,7 +64,7 @@ def _back(way: int) -> int:
 
 def _both(a: int, b: int) -> int:
     """The direction of something that rises with two parts."""
-    if a == CONSTANT or a == b:
+    if a in (CONSTANT, b):
         return b
     return a if b == CONSTANT else UNKNOWN
 

@@ -87,19 +87,20 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     potions = word(t, POTIONS)
     treasures = word(t, TREASURES)
     to_drink = left(s, 0, potions)
-    to_open = left(s, potions, treasures)
-    to_slay = mortals_alive(t, s)
+    drunk = word(s, DRUNK_AT) + to_drink
+    opened = word(s, OPENED_AT) + left(s, potions, treasures)
+    slain = word(s, SLAIN_AT) + mortals_alive(t, s)
     dead = word(s, FLAGS_AT) & IS_DEAD != 0
     everything = potions + treasures + word(t, MORTALS)
     for i in range(METRICS):
         out[METRICS + i] = math.inf
     far = way_out(t, word(s, HERO_AT)) - moves
     out[METRICS + 1] = 1.0 if far <= 0 else max(0.0, 1.0 - far / word(t, FARTHEST))
-    out[METRICS + 2] = out[2] + ratio(to_drink, potions)
-    out[METRICS + 3] = out[3] + ratio(to_open, treasures)
-    out[METRICS + 4] = out[4] + ratio(to_slay, word(t, MORTALS))
+    out[METRICS + 2] = ratio(drunk, potions)
+    out[METRICS + 3] = ratio(opened, treasures)
+    out[METRICS + 4] = ratio(slain, word(t, MORTALS))
     out[METRICS + 5] = max(0, word(s, HP_AT) - HP_BIAS + to_drink) / 10.0
-    out[METRICS + 10] = out[10] + ratio(to_drink + to_open + to_slay, everything)
+    out[METRICS + 10] = ratio(drunk + opened + slain, everything)
     out[METRICS + 11] = 1.0
     out[METRICS + 12] = 0.0 if dead else 1.0
     out[1] = 0.0

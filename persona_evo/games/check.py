@@ -1,0 +1,268 @@
+"""Does a game keep the contract of `persona_evo.games.core`? For authors of games, and for every game's own test.
+
+`check_game` plays random games on levels and looks at every state on the way; `check_recording` replays a game that was
+recorded once, so that a change of the rules is noticed (a change that is wanted raises the game's version and records
+anew).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from persona_evo.errors import GameError, InputError
+from persona_evo.games.core import ENDED, RUNNING, Game, Level, Rules
+from persona_evo.seeds import below, derive, stream
+
+GAMES, MOVES = 4, 60
+"""Random games on each level, and moves of each, unless the caller says otherwise."""
+
+
+def check_game(
+    game: Game, levels: Iterable[Level], seed: int = 0, *, games: int = GAMES, moves: int = MOVES
+) -> int:
+    """Play random games and check every state of them; how many states were looked at.
+
+    Raises:
+        GameError: what is wrong, in which level, after which actions.
+    """
+    _description(game)
+    looked = 0
+    for level in levels:
+        for number in range(games):
+            looked += _Probe(game, level, derive(seed, "check", level.name, number)).play(moves)
+    if looked == 0:
+        raise GameError(f"{game.name}: no level to check it on")
+    return looked
+
+
+def _description(game: Game) -> None:
+    """What can be seen without playing."""
+    symbols = list(game.symbols)
+    if len(set(symbols)) != len(symbols) or not symbols:
+        raise GameError(f"{game.name}: the metrics' symbols are {symbols}, expected at least one, each once")
+    for metric in game.metrics:
+        if not metric.symbol.isidentifier() or not metric.symbol.isascii():
+            raise GameError(f"{game.name}: {metric.symbol!r} cannot be written in a formula")
+        if not metric.name or not metric.meaning:
+            raise GameError(f"{game.name}: metric {metric.symbol} has no name or no meaning")
+        if not metric.low <= metric.high:
+            raise GameError(f"{game.name}: metric {metric.symbol} has the range [{metric.low}, {metric.high}]")
+    if sum(m.clock for m in game.metrics) > 1:
+        raise GameError(f"{game.name}: more than one metric is the clock")
+    if game.players < 1 or game.horizon < 1 or game.version < 1:
+        raise GameError(f"{game.name}: players, horizon and version must be at least 1")
+
+
+class _Probe:
+    """One random game on one level, twice at the same time."""
+
+    def __init__(self, game: Game, level: Level, seed: int) -> None:
+        self.game, self.level, self.seed = game, level, seed
+        self.names: list[str] = []
+        self.rng = stream(seed)
+        self.out = np.zeros(len(game.metrics))
+
+    def fail(self, what: str) -> GameError:
+        """The error for something found now."""
+        moves = " ".join(self.names) or "no move"
+        return GameError(f"{self.game.name}, level {self.level.name}, after {moves}: {what}")
+
+    def play(self, moves: int) -> int:
+        """Check the start, and the states after each move."""
+        game, level = self.game, self.level
+        rules = game.rules(costly=True)
+        state = game.start(level, self.seed)
+        if not same(state, game.start(level, self.seed)):
+            raise self.fail("two starts with the same seed differ")
+        luck = stream(derive(self.seed, "moves"))
+        for made in range(moves + 1):
+            self.look(rules, state, made)
+            if game.over(level, state) != RUNNING or made == moves:
+                break
+            actions = self.legal(rules, state)
+            if not actions:
+                raise self.fail("the game is not over, and no action is legal")
+            action = actions[int(below(luck, len(actions)))]
+            before = state.copy()
+            state = self.step(rules, state, actions, action)
+            self.locate_and_events(before, state, made + 1)
+        return made + 1
+
+    def legal(self, rules: Rules, state: Any) -> list[int]:
+        """The legal actions, which fit into the row, are distinct, and the same when asked again."""
+        row = np.full(self.level.max_actions + 8, -999, dtype=np.int64)
+        n = int(rules.legal(self.level.tables, state, row))
+        if not 0 <= n <= self.level.max_actions:
+            raise self.fail(f"legal gives {n} actions, the level's max_actions is {self.level.max_actions}")
+        if (row[n:] != -999).any():
+            raise self.fail(f"legal says {n} actions and writes more")
+        actions = [int(a) for a in row[:n]]
+        if len(set(actions)) != n:
+            raise self.fail(f"legal names an action twice: {actions}")
+        if actions != self.game.legal(self.level, state):
+            raise self.fail("legal gives something else when asked again")
+        for action in actions:
+            name = self.game.action_name(self.level, state, action)
+            if self.game.parse_action(self.level, state, name) != action:
+                raise self.fail(f"action {action} is called {name!r}, which is read as another action")
+        return actions
+
+    def step(self, rules: Rules, state: Any, actions: Sequence[int], action: int) -> Any:
+        """Every legal action is accepted and does the same twice; the state after `action`."""
+        tables = self.level.tables
+        chosen = state
+        for one in actions:
+            name = self.game.action_name(self.level, state, one)
+            first, second = state.copy(), state.copy()
+            before, again = self.rng.copy(), self.rng.copy()
+            kept = state.copy()
+            try:
+                rules.step(tables, first, one, before)
+                rules.step(tables, second, one, again)
+            except GameError:
+                raise
+            except (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError) as e:
+                raise self.fail(f"step does not accept the legal action {name}: {type(e).__name__}: {e}") from e
+            if not same(first, second) or not (before == again).all():
+                raise self.fail(f"{name} does not lead to the same state twice")
+            if not same(state, kept):
+                raise self.fail(f"a step with {name} in a copy changes the state it was copied from")
+            if self.game.deterministic and not (before == self.rng).all():
+                raise self.fail(f"{name} draws random numbers in a game that says it is deterministic")
+            if one == action:
+                chosen, luck = first, before
+        self.names.append(self.game.action_name(self.level, state, action))
+        self.rng = luck
+        return chosen
+
+    def look(self, rules: Rules, state: Any, made: int) -> None:
+        """Outcome, metrics and key of one state."""
+        tables, kept, rng = self.level.tables, state.copy(), self.rng.copy()
+        status = int(rules.over(tables, state))
+        if not RUNNING <= status <= ENDED or status != int(rules.over(tables, state)):
+            raise self.fail(f"over gives {status}, then {int(rules.over(tables, state))}")
+        for player in range(self.game.players):
+            self.metrics(rules, state, player, made)
+        mover = int(rules.mover(tables, state))
+        if not 0 <= mover < self.game.players:
+            raise self.fail(f"mover gives {mover}, there are {self.game.players} players")
+        key = int(rules.key(tables, state))
+        if key != int(rules.key(tables, kept)):
+            raise self.fail("equal states have different keys")
+        if not -(2**63) <= key < 2**63:
+            raise self.fail(f"key gives {key}, expected a 64-bit number")
+        if not same(state, kept) or not (rng == self.rng).all():
+            raise self.fail("over, measure, mover or key changes the state")
+
+    def metrics(self, rules: Rules, state: Any, player: int, made: int) -> None:
+        """All are finite, in their ranges, and written whatever stood in the row; the clock counts the moves."""
+        self.out[:] = np.nan
+        rules.measure(self.level.tables, state, player, self.out)
+        for metric, value in zip(self.game.metrics, self.out, strict=True):
+            if not math.isfinite(value):
+                raise self.fail(f"{metric.symbol} is {value} (or was not written)")
+            if not metric.low - 1e-9 <= value <= metric.high + 1e-9:
+                raise self.fail(f"{metric.symbol} is {value:g}, its range is [{metric.low:g}, {metric.high:g}]")
+            if metric.clock and value != made:
+                raise self.fail(f"{metric.symbol} is the clock and says {value:g}")
+        cheap = np.zeros(len(self.out))
+        self.game.rules().measure(self.level.tables, state, player, cheap)
+        for metric, value, other in zip(self.game.metrics, self.out, cheap, strict=True):
+            if not metric.costly and value != other:
+                raise self.fail(f"{metric.symbol} is {value:g} with the costly metrics and {other:g} without")
+
+    def locate_and_events(self, before: Any, after: Any, step: int) -> None:
+        """What is for drawing and reports works in every state."""
+        if self.game.locate is not None:
+            place = self.game.locate(self.level, after)
+            if place is not None and len(place) != 2:
+                raise self.fail(f"locate gives {place!r}, expected (x, y) or None")
+        if self.game.events is not None:
+            for event in self.game.events(self.level, before, after, step):
+                if event.step != step or not event.kind:
+                    raise self.fail(f"the event {event} has no kind or another step than {step}")
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two state rows are equal; Python objects by what they hold."""
+    if a.dtype != object:
+        return bool((a == b).all())
+    from persona_evo.games.python_game import number_of
+
+    return all(x == y or number_of(x) == number_of(y) for x, y in zip(a, b, strict=True))
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One game on one level, kept as a file: what the actions led to when it was recorded.
+
+    metrics: one row a state, the start first. outcomes: what `over` said of each state.
+    """
+
+    game: str
+    version: int
+    level: str
+    text: str
+    options: dict[str, Any]
+    seed: int
+    actions: list[str]
+    outcomes: list[int]
+    metrics: list[dict[str, float]]
+
+
+def record(game: Game, level: Level, actions: Sequence[int], seed: int = 0) -> Recording:
+    """Play `actions` and keep what happens."""
+    states = game.replay(level, actions, stream(seed), seed)
+    names = [game.action_name(level, s, a) for s, a in zip(states, actions, strict=False)]
+    return Recording(
+        game.name, game.version, level.name, level.text, dict(level.options), seed, names,
+        [game.over(level, s) for s in states], [game.measure(level, s) for s in states],
+    )  # fmt: skip
+
+
+def write_recording(path: Path, recording: Recording) -> None:
+    """One JSON file, a state a line."""
+    head = {k: v for k, v in vars(recording).items() if k != "metrics"}
+    rows = ",\n  ".join(json.dumps(row) for row in recording.metrics)
+    body = ",\n".join(f" {json.dumps(k)}: {json.dumps(v)}" for k, v in head.items())
+    path.write_text(f'{{\n{body},\n "metrics": [\n  {rows}\n ]\n}}\n', encoding="utf-8")
+
+
+def check_recording(game: Game, path: Path) -> int:
+    """Replay a recorded game; how many moves it has.
+
+    Raises:
+        GameError: there is none, it cannot be read, it is of another version, or something is different now.
+    """
+    try:
+        kept = Recording(**json.loads(path.read_text(encoding="utf-8")))
+        level = game.load(kept.text, kept.level, str(path), **kept.options)
+        actions = _parsed(game, level, kept)
+    except OSError as e:
+        raise GameError(f"{game.name} has no recorded game: {e}") from e
+    except (ValueError, TypeError, InputError) as e:
+        raise GameError(f"{path} cannot be replayed: {e}") from e
+    if kept.version != game.version:
+        raise GameError(f"{path} is of version {kept.version}, {game.name} is version {game.version}: record it anew")
+    now = record(game, level, actions, kept.seed)
+    for i, (was, is_now) in enumerate(zip(kept.metrics, now.metrics, strict=True)):
+        changed = [s for s in is_now if was.get(s) != is_now[s]]
+        if changed or set(was) != set(is_now) or kept.outcomes[i] != now.outcomes[i]:
+            what = ", ".join(f"{s} {was.get(s)} -> {is_now[s]}" for s in changed) or "the outcome or the set of metrics"
+            raise GameError(f"{path}: after move {i} it differs: {what}; a wanted change raises the game's version")
+    return len(actions)
+
+
+def _parsed(game: Game, level: Level, kept: Recording) -> list[int]:
+    state, rng, actions = game.start(level, kept.seed), stream(kept.seed), []
+    for name in kept.actions:
+        actions.append(game.parse_action(level, state, name))
+        game.rules().step(level.tables, state, actions[-1], rng)
+    return actions
