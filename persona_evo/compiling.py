@@ -17,6 +17,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -75,10 +76,16 @@ def cache_folder() -> Path:
 def _forget_old(root: Path, current: Path, keep: int = 4) -> None:
     import shutil
 
-    folders = [f for f in root.iterdir() if f.is_dir() and f != current and len(f.name) == 16]
+    folders = [f for f in root.iterdir() if f != current and re.fullmatch("[0-9a-f]{16}", f.name) and _is_ours(f)]
     folders.sort(key=lambda f: f.stat().st_mtime, reverse=True)
     for old in folders[keep:]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds numba's files, or nothing at all."""
+    files = [f for f in folder.rglob("*") if f.is_file()]
+    return folder.is_dir() and all(f.suffix in (".nbi", ".nbc", ".tmp") for f in files)
 
 
 def is_warm() -> bool:

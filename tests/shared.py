@@ -1,8 +1,9 @@
-"""Where the recorded games and real levels are, which are used but not part of the project."""
+"""What several tests need: the recorded games and real levels, which are used but not part of the project; signals."""
 
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,3 +18,8 @@ def shared(relative: str) -> Path:
         if path.exists():
             return path
     pytest.skip(f"the shared data has no {relative} here (set PERSONA_EVO_SHARED to its folder)")
+
+
+def hear_ctrl_c() -> None:
+    """For a child process's start: do not ignore SIGINT, as what a shell puts into the background does."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

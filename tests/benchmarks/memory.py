@@ -23,7 +23,7 @@ Planner(game(), level, to_the_end(), 100).plan(utility(), TreePolicy.ucb1(), Bud
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 settings = SearchSettings.anytime() if whole else to_the_end()
 plan = Planner(game(), level, settings, nodes).plan(
-    utility(), TreePolicy.ucb1(), Budget(iterations=10 * nodes, nodes=nodes), 1)
+    utility(), TreePolicy.ucb1(100.0), Budget(iterations=3 * nodes, nodes=nodes), 1)
 print(plan.nodes, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, plan.seconds)
 """
 
@@ -60,15 +60,18 @@ def _python(code: str, *arguments: object) -> list[float]:
 
 
 def measure_tree(nodes: int) -> list[Row]:
-    """Bytes of a node, and the resident memory of a tree of `nodes` nodes (map 01), in a process of its own."""
+    """Bytes of a node, and the resident memory of a tree of `nodes` nodes on one map, in a process of its own.
+
+    C = 100 makes UCB1 grow the tree in breadth, so that it becomes large.
+    """
     level = maps()[0]
     rows = []
     reach = f"a tree of {MILLIONS:,} nodes under 2 GiB"
     for whole, what in ((0, "paper"), (1, "anytime")):
         made, before, most, seconds = _python(_TREE, nodes, level.name, whole)
         each = (most - before) * 1024 / made
-        total = most * 1024 if nodes == MILLIONS else before * 1024 + each * MILLIONS
-        measured = f"{total / 2**20:.0f} MiB" + ("" if nodes == MILLIONS else f" extrapolated from {made:,.0f} nodes")
+        total = most * 1024 if made >= MILLIONS else before * 1024 + each * MILLIONS
+        measured = f"{total / 2**20:.0f} MiB" + ("" if made >= MILLIONS else f", extrapolated from {made:,.0f} nodes,")
         pace = made / seconds / 1e3
         measured += f" with Python and all else, {each:.0f} bytes a node resident ({pace:.0f} k nodes/s)"
         rows.append(judge(f"memory of {MILLIONS:,} nodes on {level.name}, preset {what}", reach, measured,

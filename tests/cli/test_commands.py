@@ -13,6 +13,7 @@ import pytest
 
 from persona_evo.cli.main import main
 from tests.cli.tool import command, environment, run, typed
+from tests.shared import hear_ctrl_c
 
 EVOLVE = ("evolve", "--persona", "monster_killer", "--levels", "train01", "--generations", 2, "--population", 8,
           "--islands", 2, "--set", "elites=1", "--set", "migrants=1", "--set", "final_trials=2", "--iterations", 60,
@@ -212,7 +213,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     line = ("playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2000, "--iterations", 2000,
             "--jobs", 1, "--seed", 1, "--out", "p", "--bound-seconds", 0)  # fmt: skip
     process = subprocess.Popen(command(*line), cwd=here, env=environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+                               stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)  # fmt: skip
     traces = here / "p" / "traces.jsonl"
     end = time.monotonic() + 300
     while time.monotonic() < end and not (traces.exists() and traces.read_bytes().count(b"\n") > 2):

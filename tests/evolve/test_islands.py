@@ -181,7 +181,7 @@ def test_islands_without_migration_do_not_influence_each_other() -> None:
 
 
 def test_given_formulas_join_the_first_population() -> None:
-    made = course(small("modern", generations=1), first=["PE + MS", "sqrt(log(P) / N) + R"])
+    made = course(small("modern", generations=1, variables="extended"), first=["PE + MS", "sqrt(log(P) / N) + R"])
     population = [i for island in made[0].state.islands for i in island.individuals if i.origin == "first"]
     assert [i.formula for i in population] == ["PE + MS", "sqrt(log(P) / N) + R"]
     with pytest.raises(SettingsError, match="'sqrt'"):

@@ -22,6 +22,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
+from tests.shared import hear_ctrl_c
 
 from .synthetic import small
 from .tasks import slow, square
@@ -134,7 +135,7 @@ if __name__ == "__main__":
 def test_workers_end_with_the_parent_and_without_a_word(how: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", SLEEPER], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        start_new_session=True, preexec_fn=hear_ctrl_c,
     )  # fmt: skip
     assert process.stdout is not None
     pids = [int(word) for word in process.stdout.readline().split()]

@@ -171,7 +171,8 @@ def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
 
 
 def test_first_formulas() -> None:
-    assert first_formulas(tiny("modern", first=("ucb1",)), GAME) == ["R + 1.4142135623730951 * sqrt(log(P) / N)"]
+    extended = tiny("modern", first=("ucb1",), variables="extended")
+    assert first_formulas(extended, GAME) == ["R + 1.4142135623730951 * sqrt(log(P) / N)"]
     assert first_formulas(tiny("paper", first=("ucb1", "PE + R")), GAME) == ["PE + R"]
     with pytest.raises(SettingsError, match="does not fit"):
         first_formulas(tiny("paper", first=("sqrt(R)",)), GAME)

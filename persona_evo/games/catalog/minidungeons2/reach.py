@@ -17,8 +17,30 @@ from persona_evo.games.catalog.minidungeons2.rules import (
     ratio,
 )
 from persona_evo.games.catalog.minidungeons2.tables import (
-    DRUNK_AT, EXIT, FARTHEST, FLAGS_AT, HEADER, HERO_AT, HP_AT, HP_BIAS, MINITAUR, MONSTERS, MORTALS, NOWHERE,
-    OPENED_AT, PAIRED, PORTAL_A, PORTAL_B, POTIONS, SLAIN_AT, THINGS_AT, TILES, TREASURES, WORDS, Row, word,
+    DRUNK_AT,
+    EXIT,
+    FARTHEST,
+    FLAGS_AT,
+    HEADER,
+    HERO_AT,
+    HP_AT,
+    HP_BIAS,
+    MINITAUR,
+    MONSTERS,
+    MORTALS,
+    NOWHERE,
+    OPENED_AT,
+    PAIRED,
+    PORTAL_A,
+    PORTAL_B,
+    POTIONS,
+    SLAIN_AT,
+    THINGS_AT,
+    TILES,
+    TREASURES,
+    WORDS,
+    Row,
+    word,
 )
 from persona_evo.games.core import rule
 
