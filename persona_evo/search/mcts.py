@@ -159,9 +159,9 @@ def untried(actions: Any, count: int, left: int, node: int, opts: Any) -> int:
     """The next untried action: the game's order, or a fixed shuffle of it that depends on the node."""
     tried = count - left
     if opts[SHUFFLE]:
-        x = opts[SALT] ^ (node * 0x9E3779B1)
+        x = opts[SALT] ^ (np.int64(node) * 0x9E3779B1)
         for k in range(tried + 1):
-            x = (x * 6364136223 + 1442695041) & 0xFFFFFFFFFFFF
+            x = (x * 25214903917 + 11) & 0xFFFFFFFFFFFF
             other = k + (x >> 16) % (count - k)
             actions[k], actions[other] = actions[other], actions[k]
     return actions[tried]  # type: ignore[no-any-return]
