@@ -33,11 +33,14 @@ def commands() -> list[str]:
     return re.findall(r"^ *persona-evo (.+)$", TEXT, flags=re.MULTILINE)
 
 
-def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     levels = ROOT / "persona_evo" / "games" / "catalog" / "minidungeons2" / "levels"
     (tmp_path / "my_levels").mkdir()
     for source, target in (("test01", "my_levels/one"), ("test01", "before"), ("test03", "after")):
-        (tmp_path / f"{target}.txt").write_text((levels / f"{source}.txt").read_text(encoding="utf-8"), encoding="utf-8")
+        text = (levels / f"{source}.txt").read_text(encoding="utf-8")
+        (tmp_path / f"{target}.txt").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     lines = commands()
     assert len(lines) == len(SMALL)

@@ -58,7 +58,9 @@ def test_corridor_is_solved_and_proven() -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.sampled_from("  XTtP"), min_size=9, max_size=9), st.sampled_from(["off", "prune"]), st.integers(0, 9))
+@given(
+    st.lists(st.sampled_from("  XTtP"), min_size=9, max_size=9), st.sampled_from(["off", "prune"]), st.integers(0, 9)
+)
 def test_an_exhausted_tree_holds_the_optimum(tiles: list[str], transpositions: str, seed: int) -> None:
     tiles[0], tiles[8] = "H", "e"
     rows = ["".join(tiles[i : i + 3]) for i in (0, 3, 6)]
