@@ -137,18 +137,21 @@ def compiled(function: F) -> F:
 _interpreted: dict[Any, Any] = {}
 
 
-def interpreted(function: Any) -> Any:
-    """The plain Python form of a compiled function, with all compiled functions it calls by name made plain too."""
+def interpreted(function: Any, keep: frozenset[str] = frozenset()) -> Any:
+    """The plain Python form of a compiled function, with all compiled functions it calls by name made plain too.
+
+    keep: names of functions that stay compiled, since they are given nothing but numbers (results are the same).
+    """
     source = getattr(function, "py_func", function)
     if not isinstance(source, FunctionType):
         return function
-    if source in _interpreted:
-        return _interpreted[source]
+    if (source, keep) in _interpreted:
+        return _interpreted[source, keep]
     names = dict(source.__globals__)
     plain = FunctionType(source.__code__, names, source.__name__, source.__defaults__, source.__closure__)
     plain.__kwdefaults__ = source.__kwdefaults__
-    _interpreted[source] = plain
+    _interpreted[source, keep] = plain
     for name in source.__code__.co_names:
-        if hasattr(names.get(name), "py_func"):
-            names[name] = interpreted(names[name])
+        if hasattr(names.get(name), "py_func") and name not in keep:
+            names[name] = interpreted(names[name], keep)
     return plain

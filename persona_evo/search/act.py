@@ -126,7 +126,7 @@ class Actor:
         symbols = self.utility.symbols | (self.policy.formula.symbols if self.policy.formula else frozenset())
         self._rules: Rules = game.rules_for(symbols)
         engine, plain = (open_loop.wander, open_loop._wander) if self._open else (mcts.search, mcts._search)
-        self._search = engine if game.compiled else interpreted(plain)
+        self._search = engine if game.compiled else interpreted(plain, mcts.NUMBERS)
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         self._move_root = open_loop.move_root if game.compiled else interpreted(open_loop._move_root)
         capacity = min(2 * capacity_for(self.budget), 2_000_000)

@@ -255,6 +255,10 @@ def _grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, reach: Any, 
     return count
 
 
+NUMBERS = frozenset(("run", "is_new", "keep_best", "place"))
+"""Functions that see numbers alone, which stay compiled where the game is not."""
+
+
 def _types() -> Any:
     from numba import types
 
@@ -323,7 +327,7 @@ class Layers:
         self._bounds = (np.array(problem.rises or [0] * n, dtype=np.int64), np.zeros(n), np.zeros(n), np.zeros(2 * n))
         self._vars = np.zeros(n + 2)
         self._rest = (start.copy(), np.zeros(max(1, problem.level.max_actions), dtype=np.int64), self._vars)
-        self._grow = grow if game.compiled else interpreted(_grow)
+        self._grow = grow if game.compiled else interpreted(_grow, NUMBERS)
         self._identity = interpreted(identity)
 
     def search(

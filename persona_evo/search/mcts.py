@@ -48,6 +48,9 @@ WATCH_ALL = 2
 NODES, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, PRUNED, WINNER, FULL, DEEPEST = range(10)
 COUNTS = 10
 
+NUMBERS = frozenset(("run", "draw", "below", "consider", "close"))
+"""Functions that see numbers alone, which stay compiled where the game is not."""
+
 GOING_ON, WIN, EXHAUSTED, STUCK = range(4)
 """Why `search` returned: the iterations are used up; a selected node wins; nothing new is left; a policy that never
 changes its mind selects a node that cannot be expanded."""

@@ -15,6 +15,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK
 from persona_evo.games.core import Game, Level, Rules
+from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
@@ -85,7 +86,7 @@ class Planner:
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self._rules: Rules = game.rules()
-        self._search = mcts.search if game.compiled else interpreted(mcts._search)
+        self._search = mcts.search if game.compiled else interpreted(mcts._search, mcts.NUMBERS)
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         horizon = settings.horizon or game.horizon
         self._tree = Tree.allocate(
@@ -97,7 +98,7 @@ class Planner:
         self._opts[mcts.SHUFFLE] = settings.expansion == "random"
         self._opts[mcts.LENGTH] = settings.rollout
         self._opts[mcts.HORIZON] = horizon
-        self._opts[mcts.HASHED] = ("off", "prune", "merge").index(settings.transpositions)
+        self._hashed = ("off", "prune", "merge").index(settings.transpositions)
         self._opts[mcts.MEAN] = settings.value == "mean"
         self._opts[mcts.WATCH] = ("tree", "ends", "all").index(settings.watch)
         self._opts[mcts.PLAYERS] = 1
@@ -122,7 +123,8 @@ class Planner:
         """Search from the level's start.
 
         Args:
-            utility: over the game's metrics; what is backed up and what plans are compared by.
+            utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
+                the clock, equal states are not looked for: the same place later may be worth more.
             policy: scores the children of a node.
             budget: when to stop; its nodes are limited by the planner's capacity.
             seed: of all random choices.
@@ -142,6 +144,8 @@ class Planner:
         opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
         opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
         opts[mcts.USED] = self._distinguishing(used)
+        waiting_pays = Problem.of(self.game, level, utility, int(opts[mcts.HORIZON])).clocked
+        opts[mcts.HASHED] = 0 if waiting_pays else self._hashed
         counts = np.zeros(mcts.COUNTS, dtype=np.int64)
         best, utils, weights = np.zeros(1), np.zeros(1), np.array([policy.c])
         rng = stream(seed)
