@@ -288,9 +288,10 @@ def depth_first(
         while not done and desk.tallies[MADE] < states:
             limit = desk.chunk(states - int(desk.tallies[MADE]))
             done = search(
-                *desk.four, level.tables, rows, moves, counts, cursors, limit + 1 if limit < CHUNK else limit,
-                desk.depth, *desk.rest,
+                *desk.four, level.tables, rows, moves, counts, cursors, limit, desk.depth, *desk.rest
             )  # fmt: skip
+            here = int(desk.tallies[LEVEL]) + 1
+            done = done or not (cursors[:here] < counts[:here]).any()
             if desk.late(seconds) and not done:
                 stopped = "time"
                 break

@@ -1,0 +1,207 @@
+"""Games written as Python classes work with everything that compiled games work with."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from persona_evo.errors import GameError, LevelError, SettingsError
+from persona_evo.formula import parse
+from persona_evo.games import registry
+from persona_evo.games.core import Level, Metric
+from persona_evo.games.python_game import from_class, number_of
+from persona_evo.search.bounds import solve
+from persona_evo.search.plan import Planner, plan
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from tests.examples import corridor
+
+FILE = Path(corridor.__file__)
+GAME = corridor.GAME
+LEVEL = GAME.load("$..$@....D", "c")
+UTILITY = parse("0.7*COINS + 0.3*OUT - 0.001*ST", GAME.symbols)
+BEST = (0,) * 4 + (1,) * 9
+
+
+@pytest.mark.parametrize("settings", [SearchSettings.anytime(), SearchSettings(terminal="revisit", horizon=14)])
+@pytest.mark.parametrize("policy", ["", "R + COINS + 0.3*sqrt(log(P)/N)"])
+def test_the_same_search_plays_it(settings: SearchSettings, policy: str) -> None:
+    chosen = TreePolicy.of(policy, GAME) if policy else TreePolicy.ucb1()
+    found = plan(GAME, LEVEL, UTILITY, chosen, Budget(600), settings, seed=3)
+    assert found.actions == BEST and found.utility == pytest.approx(0.987)
+    assert found.metrics == {"ST": 13, "COINS": 1, "OUT": 1} and found.outcome == 1
+    assert found.proven == (settings == SearchSettings.anytime())
+
+
+def test_the_solver_proves_it() -> None:
+    found = solve(GAME, LEVEL, UTILITY)
+    assert found.actions == BEST and found.proven
+    assert solve(GAME, LEVEL, UTILITY, method="dfs", horizon=5).utility == pytest.approx(0.7 - 0.004)
+
+
+def test_states_are_not_shared() -> None:
+    planner = Planner(GAME, LEVEL, SearchSettings.paper(), 500)
+    before = LEVEL.start[0]
+    first = planner.plan(UTILITY, TreePolicy.ucb1(), Budget(200), seed=1)
+    states = [id(s) for s in planner._tree.states[: first.nodes, 0]]
+    assert len(set(states)) == len(states)
+    assert LEVEL.start[0] is before and (before.at, before.steps) == (4, 0)
+    again = Planner(GAME, LEVEL, SearchSettings.paper(), 500).plan(UTILITY, TreePolicy.ucb1(), Budget(200), seed=1)
+    assert (again.actions, again.nodes, again.utility) == (first.actions, first.nodes, first.utility)
+
+
+def test_personas_and_evolutions_fitness_take_it(tmp_path: Path) -> None:
+    from persona_evo.evolve.fitness import Fitness, FitnessSpec
+    from persona_evo.evolve.islands import Request
+    from persona_evo.evolve.parallel import Workers
+    from persona_evo.personas.core import load
+
+    file = tmp_path / "collector.toml"
+    file.write_text('game = "corridor"\ndescription = "Collects coins."\npriority = "COINS"\n'
+                    'utility = "0.7*COINS + 0.3*OUT - 0.001*ST"\n', encoding="utf-8")  # fmt: skip
+    game = registry.get(str(FILE))
+    persona = load(file, game)
+    assert persona.utility == UTILITY
+    spec = FitnessSpec.of(
+        registry.address(game), [game.load(LEVEL.text, "c")], persona.utility, SearchSettings.anytime(), Budget(60)
+    )
+    with Workers(1) as workers:
+        ((score,),) = Fitness(spec, workers)([Request("COINS + R", ((1, 2),))])
+    assert score == pytest.approx(0.987)
+
+
+def test_a_game_is_found_by_its_file_and_then_by_its_name(tmp_path: Path) -> None:
+    copy = tmp_path / "walk.py"
+    text = FILE.read_text(encoding="utf-8").replace("class Corridor", "class Walk").replace("Corridor(", "Walk(")
+    copy.write_text(text.replace("from_class(Corridor, title", "from_class(Walk, title"), encoding="utf-8")
+    game = registry.get(f"{copy}:GAME")
+    assert game.name == "walk" and registry.get(str(copy)) is game is registry.get("walk")
+    assert registry.address(game) == f"{copy}:GAME"
+    assert registry.address(registry.get("minidungeons2")) == "minidungeons2"
+    assert registry.get("tests.examples.corridor:GAME") is GAME
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (None, "cannot be loaded"), ("x = 1", "cannot be loaded"), ("GAME = 3", "is a int"), ("def", "cannot be loaded"),
+])  # fmt: skip
+def test_files_without_a_game_are_told(tmp_path: Path, content: str | None, message: str) -> None:
+    file = tmp_path / "broken.py"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises((SettingsError, GameError), match=message):
+        registry.get(str(file))
+
+
+def solved(level: Level) -> tuple[int, ...]:
+    game = registry.get(f"{FILE}")
+    return plan(game, level, UTILITY, TreePolicy.ucb1(), Budget(200), seed=1).actions
+
+
+def test_levels_go_to_other_processes_as_their_text() -> None:
+    level = registry.get(str(FILE)).load(LEVEL.text, "c")
+    back = pickle.loads(pickle.dumps(level))
+    assert back.start[0].key() == level.start[0].key() and back.start[0] is not level.start[0]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(solved, [level, LEVEL]) == [BEST, BEST]
+
+
+def test_keys_are_the_same_in_every_process() -> None:
+    code = ("from persona_evo.games.python_game import number_of as n;"
+            "print(n((1, 'a', 2.5)), n({'b': {3, 4}, 'a': [None, True]}), n(frozenset('xyz')))")  # fmt: skip
+    lines = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+             for _ in range(2)}  # fmt: skip
+    assert len(lines) == 1 and len(lines.pop().split()) == 3
+
+
+def test_keys_tell_contents_apart() -> None:
+    class Holder:
+        __slots__ = ("board", "items")
+
+        def __init__(self, items: Any, board: Any) -> None:
+            self.items, self.board = items, board
+
+    values = [0, 1, -1, "1", 1.0, (1,), (1, 2), (2, 1), {1: 2}, {2: 1}, {1, 2}, None, Holder([1], np.zeros(2)),
+              Holder([1], np.ones(2)), Holder([2], np.zeros(2)), 2**70]  # fmt: skip
+    numbers = [number_of(v) for v in values]
+    assert len(set(numbers)) == len(values) and all(0 <= n < 2**63 for n in numbers)
+    assert number_of(Holder([1], np.zeros(2))) == number_of(Holder([1], np.zeros(2)))
+    assert number_of({"a": 1, "b": 2}) == number_of({"b": 2, "a": 1})
+    with pytest.raises(GameError, match="method `key`"):
+        number_of({"f": iter([])})
+
+
+def test_states_without_key_are_compared_by_what_they_hold() -> None:
+    keyless = type("Keyless", (corridor.Corridor,), {"key": None, "copy": None})
+    game = from_class(keyless)
+    found = solve(game, game.load("$.@.D", "c"), UTILITY, horizon=8)
+    assert found.proven and found.utility == pytest.approx(0.994)
+
+
+METRIC = (Metric("A", "a", "a number"),)
+
+
+class Broken:
+    actions = ("go",)
+    metrics = METRIC
+    answers: Any = ("go",)
+    said: Any = None
+    measured: Any = {"A": 0}  # noqa: RUF012
+
+    @classmethod
+    def from_text(cls, text: str) -> Broken:
+        if not text:
+            raise ValueError("an empty level")
+        return cls()
+
+    def legal(self) -> Any:
+        return self.answers
+
+    def apply(self, action: str) -> None:
+        pass
+
+    def over(self) -> Any:
+        return self.said
+
+    def measure(self) -> Any:
+        return self.measured
+
+
+@pytest.mark.parametrize(("attributes", "message"), [
+    ({"answers": ["go", "go"]}, "gives 2 actions, max_actions is 1"),
+    ({"answers": ["stop"]}, "'stop', its `actions` are go"),
+    ({"said": True}, "over gives True"),
+    ({"said": "lose"}, "over gives 'lose'"),
+    ({"said": 9}, "over gives 9"),
+    ({"measured": {"B": 1}}, "measure lacks 'A'"),
+])  # fmt: skip
+def test_what_a_class_does_wrong_is_told(attributes: dict[str, Any], message: str) -> None:
+    game = from_class(type("Broken", (Broken,), attributes))
+    with pytest.raises(GameError, match=message):
+        plan(game, game.load("x", "x"), parse("A"), TreePolicy.ucb1(), Budget(20))
+
+
+@pytest.mark.parametrize(("attributes", "message"), [
+    ({"metrics": ()}, "no metrics"), ({"legal": None}, "lacks the methods legal"), ({"actions": ()}, "say max_actions"),
+])  # fmt: skip
+def test_what_a_class_lacks_is_told(attributes: dict[str, Any], message: str) -> None:
+    with pytest.raises(GameError, match=message):
+        from_class(type("Broken", (Broken,), attributes))
+
+
+def test_a_level_that_is_none_is_told_with_its_place() -> None:
+    with pytest.raises(LevelError, match=r"levels/empty.txt: Broken cannot read the level: an empty level"):
+        from_class(Broken).load("", "empty", "levels/empty.txt")
+
+
+def test_actions_have_names_that_are_read_again() -> None:
+    assert [GAME.action_name(LEVEL, LEVEL.start, a) for a in (0, 1)] == ["left", "right"]
+    assert GAME.parse_action(LEVEL, LEVEL.start, "right") == 1
+    with pytest.raises(SettingsError, match="no such action"):
+        GAME.parse_action(LEVEL, LEVEL.start, "up")

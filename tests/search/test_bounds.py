@@ -1,0 +1,147 @@
+"""The solver finds the best, says so only where it is, and bounds what it could not settle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from persona_evo.errors import SettingsError
+from persona_evo.formula import parse
+from persona_evo.games import mapsets
+from persona_evo.games.core import WON, Level
+from persona_evo.personas.core import load
+from persona_evo.search.beam import Layers
+from persona_evo.search.bounds import METHODS, guides, solve
+from persona_evo.search.problem import Problem
+from tests.search.levels import GAME, level, optimum, tiny
+from tests.shared import shared
+
+UTILITIES = [parse(text, GAME.symbols) for text in (
+    "PE - 0.01*ST - 5*DEAD",
+    "0.7*TO + 0.3*PE - 5*DEAD",
+    "0.7*IC + 0.3*PE - 5*DEAD",
+    "0.01*ST - TO + 0.2*MS",
+    "HL * (1 - PE) - 0.02*ST",
+    "if(TO - 0.4, PE - 0.01*ST, 0.1*TO) - DEAD",
+    "TS / (1 + JT)",
+)]  # fmt: skip
+
+LIMITS = {
+    "R": (0.80, 0.80, 0.79, 0.74, 0.88, 0.68, 0.73, 0.92, 0.80, 0.73, 0.82),
+    "MK": (1.0,) * 11,
+    "TC": (1.0, 0.860, 0.738, 0.650, 0.650, 1.0, 1.0, 0.800, 1.0, 1.0, 1.0),
+    "C": (1.0, 0.926, 0.841, 0.896, 0.794, 1.0, 1.0, 0.900, 1.0, 0.963, 1.0),
+}
+"""Known limits of the paper's maps."""
+
+
+@pytest.mark.parametrize("persona", LIMITS)
+def test_the_limits_of_the_papers_maps_are_reached_and_proven(persona: str) -> None:
+    utility = load(persona, GAME).utility
+    for number, limit in enumerate(LIMITS[persona], start=1):
+        path = shared(f"levels/md2/map{number:02d}.txt")
+        found = solve(GAME, GAME.load(path.read_text(encoding="utf-8"), path.stem), utility)
+        assert found.utility == pytest.approx(limit, abs=6e-4), path.stem
+        assert found.proven and found.upper == found.utility and found.outcome == WON, path.stem
+
+
+@settings(max_examples=40, deadline=None)
+@given(tiny(), st.sampled_from(UTILITIES), st.integers(1, 8), st.sampled_from([2, 1000]))
+def test_what_is_proven_is_the_optimum(of: Level, utility: Any, horizon: int, width: int) -> None:
+    found = solve(GAME, of, utility, horizon=horizon, width=width)
+    best = optimum(GAME, of, utility, horizon)
+    assert found.proven
+    assert found.utility == best == found.upper
+    assert len(found.actions) <= horizon
+
+
+@settings(max_examples=40, deadline=None)
+@given(tiny(objects="XTPMotRbmm"), st.sampled_from(UTILITIES), st.integers(2, 7), st.integers(1, 6))
+def test_a_narrow_beam_bounds_what_it_missed(of: Level, utility: Any, horizon: int, width: int) -> None:
+    problem = Problem.of(GAME, of, utility, horizon)
+    found = Layers(problem, width, 10_000).search()
+    best = optimum(GAME, of, utility, horizon)
+    assert found.utility <= best <= found.upper
+    assert found.stopped in ("width", "complete")
+    if found.stopped == "complete":
+        assert found.utility == best
+
+
+def test_known_plans_prune_without_losing_better_ones() -> None:
+    (of,) = mapsets.resolve(GAME, ["train02"])
+    problem = Problem.of(GAME, of, UTILITIES[2])
+    layers = Layers(problem, 200, 100_000)
+    first = layers.search()
+    again = layers.search(known=first)
+    assert again.utility >= first.utility and again.made <= first.made
+    assert layers.search() == first
+
+
+def test_same_call_same_solution() -> None:
+    (of,) = mapsets.resolve(GAME, ["train03"])
+    a, b = (solve(GAME, of, UTILITIES[2], width=100) for _ in range(2))
+    assert (a.actions, a.upper, a.states, a.method) == (b.actions, b.upper, b.states, b.method)
+
+
+def test_limits_end_the_search_and_leave_a_true_bound() -> None:
+    (of,) = mapsets.resolve(GAME, ["train05"])
+    short = solve(GAME, of, UTILITIES[2], states=500, width=10)
+    whole = solve(GAME, of, UTILITIES[2])
+    assert not short.proven and short.utility <= whole.utility <= whole.upper <= short.upper
+    late = solve(GAME, of, UTILITIES[2], seconds=1e-9)
+    assert late.actions == () and not late.proven and late.upper >= whole.utility
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_solves_a_corridor(method: str) -> None:
+    of = level("H  e")
+    found = solve(GAME, of, UTILITIES[0], method=method, horizon=6, seed=3, states=20_000)
+    assert found.utility == pytest.approx(0.97) and found.metrics["WON"] == 1
+    assert found.proven == (method not in ("random", "flat"))
+
+
+def test_a_level_that_is_over_at_the_start_needs_no_moves() -> None:
+    found = solve(GAME, level("H e"), parse("-ST", GAME.symbols))
+    assert (found.actions, found.utility, found.proven) == ((), 0.0, True)
+
+
+def test_equal_utilities_are_told_apart_by_winning_then_by_length() -> None:
+    found = solve(GAME, level("H  e"), parse("1 - DEAD", GAME.symbols))
+    assert found.metrics["WON"] == 1 and len(found.actions) == 3
+
+
+def test_wrong_limits_are_refused() -> None:
+    of = level("H e")
+    wrong: Any
+    for wrong in ({"width": 0}, {"states": -1}, {"seconds": 0.0}, {"horizon": -2}, {"method": "magic"}):
+        with pytest.raises(SettingsError):
+            solve(GAME, of, UTILITIES[0], **wrong)
+
+
+def test_guides_follow_what_the_game_declares() -> None:
+    names = [name for name, _ in guides(Problem.of(GAME, level("H e"), UTILITIES[2]))]
+    assert names[:2] == ["all distances, 0.1", "NM, 0.1"] and len(names) == len(set(names))
+
+
+@settings(max_examples=40, deadline=None)
+@given(tiny(objects="XTPMotRbmm"), st.lists(st.integers(0, 5), max_size=12), st.integers(1, 6))
+def test_what_the_game_says_can_be_reached_holds(of: Level, choices: list[int], moves: int) -> None:
+    assert GAME.reach is not None
+    reach, rules, n = GAME.reach(), GAME.rules(costly=True), len(GAME.metrics)
+    state, spans, out = GAME.start(of), np.zeros(2 * n), np.zeros(n)
+    pending: list[tuple[int, Any, Any]] = []
+    for made, choice in enumerate(choices):
+        reach(of.tables, state, moves, spans)
+        pending.append((made, spans[:n].copy(), spans[n:].copy()))
+        actions = GAME.legal(of, state)
+        if GAME.over(of, state) or not actions:
+            break
+        rules.step(of.tables, state, actions[choice % len(actions)], np.ones(2, dtype=np.int64))
+        rules.measure(of.tables, state, 0, out)
+        for begin, low, high in pending:
+            if made + 1 - begin <= moves:
+                assert (out >= low).all() and (out <= high).all(), (out, low, high)

@@ -1,0 +1,204 @@
+"""What the search promises beyond a good plan: long paths, separate planners, exact stops, other processes."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from persona_evo.formula import parse
+from persona_evo.games import mapsets
+from persona_evo.games.core import WON, Level, Metric
+from persona_evo.games.python_game import from_class
+from persona_evo.search import mcts
+from persona_evo.search.bounds import solve
+from persona_evo.search.plan import Planner, plan
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
+from tests.search.levels import GAME, level, optimum, tiny
+
+UCB1 = TreePolicy.ucb1()
+ANYTIME, PAPER = SearchSettings.anytime(), SearchSettings.paper()
+UTILITY = parse("0.7*IC + 0.3*PE - 0.01*ST - 5*DEAD", GAME.symbols)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tiny(objects="XXTPMotRbm"), st.sampled_from(["off", "prune"]), st.sampled_from(["ordered", "random"]),
+       st.sampled_from(["0.7*IC + 0.3*PE - 0.01*ST - 5*DEAD", "0.02*ST - IC", "HL*PE + 0.1*TS"]))  # fmt: skip
+def test_an_exhausted_tree_is_a_proof_with_and_without_transpositions(
+    of: Level, transpositions: str, expansion: str, text: str
+) -> None:
+    utility = parse(text, GAME.symbols)
+    rules = SearchSettings(transpositions=transpositions, expansion=expansion, horizon=6)
+    found = plan(GAME, of, utility, UCB1, Budget(200_000), rules, seed=1)
+    assert (found.stopped, found.proven) == ("exhausted", True)
+    assert found.utility == optimum(GAME, of, utility, 6)
+
+
+def test_waiting_is_found_where_it_pays() -> None:
+    of = level("H e")
+    survivor = parse("0.01*ST - 1*WON", GAME.symbols)
+    found = plan(GAME, of, survivor, UCB1, Budget(5000), SearchSettings(horizon=7), seed=1)
+    assert found.proven and found.utility == pytest.approx(0.07) and len(found.actions) == 7
+    assert solve(GAME, of, survivor, horizon=7).utility == pytest.approx(0.07)
+
+
+def test_ucb1_written_as_a_formula_makes_the_same_choices() -> None:
+    (of,) = mapsets.resolve(GAME, ["train05"])
+    rules = dataclasses.replace(PAPER, value="mean", stop="budget")
+    planners = [Planner(GAME, of, rules, 1501) for _ in range(2)]
+    planners[0].plan(UTILITY, UCB1, Budget(1500), seed=4)
+    planners[1].plan(UTILITY, TreePolicy.of(UCB1_FORMULA, GAME), Budget(1500), seed=4)
+    a, b = (p._tree for p in planners)
+    assert (a.links[:1500] == b.links[:1500]).all(), "the trees differ"
+    assert (a.states[:1500] == b.states[:1500]).all()
+
+
+def test_ties_are_broken_by_the_seed() -> None:
+    of = level("   ", " H ", "  e")
+    shapes = set()
+    for seed in range(8):
+        planner = Planner(GAME, of, SearchSettings(rollout=0, terminal="revisit", transpositions="off"), 60)
+        planner.plan(parse("0*PE", GAME.symbols), TreePolicy.of("1", GAME), Budget(40), seed)
+        shapes.add(planner._tree.links[:40, :2].tobytes())
+    assert len(shapes) > 3
+
+
+def test_planners_do_not_share_states() -> None:
+    (one,), (two,) = mapsets.resolve(GAME, ["train01"]), mapsets.resolve(GAME, ["train02"])
+    alone = [plan(GAME, of, UTILITY, UCB1, Budget(1000), PAPER, seed=1) for of in (one, two)]
+    starts = [of.start.copy() for of in (one, two)]
+    first, second = Planner(GAME, one, PAPER, 2000), Planner(GAME, two, PAPER, 2000)
+    for planner, expected in ((first, alone[0]), (second, alone[1]), (first, alone[0]), (second, alone[1])):
+        found = planner.plan(UTILITY, UCB1, Budget(1000), seed=1)
+        assert (found.actions, found.utility, found.nodes) == (expected.actions, expected.utility, expected.nodes)
+    assert (one.start == starts[0]).all() and (two.start == starts[1]).all()
+
+
+def test_the_stop_at_a_win_is_exact() -> None:
+    of = level("H  e")
+    policy = TreePolicy.of("PE", GAME)
+    found = plan(GAME, of, UTILITY, policy, Budget(1000), PAPER, seed=1)
+    fewer = plan(GAME, of, UTILITY, policy, Budget(found.iterations - 1), PAPER, seed=1)
+    assert (found.stopped, found.outcome) == ("win", WON)
+    assert fewer.stopped == "budget" and fewer.iterations == found.iterations - 1
+
+
+def test_being_stuck_changes_nothing_but_the_time() -> None:
+    """A search that stops as stuck has the tree that it would have had at the end of the budget."""
+    of = level("eH   ")
+    rules = dataclasses.replace(PAPER, horizon=3)
+    planner = Planner(GAME, of, rules, 100)
+    found = planner.plan(UTILITY, TreePolicy.of("ST - 10*PE - 100*WON", GAME), Budget(5000), seed=1)
+    tree = planner._tree.links[: found.nodes, :3].copy()
+    later = Planner(GAME, of, rules, 100)
+    longer = later.plan(UTILITY, TreePolicy.of("ST - 10*PE - 100*WON + 0*R", GAME), Budget(5000), seed=1)
+    assert found.stopped == "stuck" and longer.stopped == "budget" and longer.iterations == 5000
+    assert found.nodes == longer.nodes and (tree == later._tree.links[: longer.nodes, :3]).all()
+
+
+def test_a_start_with_one_action() -> None:
+    of = level("He")
+    found = plan(GAME, of, UTILITY, UCB1, Budget(1), ANYTIME, seed=1)
+    assert [GAME.action_name(of, of.start, a) for a in found.actions] == ["E"] and found.proven
+    assert plan(GAME, of, UTILITY, UCB1, Budget(10), PAPER, seed=1).stopped == "win"
+
+
+def test_a_path_of_100_000_moves() -> None:
+    """No recursion, and nothing in an iteration that grows with more than the path itself."""
+    of = level("H    e")
+    rules = SearchSettings(horizon=100_000, rollout=0, terminal="revisit", transpositions="off", watch="tree")
+    planner = Planner(GAME, of, rules, 100_002)
+    deep = grown(planner, 100_000)
+    assert deep == 100_000
+    path = planner._tree.path(100_000)
+    assert len(path) == 100_000 and set(path) == {1, 3}
+    assert GAME.measure(of, GAME.replay(of, path[:50_000])[-1])["ST"] == 50_000
+
+
+def grown(planner: Planner, depth: int) -> int:
+    """Make a tree that is one line to and fro, then go down and back up along all of it; the depth reached."""
+    from persona_evo.search.tree import ACTION, DEPTH, FIRST, LEFT, NEXT, NOBODY, OVER, STATUS, TWIN, VISITS
+
+    tree, of = planner._tree, planner.level
+    policy = TreePolicy.of("D", GAME)
+    planner.plan(UTILITY, policy, Budget(1), seed=1)
+    links, rows = tree.links, np.arange(depth + 1)
+    links[: depth + 1] = 0
+    links[: depth + 1, 0] = rows - 1
+    links[:depth, FIRST], links[depth, FIRST] = rows[1:], NOBODY
+    links[: depth + 1, NEXT], links[: depth + 1, TWIN] = NOBODY, rows
+    links[: depth + 1, ACTION], links[: depth + 1, DEPTH] = np.where(rows % 2, 1, 3), rows
+    links[: depth + 1, VISITS], links[: depth + 1, LEFT] = 1, 0
+    tree.values[: depth + 1] = 0.5
+    east = GAME.replay(of, [1])[-1]
+    tree.states[: depth + 1] = np.where((rows % 2)[:, None], east, of.start)
+    counts = np.zeros(mcts.COUNTS, dtype=np.int64)
+    counts[mcts.NODES], counts[mcts.WINNER] = depth + 1, -1
+    from persona_evo.search.beam import code
+    from persona_evo.search.tree_policy import variables
+    from persona_evo.seeds import stream
+
+    rules = GAME.rules()
+    planner._opts[mcts.HOLDS] = policy.holds
+    reason = planner._search(
+        *rules, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1), counts,
+        np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *code(policy.formula, variables(GAME)),  # type: ignore[arg-type]
+        planner._scratch, planner._actions, planner._played, planner._seen, planner._vars, planner._stack,
+        np.zeros(1), stream(1), 3,
+    )  # fmt: skip
+    assert reason == mcts.GOING_ON and (links[: depth + 1, VISITS] == 4).all()
+    assert not (links[: depth + 1, STATUS] & OVER).any()
+    return int(links[depth, DEPTH])
+
+
+class Stairs:
+    """A game as long as its level says, one action, for very long plans."""
+
+    actions = ("up",)
+    metrics = (Metric("UP", "up", "steps made", clock=True), Metric("TOP", "top", "1 at the top", high=1))
+
+    def __init__(self, height: int, at: int = 0) -> None:
+        self.height, self.at = height, at
+
+    @classmethod
+    def from_text(cls, text: str) -> Stairs:
+        return cls(int(text))
+
+    def copy(self) -> Stairs:
+        return Stairs(self.height, self.at)
+
+    def legal(self) -> tuple[str, ...]:
+        return self.actions
+
+    def apply(self, action: str) -> None:
+        self.at += 1
+
+    def over(self) -> str | None:
+        return "won" if self.at >= self.height else None
+
+    def measure(self) -> dict[str, float]:
+        return {"UP": self.at, "TOP": float(self.at >= self.height)}
+
+    def key(self) -> int:
+        return self.at
+
+
+def test_a_plan_of_100_000_moves() -> None:
+    stairs = from_class(Stairs, horizon=200_000)
+    found = solve(stairs, stairs.load("100000", "stairs"), parse("TOP"), width=2, states=200_000)
+    assert len(found.actions) == 100_000 and found.proven and found.utility == 1
+
+
+def in_a_process(seed: int) -> tuple[int, ...]:
+    (of,) = mapsets.resolve(GAME, ["train01"])
+    return plan(GAME, of, UTILITY, UCB1, Budget(500), ANYTIME, seed).actions
+
+
+def test_processes_that_are_spawned_find_the_same() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(in_a_process, [1, 2]) == [in_a_process(1), in_a_process(2)]
