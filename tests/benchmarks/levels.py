@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAPER_TRAINING = ("map01", "map02", "map03", "map04", "map07", "map10")
 
 
+@cache
 def game() -> Game:
     """MiniDungeons 2."""
     return registry.get("minidungeons2")
