@@ -253,37 +253,47 @@ def _fill_pairs(t: Row) -> None:
 fill_pairs = jit(_fill_pairs, "void(uint16[::1])")
 
 
+@compiled
+def spread(t: Row, row: int, source: int) -> int:
+    """Breadth-first search: moves from tile `source` to each tile go to t[row:], NOWHERE without a way.
+
+    Returns the longest.
+    """
+    n = word(t, TILES)
+    queue = offset(t, SCRATCH_AT)
+    for i in range(n):
+        put(t, row + i, NOWHERE)
+    put(t, row + source, 0)
+    put(t, queue, source)
+    size = 1
+    at = 0
+    moves = 0
+    while at < size:
+        here = word(t, queue + at)
+        at += 1
+        moves = word(t, row + here)
+        for d in range(4):
+            to = word(t, HEADER + 2 * n + 4 * here + d)
+            if to != NOWHERE and word(t, row + to) == NOWHERE:
+                put(t, row + to, moves + 1)
+                put(t, queue + size, to)
+                size += 1
+    return moves
+
+
 def _fill_ways(t: Row, exact: int) -> int:
     """Write the way from each tile to the exit; the longest is returned."""
     n = word(t, TILES)
     door = word(t, EXIT)
     way = HEADER + 6 * n
-    queue = offset(t, SCRATCH_AT)
-    for i in range(n):
-        t[way + i] = NOWHERE
-    t[way + door] = 0
-    longest = 0
+    longest = spread(t, way, door)
     if exact:
+        longest = 0
         for i in range(n):
-            if i != door:
-                found = find_path(t, i, door)
-                if found & 7 != NO_STEP:
-                    t[way + i] = found >> 3
-                    longest = max(longest, found >> 3)
-        return longest
-    put(t, queue, door)
-    size = 1
-    at = 0
-    while at < size:
-        here = word(t, queue + at)
-        at += 1
-        longest = max(longest, word(t, way + here))
-        for d in range(4):
-            to = word(t, HEADER + 2 * n + 4 * here + d)
-            if to != NOWHERE and t[way + to] == NOWHERE:
-                t[way + to] = word(t, way + here) + 1
-                put(t, queue + size, to)
-                size += 1
+            if i != door and word(t, way + i) != NOWHERE:
+                moves = find_path(t, i, door) >> 3
+                put(t, way + i, moves)
+                longest = max(longest, moves)
     return longest
 
 
@@ -291,26 +301,10 @@ fill_ways = jit(_fill_ways, "int64(uint16[::1], int64)")
 
 
 def _fill_moves(t: Row) -> None:
-    """Breadth-first search from every tile."""
+    """The moves between all pairs of tiles."""
     n = word(t, TILES)
-    queue = offset(t, SCRATCH_AT)
     for start in range(n):
-        row = offset(t, MOVES_AT) + start * n
-        for i in range(n):
-            t[row + i] = NOWHERE
-        t[row + start] = 0
-        put(t, queue, start)
-        size = 1
-        at = 0
-        while at < size:
-            here = word(t, queue + at)
-            at += 1
-            for d in range(4):
-                to = word(t, HEADER + 2 * n + 4 * here + d)
-                if to != NOWHERE and t[row + to] == NOWHERE:
-                    t[row + to] = word(t, row + here) + 1
-                    put(t, queue + size, to)
-                    size += 1
+        spread(t, offset(t, MOVES_AT) + start * n, start)
 
 
 fill_moves = jit(_fill_moves, "void(uint16[::1])")
