@@ -13,7 +13,6 @@ the batch is continued.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,10 +89,7 @@ class Journal:
 
     def append(self, records: Sequence[Playthrough]) -> None:
         """Write playthroughs down, safe from a crash when this returns."""
-        with open(self.path, "a", encoding="utf-8", newline="\n") as f:
-            f.writelines(record.to_json() + "\n" for record in records)
-            f.flush()
-            os.fsync(f.fileno())
+        schema.append_lines(self.path, [record.to_json() for record in records])
 
     def close(self) -> None:
         """Give the folder free."""

@@ -109,11 +109,8 @@ class Run:
         target: int,
     ) -> None:
         """Write down a generation: journal first, then the checkpoint that makes it count."""
-        with open(self.folder / JOURNAL, "a", encoding="utf-8", newline="\n") as f:
-            f.writelines(json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) + "\n" for row in rows)
-            f.flush()
-            os.fsync(f.fileno())
-            end = f.tell()
+        lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
+        end = schema.append_lines(self.folder / JOURNAL, lines)
         self.checkpoint = Checkpoint(generation, target, end, state)
         self._save()
         schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))

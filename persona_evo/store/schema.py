@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from json.decoder import JSONDecoder
@@ -33,6 +33,15 @@ def write_atomically(path: Path, text: str) -> None:
         os.fsync(f.fileno())
     os.replace(part, path)
     _sync_folder(path.parent)
+
+
+def append_lines(path: Path, lines: Iterable[str]) -> int:
+    """Add lines to a file, safe from a crash when this returns; the file's length in bytes."""
+    with open(path, "a", encoding="utf-8", newline="\n") as f:
+        f.writelines(line + "\n" for line in lines)
+        f.flush()
+        os.fsync(f.fileno())
+        return f.tell()
 
 
 def _sync_folder(folder: Path) -> None:
