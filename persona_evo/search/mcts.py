@@ -36,6 +36,7 @@ from persona_evo.search.tree import (
     ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NEXT, NOBODY, OPEN, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES,
     STATUS, TOTAL, TWIN, UNKNOWN, VISITS,
 )
+from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, STATIC
 from persona_evo.seeds import draw
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT) = range(13)
@@ -148,6 +149,17 @@ def set_node(over: Any, tables: Any, links: Any, values: Any, states: Any, node:
 
 
 @compiled
+def attach(links: Any, counts: Any, node: int, child: int) -> None:
+    """Hang a new row that is filled in below its parent."""
+    links[child, NEXT] = links[node, FIRST]
+    links[node, FIRST] = child
+    if links[child, STATUS] & DONE == 0:
+        links[node, OPEN] += 1
+    counts[NODES] += 1
+    counts[DEEPEST] = max(counts[DEEPEST], links[child, DEPTH])
+
+
+@compiled
 def close(links: Any, node: int) -> None:
     """Mark a node done when nothing new can be found below it, and so on toward the root."""
     while node != ROOTLESS and links[node, LEFT] == 0 and links[node, OPEN] == 0 and links[node, STATUS] & DONE == 0:
@@ -197,12 +209,7 @@ def expand(legal: Any, step: Any, over: Any, measure: Any, key: Any, tables: Any
             slots[at] = child
     set_node(over, tables, links, values, states, child, node, action, depth, opts)
     links[child, TWIN] = twin
-    links[child, NEXT] = links[node, FIRST]
-    links[node, FIRST] = child
-    if links[child, STATUS] & DONE == 0:
-        links[node, OPEN] += 1
-    counts[NODES] += 1
-    counts[DEEPEST] = max(counts[DEEPEST], depth)
+    attach(links, counts, node, child)
     return child  # type: ignore[no-any-return]
 
 
@@ -215,7 +222,7 @@ def rate(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: 
         twin = links[child, TWIN]
         n = max(1, links[twin, VISITS])
         return values[twin, TOTAL] / n + weights[0] * math.sqrt(log_visits / n)  # type: ignore[no-any-return]
-    if holds == 2:
+    if holds == EVERY_TIME:
         return score(measure, tables, links, values, states, child, visits, player, pops, pconst, vars, stack, opts)
     return values[child, SCORE]  # type: ignore[no-any-return]
 
@@ -302,10 +309,10 @@ def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, stat
         values[twin, TOTAL] += u
         values[twin, SQUARES] += u * u
         values[twin, BEST] = max(values[twin, BEST], u)
-        if opts[HOLDS] == 1 or (opts[HOLDS] == 0 and links[twin, VISITS] == 1):
+        if opts[HOLDS] == ALONG_PATH or (opts[HOLDS] == STATIC and links[twin, VISITS] == 1):
             values[node, SCORE] = score(measure, tables, links, values, states, node, 0, player, pops, pconst, vars,
                                         stack, opts)
-        elif opts[HOLDS] == 0 and twin != node:
+        elif opts[HOLDS] == STATIC and twin != node:
             values[node, SCORE] = values[twin, SCORE]
         node = parent
 
@@ -354,7 +361,7 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
         if opts[FIRST_WIN] and status & OVER == WON:
             counts[WINNER] = node
             return WIN
-        if opts[HOLDS] == 0 and tied == 0 and status & DONE:
+        if opts[HOLDS] == STATIC and tied == 0 and status & DONE:
             return STUCK
     if fresh and opts[FIRST_WIN] and opts[CUT_OFF] and status & OVER == WON:
         counts[WINNER] = node

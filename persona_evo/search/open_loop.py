@@ -14,13 +14,13 @@ from typing import Any
 from persona_evo.compiling import INTERPRET, compiled, jit
 from persona_evo.search import mcts
 from persona_evo.search.mcts import (
-    DEEPEST,
     FULL,
     HORIZON,
     ITERATIONS,
     NODES,
     PLAYERS,
     SHUFFLE,
+    attach,
     back_up,
     select,
     set_node,
@@ -88,10 +88,7 @@ def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
                 child = counts[NODES]
                 enter(step, tables, states, node, child, action, rng)
                 set_node(over, tables, links, values, states, child, node, action, links[node, DEPTH] + 1, opts)
-                links[child, NEXT] = links[node, FIRST]
-                links[node, FIRST] = child
-                counts[NODES] += 1
-                counts[DEEPEST] = max(counts[DEEPEST], links[child, DEPTH])
+                attach(links, counts, node, child)
                 node = child
                 fresh = True
                 break

@@ -69,7 +69,6 @@ class SearchSettings:
     transpositions: `prune` drops a state that the tree holds at no greater depth, `merge` lets equal states share
     their statistics. value: what R is, 0.75 mean + 0.25 maximum as in the original code (`mixed`) or the mean.
     watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
-    exploration: C of UCB1 where the policy does not say.
     """
 
     stop: str = "budget"
