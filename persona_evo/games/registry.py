@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -29,7 +30,8 @@ _addresses: dict[str, str] = {}
 """Name of a game -> what it was asked for by, of the games outside the list of names."""
 
 
-def names() -> dict[str, str]:
+@functools.cache
+def names() -> Mapping[str, str]:
     """All known games: name -> "module:object"."""
     found = {e.name: e.value for e in entry_points(group="persona_evo.games")}
     return {**found, **CATALOG}
