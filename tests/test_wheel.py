@@ -51,7 +51,7 @@ def test_wheel_carries_levels_personas_and_policies(wheel: Path) -> None:
     assert not [n for n in names if n.startswith(("tests", "runs"))]
 
 
-def check(programs: Path, cwd: Path) -> None:
+def check_installed(programs: Path, cwd: Path) -> None:
     """The installed program finds what ships with it, and plays."""
     program = programs / "persona-evo"
     assert "paper_runner" in run(program, "policy", "list", cwd=cwd)
@@ -69,11 +69,11 @@ def test_wheel_installs_where_its_dependencies_are(wheel: Path, tmp_path: Path) 
     (Path(site) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = run(python, "-c", "import persona_evo; print(persona_evo.__file__)", cwd=tmp_path).strip()
     assert Path(where).is_relative_to(Path(site))
-    check(programs, tmp_path)
+    check_installed(programs, tmp_path)
 
 
 @pytest.mark.slow
 def test_wheel_installs_into_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "env")
     run(programs / "python", "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
-    check(programs, tmp_path)
+    check_installed(programs, tmp_path)
