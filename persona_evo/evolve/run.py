@@ -18,7 +18,7 @@ from persona_evo.evolve.islands import Evaluate, check_first, generations
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import Formula
+from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
@@ -187,17 +187,24 @@ def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
 def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str]:
     """Formulas made of a persona's utility: itself, and itself less the way to what it may be after.
 
-    What tells how a game ended counts as 0 (a tree policy never chooses among the ended). The way is each costly metric
-    that is better low, as long as there is anything to go to, and the shortest of them.
+    What tells how a game ended counts as 0 (a tree policy never chooses among the ended). The way is each of the game's
+    ways to targets, as long as there is anything to go to, and the shortest of them; and the way to a win.
     """
     text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
-    near = [m.symbol for m in game.metrics if m.costly and m.better == "lower" and m.symbol in metrics]
+    near = [symbol for symbol in game.targets if symbol in metrics]
     clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
     found = [text, text + clock] + [f"{text} - {c} * {m}{clock}" for m in near for c in (0.1, 0.3)]
+    home = parse(game.homing).text if game.homing else ""
+    if home and parse(home).symbols <= set(metrics):
+        found += [f"{home}{clock}", f"{text} + 0.1 * ({home}){clock}"]
+    else:
+        home = ""
     if len(near) > 1:
         ways = [f"if({m}, {m}, 1)" for m in near]
         shortest = functools.reduce(lambda a, b: f"min({a}, {b})", ways)
         found += [f"{text} - {c} * {shortest}{clock}" for c in (0.05, 0.2)]
+        if home:
+            found.append(f"{text} - 0.1 * {shortest} + 0.02 * ({home}){clock}")
     return found
 
 

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import INTERPRET, compiled, jit
+from persona_evo.formula import parse
 from persona_evo.seeds import below
 
 Better = Literal["higher", "lower", "neutral"]
@@ -114,6 +115,7 @@ class Game:
     events(level, before, after, step) -> what happened between two states.
     draw: "module:function" that draws a state with matplotlib (loaded on demand).
     structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
+    homing: formula over the metrics that grows on the way to a win; "" where nothing but the utility leads there.
     reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
     lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
     proofs of what is best are as good as these bounds.
@@ -140,6 +142,7 @@ class Game:
     level_suffixes: tuple[str, ...] = (".txt",)
     cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
     reach: Callable[[], Any] | None = None
+    homing: str = ""
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -150,6 +153,12 @@ class Game:
         """The rules with a `measure` that works out (at least) the metrics `symbols`."""
         wanted = set(symbols)
         return self.rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The metrics that are ways to something to be had: costly, better low, 0 where there is nothing left."""
+        home = parse(self.homing).symbols if self.homing else frozenset()
+        return tuple(m.symbol for m in self.metrics if m.costly and m.better == "lower" and m.symbol not in home)
 
     @property
     def clock(self) -> int:

@@ -152,14 +152,14 @@ def guides(problem: Problem) -> Iterator[tuple[str, Formula]]:
     """Formulas that decide which states a beam keeps, by name, the most promising first.
 
     What is secured and what can still be had come before all else; among equal states those nearer to something are
-    kept, by every metric that is a distance (costly, lower is better): all together, each alone, and the nearest.
+    kept, by every way to a target (see `Game.targets`): all together, each alone, and the nearest.
     """
     game, utility = problem.game, problem.utility
     reaching = game.reach is not None and problem.rises is not None
     worth = f"4 * {CEILING} + {SECURED}" if reaching else utility.text
     if not reaching or not problem.constant:
         yield "utility", parse(f"{worth} + 0.01 * ({utility.text})" if reaching else worth)
-    distances = [m.symbol for m in game.metrics if m.costly and m.better == "lower"]
+    distances = list(game.targets)
     if not distances:
         if reaching and problem.constant:
             yield "utility", parse(f"{worth} + 0.01 * ({utility.text})")

@@ -39,8 +39,9 @@ from persona_evo.search.tree import (
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, STATIC
 from persona_evo.seeds import draw
 
-(HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT) = range(13)
-OPTIONS = 13
+(HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED) = range(7)
+(MEAN, WATCH, PLAYERS, METRICS, USED, SALT, LEAF) = range(7, 14)
+OPTIONS = 14
 IS_UCB1 = 3
 """opts[HOLDS] is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1."""
 PRUNE, MERGE = 1, 2
@@ -318,6 +319,26 @@ def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, stat
 
 
 @compiled
+def lift(links: Any, values: Any, node: int) -> None:
+    """Let a node whose actions are all tried score as its best child that is open, and so on toward the root.
+
+    So a child's score is that of the best leaf below it, and the descent ends at the best leaf of the whole tree.
+    """
+    while node != ROOTLESS:
+        if links[node, LEFT] == 0:
+            top = -math.inf
+            child = links[node, FIRST]
+            while child != NOBODY:
+                if links[child, STATUS] & DONE == 0:
+                    top = max(top, values[child, SCORE])
+                child = links[child, NEXT]
+            if values[node, SCORE] == top:
+                return
+            values[node, SCORE] = top
+        node = links[node, PARENT]
+
+
+@compiled
 def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, links: Any,
             values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any,
             best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any, played: Any,
@@ -356,6 +377,8 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
         if links[ROOT, STATUS] & DONE and not fresh:
             return EXHAUSTED
         if not fresh and links[node, STATUS] & DONE:
+            if opts[LEAF]:
+                lift(links, values, links[node, PARENT])
             return GOING_ON
     elif not fresh:
         if opts[FIRST_WIN] and status & OVER == WON:
@@ -368,6 +391,8 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
     simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions, played,
              seen, vars, stack, uops, uconst, utils, rng, node, fresh)
     back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, node)
+    if opts[LEAF]:
+        lift(links, values, links[node, PARENT])
     if counts[WINNER] >= 0:
         return WIN
     if opts[CUT_OFF] and links[ROOT, STATUS] & DONE:

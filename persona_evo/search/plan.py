@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,19 +12,22 @@ import numpy as np
 
 from persona_evo.compiling import interpreted
 from persona_evo.errors import SettingsError
-from persona_evo.formula import Formula
+from persona_evo.formula import Formula, parse
 from persona_evo.formula.machine import STACK
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import RUNNING, Game, Level, Rules
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
-from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.search.tree_policy import SEARCH_VARIABLES, STATIC, TreePolicy, variables
 from persona_evo.seeds import derive, stream
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
 CHUNK = 20_000
 """Iterations between two looks at the clock."""
+
+SLOW_CHUNK = 200
+"""The same for games in plain Python, and between two looks at whether the plan wins."""
 
 MAX_NODES = 5_000_000
 """The tree's size at most unless the budget says otherwise (about 1 GB for MiniDungeons 2)."""
@@ -103,6 +106,9 @@ class Planner:
         self._opts[mcts.WATCH] = ("tree", "ends", "all").index(settings.watch)
         self._opts[mcts.PLAYERS] = 1
         self._opts[mcts.METRICS] = len(game.metrics)
+        self._horizon = horizon
+        self._finisher: Planner | None = None
+        self._by_leaf = settings.selection == "leaf" and settings.terminal == "cut_off"
         self._scratch = level.start.copy()
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
@@ -122,6 +128,9 @@ class Planner:
     ) -> Plan:
         """Search from the level's start.
 
+        A last share of the budget (`SearchSettings.finish`) is for playing on to the game's end where the best plan
+        found does not get there, as long as that does not lower the utility.
+
         Args:
             utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
                 the clock, equal states are not looked for: the same place later may be worth more.
@@ -130,72 +139,47 @@ class Planner:
             seed: of all random choices.
             progress: called now and then with the iterations made.
         """
-        from persona_evo.search import mcts
-
         began = time.perf_counter()
-        uops, uconst = _code(utility, self.game.symbols)
-        pops, pconst = _code(policy.formula or utility, variables(self.game))
-        tree, level = self._tree, self.level
-        used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
-        self._rules = rules = self.game.rules_for(used)
-        room = min(self.capacity, budget.nodes or self.capacity)
-        links = tree.links[:room]
-        opts = self._opts
-        opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
-        opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
-        opts[mcts.USED] = self._distinguishing(used)
-        waiting_pays = Problem.of(self.game, level, utility, int(opts[mcts.HORIZON])).clocked
-        opts[mcts.HASHED] = 0 if waiting_pays else self._hashed
-        counts = np.zeros(mcts.COUNTS, dtype=np.int64)
-        best, utils, weights = np.zeros(1), np.zeros(1), np.array([policy.c])
-        rng = stream(seed)
-        tree.states[0] = level.start
-        arrays = (level.tables, links, tree.values[:room], tree.states[:room], tree.slots, tree.keys)
-        with np.errstate(all="ignore"):
-            self._plant(rules.over, rules.measure, rules.key, *arrays, opts, counts, best, self._best_moves, uops,
-                        uconst, self._vars, self._stack)
-            reason, why = mcts.GOING_ON, "budget"
-            limit = budget.iterations if budget.iterations is not None else 2**62
-            chunk = CHUNK if self.game.compiled else 200
-            if budget.seconds is not None:
-                chunk = min(chunk, 500)
-            while limit > 0 and reason == mcts.GOING_ON:
-                reason = self._search(
-                    *rules, *arrays, opts, weights, counts, best, self._best_moves, uops, uconst, pops, pconst,
-                    self._scratch, self._actions, self._played, self._seen, self._vars, self._stack, utils, rng,
-                    min(chunk, limit),
-                )
-                limit -= chunk
-                if progress:
-                    progress(int(counts[mcts.ITERATIONS]))
-                if budget.seconds is not None and time.perf_counter() - began >= budget.seconds:
-                    why = "time"
-                    break
-                if budget.nodes is not None and counts[mcts.FULL]:
-                    why = "nodes"
-                    break
-        stopped = why if reason == mcts.GOING_ON else STOPPED[reason]
-        if stopped == "budget" and counts[mcts.FULL]:
-            stopped = "memory"
-        self._nodes = int(counts[mcts.NODES])
-        node, made = int(counts[mcts.BEST_NODE]), int(counts[mcts.BEST_LENGTH])
-        if counts[mcts.WINNER] >= 0:
-            node, made = int(counts[mcts.WINNER]), 0
-        actions = (*tree.path(node), *(int(a) for a in self._best_moves[:made]))
-        end = self.game.replay(level, actions)[-1]
-        metrics = self.game.measure(level, end)
+        share = self.settings.finish
+        run = _Run(self, self.level.start, 0, utility, policy, seed, progress)
+        run.spend(budget.part(1.0 - share), began)
+        actions, iterations, nodes = run.actions, run.iterations, run.nodes
+        self._nodes = nodes
+        if share and not run.settled:
+            end = self.game.replay(self.level, actions)[-1]
+            if self.game.over(self.level, end) == RUNNING and len(actions) < self._horizon:
+                last = self._play_on(end, len(actions), utility, budget.part(share), seed)
+                actions, iterations, nodes = (*actions, *last.actions), iterations + last.iterations, nodes + last.nodes
+            else:
+                run.spend(budget, began)
+                actions, iterations, self._nodes = run.actions, run.iterations, run.nodes
+                nodes = self._nodes
+        end = self.game.replay(self.level, actions)[-1]
+        metrics = self.game.measure(self.level, end)
         return Plan(
-            actions=tuple(actions),
+            actions=actions,
             utility=utility.evaluate(metrics),
             metrics=metrics,
-            outcome=self.game.over(level, end),
-            iterations=int(counts[mcts.ITERATIONS]),
-            nodes=int(counts[mcts.NODES]),
+            outcome=self.game.over(self.level, end),
+            iterations=iterations,
+            nodes=nodes,
             seconds=time.perf_counter() - began,
-            stopped=stopped,
-            proven=reason == mcts.EXHAUSTED and self.settings.transpositions != "merge",
+            stopped=run.stopped,
+            proven=run.proven,
             seed=seed,
         )
+
+    def _play_on(self, state: Any, depth: int, utility: Formula, budget: Budget, seed: int) -> _Run:
+        """Search from a state for a win that is worth no less, by what the game says grows on the way to a win."""
+        if self._finisher is None:
+            capacity = max(2, int(self.capacity * self.settings.finish) + 1)
+            settings = replace(SearchSettings.anytime(), rollout=0, horizon=self._horizon, finish=0.0)
+            self._finisher = Planner(self.game, self.level, settings, capacity)
+        guide = parse(self.game.homing, self.game.symbols) if self.game.homing else utility
+        policy = TreePolicy("homing", guide)
+        run = _Run(self._finisher, state, depth, utility, policy, derive(seed, "finish"), None)
+        run.spend(budget, time.perf_counter(), until_won=True)
+        return run
 
     def _distinguishing(self, symbols: frozenset[str]) -> int:
         """Bit mask of the metrics that make two states different for a search that reads `symbols`.
@@ -224,6 +208,121 @@ class Planner:
             visits = float(tree.links[parent, VISITS]) if parent >= 0 else n
             numbers = (*map(float, out), r, n, visits, float(tree.links[node, DEPTH]), top, spread)
             yield dict(zip(variables(self.game), numbers, strict=True))
+
+
+class _Run:
+    """One search in a planner's memory, which can be gone on with until the planner's next."""
+
+    def __init__(
+        self,
+        planner: Planner,
+        state: Any,
+        depth: int,
+        utility: Formula,
+        policy: TreePolicy,
+        seed: int,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        from persona_evo.search import mcts
+
+        self._planner, self._progress, self._engine = planner, progress, mcts
+        game, level, opts = planner.game, planner.level, planner._opts
+        self._codes = (*_code(utility, game.symbols), *_code(policy.formula or utility, variables(game)))
+        used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
+        planner._rules = self._rules = game.rules_for(used)
+        horizon = planner._horizon - depth
+        opts[mcts.HORIZON] = horizon
+        opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
+        opts[mcts.LEAF] = planner._by_leaf and opts[mcts.HOLDS] == STATIC
+        opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
+        opts[mcts.USED] = planner._distinguishing(used)
+        waiting_pays = Problem.of(game, level, utility, horizon).clocked
+        opts[mcts.HASHED] = 0 if waiting_pays else planner._hashed
+        self._counts = np.zeros(mcts.COUNTS, dtype=np.int64)
+        self._best, self._utils, self._weights = np.zeros(1), np.zeros(1), np.array([policy.c])
+        self._rng = stream(seed)
+        self._reason, self._why = mcts.GOING_ON, "budget"
+        tree, rules = planner._tree, self._rules
+        tree.states[0] = state
+        with np.errstate(all="ignore"):
+            planner._plant(
+                rules.over, rules.measure, rules.key, level.tables, tree.links, tree.values, tree.states, tree.slots,
+                tree.keys, opts, self._counts, self._best, planner._best_moves, *self._codes[:2], planner._vars,
+                planner._stack,
+            )  # fmt: skip
+
+    def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
+        """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
+
+        until_won: stop as soon as the best plan wins.
+        """
+        mcts, planner, counts, tree = self._engine, self._planner, self._counts, self._planner._tree
+        room = min(planner.capacity, budget.nodes or planner.capacity)
+        arrays = (
+            planner.level.tables, tree.links[:room], tree.values[:room], tree.states[:room], tree.slots, tree.keys
+        )  # fmt: skip
+        limit = 2**62 if budget.iterations is None else budget.iterations - self.iterations
+        chunk = CHUNK if planner.game.compiled else SLOW_CHUNK
+        if budget.seconds is not None:
+            chunk = min(chunk, 500)
+        if until_won:
+            chunk = SLOW_CHUNK
+        self._why = "budget"
+        counts[mcts.FULL] = 0
+        with np.errstate(all="ignore"):
+            while limit > 0 and self._reason == mcts.GOING_ON:
+                self._reason = planner._search(
+                    *self._rules, *arrays, planner._opts, self._weights, counts, self._best, planner._best_moves,
+                    *self._codes, planner._scratch, planner._actions, planner._played, planner._seen, planner._vars,
+                    planner._stack, self._utils, self._rng, min(chunk, limit),
+                )  # fmt: skip
+                limit -= chunk
+                if self._progress:
+                    self._progress(self.iterations)
+                if budget.seconds is not None and time.perf_counter() - began >= budget.seconds:
+                    self._why = "time"
+                    break
+                if budget.nodes is not None and counts[mcts.FULL]:
+                    self._why = "nodes"
+                    break
+                if until_won and counts[mcts.BEST_WON]:
+                    break
+
+    @property
+    def iterations(self) -> int:
+        """Iterations made."""
+        return int(self._counts[self._engine.ITERATIONS])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in the tree."""
+        return int(self._counts[self._engine.NODES])
+
+    @property
+    def settled(self) -> bool:
+        """Whether the search came to its end before the budget did."""
+        return self._reason != self._engine.GOING_ON
+
+    @property
+    def proven(self) -> bool:
+        """Whether no plan within the horizon is worth more than the best one."""
+        return self._reason == self._engine.EXHAUSTED and self._planner.settings.transpositions != "merge"
+
+    @property
+    def stopped(self) -> str:
+        """Why the search ended (see `Plan`)."""
+        if self.settled:
+            return STOPPED[self._reason]
+        return "memory" if self._why == "budget" and self._counts[self._engine.FULL] else self._why
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The best plan from the state searched from; under `first_win` that to the winner."""
+        mcts, counts = self._engine, self._counts
+        node, made = int(counts[mcts.BEST_NODE]), int(counts[mcts.BEST_LENGTH])
+        if counts[mcts.WINNER] >= 0:
+            node, made = int(counts[mcts.WINNER]), 0
+        return (*self._planner._tree.path(node), *(int(a) for a in self._planner._best_moves[:made]))
 
 
 def capacity_for(budget: Budget) -> int:

@@ -15,6 +15,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "expansion": ("ordered", "random"),
     "transpositions": ("off", "prune", "merge"),
     "value": ("mixed", "mean"),
+    "selection": ("child", "leaf"),
     "watch": ("tree", "ends", "all"),
 }
 
@@ -43,6 +44,14 @@ class Budget:
         if self.iterations is None and self.seconds is None and self.nodes is None:
             raise SettingsError("a budget without a limit", expected="iterations, seconds or nodes")
 
+    def part(self, share: float) -> Budget:
+        """A share of it; of each limit at least the smallest amount there is."""
+        if share >= 1.0:
+            return self
+        iterations = None if self.iterations is None else max(1, round(self.iterations * share))
+        nodes = None if self.nodes is None else max(1, round(self.nodes * share))
+        return Budget(iterations, None if self.seconds is None else self.seconds * share, nodes)
+
     @property
     def reproducible(self) -> bool:
         """Whether the same seed gives the same result on every machine."""
@@ -68,6 +77,11 @@ class SearchSettings:
     rollout: random actions after an expansion. horizon: moves from the root at most; 0 takes the game's.
     transpositions: `prune` drops a state that the tree holds at no greater depth, `merge` lets equal states share
     their statistics. value: what R is, 0.75 mean + 0.25 maximum as in the original code (`mixed`) or the mean.
+    selection: `child` descends to the child whose own state scores best (the paper); `leaf` lets a child count as much
+    as the best leaf below it, so that the search goes on wherever in the tree the best leaf is (best-first search). It
+    needs a score that never changes; policies that read the search's variables select by `child`.
+    finish: share of the budget that is kept for playing on to a win from the best state found, where that is no end
+    of the game; a win that lowers the utility is not taken.
     watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
     """
 
@@ -78,6 +92,8 @@ class SearchSettings:
     horizon: int = 0
     transpositions: str = "prune"
     value: str = "mixed"
+    selection: str = "leaf"
+    finish: float = 0.1
     watch: str = "all"
 
     def __post_init__(self) -> None:
@@ -92,11 +108,17 @@ class SearchSettings:
                 raise SettingsError(
                     f"search setting {name!r}", found=repr(value), expected=f"a whole number from {low} to {high}"
                 )
+        if isinstance(self.finish, bool) or not isinstance(self.finish, (int, float)) or not 0 <= self.finish <= 0.9:
+            raise SettingsError(
+                "search setting 'finish'", found=repr(self.finish), expected="a share of the budget from 0 to 0.9"
+            )
 
     @classmethod
     def paper(cls) -> SearchSettings:
         """As the paper and the original code search."""
-        return cls(stop="first_win", terminal="revisit", transpositions="off", watch="tree")
+        return cls(
+            stop="first_win", terminal="revisit", transpositions="off", watch="tree", selection="child", finish=0.0
+        )
 
     @classmethod
     def anytime(cls) -> SearchSettings:

@@ -128,7 +128,7 @@ def test_damaged_folders_are_told_by_their_place(levels: list[Level], players: l
         batch.resume(tmp_path)
     traces.write_text(good)
     text = config.read_text()
-    config.write_text(text.replace('"game_version": 1', '"game_version": 99'))
+    config.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
     with pytest.raises(RunError, match="rules of the game have changed"):
         batch.resume(tmp_path)
     config.write_text(text.replace('"utility"', '"futility"'))

@@ -15,10 +15,13 @@ from persona_evo.compiling import interpreted
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.games.catalog.minidungeons2.tables import FARTHEST
 from persona_evo.games.core import WON, Level, Rules
 from persona_evo.search import mcts
+from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree import DONE, LEFT, SCORE, STATUS
 from persona_evo.search.tree_policy import TreePolicy
 
 GAME = registry.get("minidungeons2")
@@ -75,17 +78,18 @@ def test_an_exhausted_tree_holds_the_optimum(tiles: list[str], transpositions: s
     assert found.utility == pytest.approx(exhaustive(small, 5, utility))
 
 
-@pytest.mark.parametrize("rules", [ANYTIME, PAPER, dataclasses.replace(ANYTIME, transpositions="merge", value="mean"),
+@pytest.mark.parametrize("rules", [ANYTIME, PAPER, dataclasses.replace(ANYTIME, selection="child", finish=0.5),
+                                   dataclasses.replace(ANYTIME, transpositions="merge", value="mean"),
                                    dataclasses.replace(ANYTIME, expansion="random", watch="ends")])  # fmt: skip
 @pytest.mark.parametrize("text", ["", "MS - 0.1*NM + PE", "R + 0.3*sqrt(log(P)/N) + 0.01*RSD - 0.001*D + 0*RMAX"])
 def test_compiled_and_interpreted_search_agree(rules: SearchSettings, text: str) -> None:
     (of,) = mapsets.resolve(GAME, ["train01"])
     policy = TreePolicy.of(text, GAME) if text else UCB1
     compiled = Planner(GAME, of, rules, 400)
-    plain = Planner(GAME, of, rules, 400)
-    plain._search, plain._plant = interpreted(mcts._search), interpreted(mcts._plant)
     functions = {costly: Rules(*map(interpreted, GAME.rules(costly=costly))) for costly in (False, True)}
-    plain.game = dataclasses.replace(GAME, rules=lambda costly=False: functions[costly])
+    plain_game = dataclasses.replace(GAME, compiled=False, rules=lambda costly=False: functions[costly])
+    plain = Planner(plain_game, of, rules, 400)
+    plain._search, plain._plant = interpreted(mcts._search), interpreted(mcts._plant)
     a = compiled.plan(KILLER, policy, Budget(150), seed=3)
     b = plain.plan(KILLER, policy, Budget(150), seed=3)
     assert dataclasses.replace(a, seconds=0) == dataclasses.replace(b, seconds=0)
@@ -122,7 +126,8 @@ def test_ucb1_as_a_formula_chooses_like_ucb1() -> None:
 
 def test_memory_cap_stops_expansion_and_is_told() -> None:
     (of,) = mapsets.resolve(GAME, ["train02"])
-    found = Planner(GAME, of, ANYTIME, 100).plan(KILLER, UCB1, Budget(1000), seed=1)
+    whole = dataclasses.replace(ANYTIME, finish=0.0)
+    found = Planner(GAME, of, whole, 100).plan(KILLER, UCB1, Budget(1000), seed=1)
     assert (found.nodes, found.stopped, found.iterations) == (100, "memory", 1000)
     assert plan(GAME, of, KILLER, UCB1, Budget(None, nodes=50), ANYTIME).stopped == "nodes"
 
@@ -161,3 +166,51 @@ def test_a_node_takes_less_than_200_bytes() -> None:
     for of in mapsets.resolve(GAME, ["train"]):
         assert Planner(GAME, of, PAPER, 10_000)._tree.bytes_per_node() <= 200
         assert Planner(GAME, of, ANYTIME, 65_536)._tree.bytes_per_node() <= 200
+
+
+def test_leaf_selection_is_best_first_search_over_the_whole_tree() -> None:
+    """With way to the exit + steps as the score it is A*, so the first way found to the exit is a shortest one."""
+    for name in ("train01", "train06", "test02"):
+        (of,) = mapsets.resolve(GAME, [name])
+        way = 1.0 / of.tables[FARTHEST]
+        policy = TreePolicy.of(f"-NE - {way} * ST", GAME)
+        runner = parse("PE - 0.01 * ST - 5 * DEAD", GAME.symbols)
+        rules = dataclasses.replace(ANYTIME, rollout=0, finish=0.0)
+        found = plan(GAME, of, runner, policy, Budget(20_000), rules)
+        best = solve(GAME, of, runner)
+        assert best.proven and found.utility == best.utility
+        by_child = plan(GAME, of, runner, policy, Budget(20_000), dataclasses.replace(rules, selection="child"))
+        assert by_child.utility <= found.utility
+
+
+def test_leaf_selection_takes_up_the_best_open_leaf_every_time() -> None:
+    (of,) = mapsets.resolve(GAME, ["train02"])
+    rules = dataclasses.replace(ANYTIME, rollout=0, finish=0.0)
+    planner = Planner(GAME, of, rules, 500)
+    planner.plan(KILLER, TreePolicy.of("MS + 0.1*PE - 0.02*ST", GAME), Budget(300), seed=1)
+    links, values = planner._tree.links, planner._tree.values
+    for node in range(planner._nodes):
+        children = planner._tree.children(node)
+        still_open = [c for c in children if not links[c, STATUS] & DONE]
+        if children and links[node, LEFT] == 0 and still_open:
+            assert values[node, SCORE] == max(values[c, SCORE] for c in still_open)
+
+
+def test_a_persona_goes_on_to_the_exit_where_that_costs_nothing() -> None:
+    """All treasures are worth all there is, wherever the hero ends; with `finish` he ends at the exit."""
+    collector = parse("TO - 5 * DEAD", GAME.symbols)
+    for level in mapsets.resolve(GAME, ["train04", "train11"]):
+        policy = TreePolicy.of("TO - 0.1 * NT - 0.001 * ST", GAME)
+        stays = plan(GAME, level, collector, policy, Budget(8000), dataclasses.replace(ANYTIME, finish=0.0))
+        goes = plan(GAME, level, collector, policy, Budget(8000), ANYTIME)
+        assert goes.outcome == WON and goes.utility >= stays.utility
+        assert goes.iterations <= 8000
+    dear = parse("TO - 0.01 * ST - 5 * DEAD", GAME.symbols)
+    stays = plan(GAME, level, dear, policy, Budget(8000), dataclasses.replace(ANYTIME, finish=0.0))
+    assert plan(GAME, level, dear, policy, Budget(8000), ANYTIME).utility >= stays.utility
+
+
+@pytest.mark.parametrize("finish", [float("nan"), -0.1, 1.0, "much", True])
+def test_finish_is_a_share(finish: object) -> None:
+    with pytest.raises(SettingsError, match="finish"):
+        SearchSettings(finish=finish)  # type: ignore[arg-type]

@@ -25,11 +25,11 @@ METRICS = (
            better="higher", ratio=True),
     Metric("DEAD", "dead", "1 when the hero is dead", high=1, better="lower"),
     Metric("WON", "won", "1 when the exit was reached alive", high=1, better="higher"),
-    Metric("NM", "nearest monster", "moves to the nearest living mortal monster / farthest way to the exit, 0 without "
-           "any", better="lower", costly=True),
-    Metric("NT", "nearest treasure", "moves to the nearest treasure / farthest way to the exit, 0 without any",
-           better="lower", costly=True),
-    Metric("NP", "nearest potion", "moves to the nearest potion / farthest way to the exit, 0 without any",
+    Metric("NM", "nearest monster", "moves (portals taken) to the nearest living mortal monster / farthest way to the "
+           "exit, 0 without any", better="lower", costly=True),
+    Metric("NT", "nearest treasure", "moves to the nearest treasure, likewise", better="lower", costly=True),
+    Metric("NP", "nearest potion", "moves to the nearest potion, likewise", better="lower", costly=True),
+    Metric("NE", "way to the exit", "moves to the exit, portals taken, / farthest way to it without them",
            better="lower", costly=True),
 )
 """The paper's eleven (table I) and IC, then DEAD and WON, then distances that the paper does not have."""
@@ -182,7 +182,7 @@ def reach() -> Any:
 GAME = Game(
     name="minidungeons2",
     title="MiniDungeons 2",
-    version=1,
+    version=2,
     metrics=METRICS,
     rules=rules,
     load=load,
@@ -196,4 +196,5 @@ GAME = Game(
     draw="persona_evo.games.catalog.minidungeons2.draw",
     levels=str(Path(__file__).parent / "levels"),
     reach=reach,
+    homing="-NE",
 )

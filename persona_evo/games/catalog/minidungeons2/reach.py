@@ -13,12 +13,11 @@ from persona_evo.games.catalog.minidungeons2.rules import (
     IS_DEAD,
     is_there,
     measure_cheap,
-    moves_between,
     ratio,
+    way_out,
 )
 from persona_evo.games.catalog.minidungeons2.tables import (
     DRUNK_AT,
-    EXIT,
     FARTHEST,
     FLAGS_AT,
     HEADER,
@@ -28,11 +27,8 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     MINITAUR,
     MONSTERS,
     MORTALS,
-    NOWHERE,
     OPENED_AT,
     PAIRED,
-    PORTAL_A,
-    PORTAL_B,
     POTIONS,
     SLAIN_AT,
     THINGS_AT,
@@ -44,7 +40,7 @@ from persona_evo.games.catalog.minidungeons2.tables import (
 )
 from persona_evo.games.core import rule
 
-METRICS = 16
+METRICS = 17
 
 
 @compiled
@@ -68,21 +64,6 @@ def mortals_alive(t: Row, s: Row) -> int:
     return alive
 
 
-@compiled
-def way_out(t: Row, hero: int) -> int:
-    """Moves to the exit at least, portals and all; 0 on levels without a table of distances."""
-    if word(t, PAIRED) == 0:
-        return 0
-    door = word(t, EXIT)
-    moves = moves_between(t, hero, door)
-    a = word(t, PORTAL_A)
-    b = word(t, PORTAL_B)
-    if a != NOWHERE:
-        moves = min(moves, moves_between(t, hero, a) + moves_between(t, b, door))
-        moves = min(moves, moves_between(t, hero, b) + moves_between(t, a, door))
-    return moves
-
-
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     """The lowest value of each metric within so many moves from this state on, then the highest of each."""
@@ -97,7 +78,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     everything = potions + treasures + word(t, MORTALS)
     for i in range(METRICS):
         out[METRICS + i] = math.inf
-    far = way_out(t, word(s, HERO_AT)) - moves
+    far = way_out(t, word(s, HERO_AT)) - moves if word(t, PAIRED) else 0
     out[METRICS + 1] = 1.0 if far <= 0 else max(0.0, 1.0 - far / word(t, FARTHEST))
     out[METRICS + 2] = ratio(drunk, potions)
     out[METRICS + 3] = ratio(opened, treasures)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.tables import (
-    BLOB, BOARD_AT, DOOR, DRUNK_AT, FARTHEST, FLAGS_AT, GOBLINS_AVOID, HEADER, HEIGHT, HERO_AT, HP_AT, HP_BIAS,
+    BLOB, BOARD_AT, DOOR, DRUNK_AT, EXIT, FARTHEST, FLAGS_AT, GOBLINS_AVOID, HEADER, HEIGHT, HERO_AT, HP_AT, HP_BIAS,
     HP_CAP, JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NOTHING, NOWHERE, NO_STEP, NPC_AFTER_END,
     OBJECT_WINS_TIE, OGRE, OPENED_AT, PAIRED, PORTAL, PORTALS_AT, PORTAL_A, PORTAL_B, POTION, POTIONS, SEEN, SEES,
     SLAIN_AT, STEPS_AT, THINGS_AT, THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, WIZARD, WIZARD_RANGE,
@@ -413,6 +413,27 @@ def moves_between(t: Row, a: int, b: int) -> int:
 
 
 @compiled
+def way_between(t: Row, a: int, b: int) -> int:
+    """Moves the hero needs from tile a to tile b at least: around walls, or through the portals."""
+    moves = moves_between(t, a, b)
+    one = word(t, PORTAL_A)
+    if one != NOWHERE:
+        other = word(t, PORTAL_B)
+        moves = min(moves, moves_between(t, a, one) + moves_between(t, other, b))
+        moves = min(moves, moves_between(t, a, other) + moves_between(t, one, b))
+    return moves
+
+
+@compiled
+def way_out(t: Row, hero: int) -> int:
+    """Moves the hero needs to the exit at least; on levels without a table of pairs only an estimate."""
+    way = way_between(t, hero, word(t, EXIT))
+    if word(t, PAIRED) == 0 and word(t, PORTAL_A) == NOWHERE:
+        return word(t, HEADER + 6 * word(t, TILES) + hero)
+    return way
+
+
+@compiled
 def share_of_way(t: Row, moves: int) -> float:
     """Moves in units of the longest way to the exit; 0 for "nothing there"."""
     return moves / max(1, word(t, FARTHEST)) if moves < NOWHERE else 0.0
@@ -426,7 +447,7 @@ def nearest_of(t: Row, s: Row, first: int, count: int) -> int:
     best = NOWHERE
     for k in range(first, first + count):
         if is_there(s, k):
-            best = min(best, moves_between(t, hero, word(t, targets + k)))
+            best = min(best, way_between(t, hero, word(t, targets + k)))
     return best
 
 
@@ -437,6 +458,7 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
     out[13] = 0.0
     out[14] = 0.0
     out[15] = 0.0
+    out[16] = 0.0
     return 0
 
 
@@ -451,11 +473,12 @@ def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
     best = NOWHERE
     for i in range(m):
         if word(t, kinds + i) != MINITAUR and word(s, places + m + i) > 0:
-            best = min(best, moves_between(t, hero, word(s, places + i)))
+            best = min(best, way_between(t, hero, word(s, places + i)))
     potions = word(t, POTIONS)
     out[13] = share_of_way(t, best)
     out[14] = share_of_way(t, nearest_of(t, s, potions, word(t, TREASURES)))
     out[15] = share_of_way(t, nearest_of(t, s, 0, potions))
+    out[16] = share_of_way(t, way_out(t, hero))
     return 0
 
 
