@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.compiling import compiled, jit
+from persona_evo.compiling import INTERPRET, compiled, jit
 from persona_evo.formula.machine import run
 from persona_evo.games.core import RUNNING, WON, Rules, signature
 from persona_evo.search.tree import (
@@ -40,17 +40,18 @@ from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, STATIC
 from persona_evo.seeds import draw
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED) = range(7)
-(MEAN, WATCH, PLAYERS, METRICS, USED, SALT, LEAF) = range(7, 14)
-OPTIONS = 14
+(MEAN, WATCH, PLAYERS, METRICS, USED, SALT) = range(7, 13)
+OPTIONS = 13
 IS_UCB1 = 3
 """opts[HOLDS] is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 
-NODES, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, PRUNED, WINNER, FULL, DEEPEST = range(10)
-COUNTS = 10
+(NODES, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS) = range(6)
+(PRUNED, WINNER, FULL, DEEPEST, HEAPED, OPENED) = range(6, 12)
+COUNTS = 12
 
-NUMBERS = frozenset(("run", "draw", "below", "consider", "close"))
+NUMBERS = frozenset(("run", "draw", "below", "consider", "close", "push", "pop"))
 """Functions that see numbers alone, which stay compiled where the game is not."""
 
 GOING_ON, WIN, EXHAUSTED, STUCK = range(4)
@@ -319,26 +320,6 @@ def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, stat
 
 
 @compiled
-def lift(links: Any, values: Any, node: int) -> None:
-    """Let a node whose actions are all tried score as its best child that is open, and so on toward the root.
-
-    So a child's score is that of the best leaf below it, and the descent ends at the best leaf of the whole tree.
-    """
-    while node != ROOTLESS:
-        if links[node, LEFT] == 0:
-            top = -math.inf
-            child = links[node, FIRST]
-            while child != NOBODY:
-                if links[child, STATUS] & DONE == 0:
-                    top = max(top, values[child, SCORE])
-                child = links[child, NEXT]
-            if values[node, SCORE] == top:
-                return
-            values[node, SCORE] = top
-        node = links[node, PARENT]
-
-
-@compiled
 def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, links: Any,
             values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any,
             best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any, played: Any,
@@ -377,8 +358,6 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
         if links[ROOT, STATUS] & DONE and not fresh:
             return EXHAUSTED
         if not fresh and links[node, STATUS] & DONE:
-            if opts[LEAF]:
-                lift(links, values, links[node, PARENT])
             return GOING_ON
     elif not fresh:
         if opts[FIRST_WIN] and status & OVER == WON:
@@ -391,8 +370,6 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
     simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions, played,
              seen, vars, stack, uops, uconst, utils, rng, node, fresh)
     back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, node)
-    if opts[LEAF]:
-        lift(links, values, links[node, PARENT])
     if counts[WINNER] >= 0:
         return WIN
     if opts[CUT_OFF] and links[ROOT, STATUS] & DONE:
@@ -435,7 +412,8 @@ def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
     return GOING_ON
 
 
-def _types(with_iterations: bool) -> Any:
+def engine_types(kind: str) -> Any:
+    """The signature of the engine's functions: "plant", "search", or "heap" for a search that keeps its open leaves."""
     from numba import types
 
     whole = types.int64
@@ -447,19 +425,21 @@ def _types(with_iterations: bool) -> Any:
     def function(kind: str) -> Any:
         return types.FunctionType(signature(kind))
 
-    if with_iterations:
-        games = tuple(function(k) for k in Rules._fields)
-        buffers = (row, ints, ints, values, floats, floats, floats, ints)
-        return whole(*games, *tree, ints, floats, ints, floats, ints, ints, floats, ints, floats, *buffers, whole)
-    games = tuple(function(k) for k in ("over", "measure", "key"))
-    return whole(*games, *tree, ints, ints, floats, ints, ints, floats, floats, floats)
+    if kind == "plant":
+        games = tuple(function(k) for k in ("over", "measure", "key"))
+        return whole(*games, *tree, ints, ints, floats, ints, ints, floats, floats, floats)
+    games = tuple(function(k) for k in Rules._fields)
+    buffers = (row, ints, ints, values, floats, floats, floats, ints)
+    heap = (types.int32[::1],) if kind == "heap" else ()
+    return whole(
+        *games, *tree, ints, floats, ints, floats, ints, ints, floats, ints, floats, *buffers, *heap, whole
+    )  # fmt: skip
 
 
-def _compile(function: Any, with_iterations: bool) -> Any:
-    from persona_evo.compiling import INTERPRET
+def engine(function: Any, kind: str) -> Any:
+    """Compile one of the engine's functions."""
+    return function if INTERPRET else jit(function, engine_types(kind), final=True)
 
-    return function if INTERPRET else jit(function, _types(with_iterations), final=True)
 
-
-plant = _compile(_plant, False)
-search = _compile(_search, True)
+plant = engine(_plant, "plant")
+search = engine(_search, "search")

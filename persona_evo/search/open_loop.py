@@ -160,5 +160,5 @@ def _moving() -> Any:
     return whole(links, values, types.uint16[:, ::1], types.int32[::1], types.int64[::1], whole, whole)
 
 
-wander = _compile(_wander, lambda: mcts._types(True))
+wander = _compile(_wander, lambda: mcts.engine_types("search"))
 move_root = _compile(_move_root, _moving)

@@ -89,7 +89,6 @@ class Planner:
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self._rules: Rules = game.rules()
-        self._search = mcts.search if game.compiled else interpreted(mcts._search, mcts.NUMBERS)
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         horizon = settings.horizon or game.horizon
         self._tree = Tree.allocate(
@@ -108,7 +107,10 @@ class Planner:
         self._opts[mcts.METRICS] = len(game.metrics)
         self._horizon = horizon
         self._finisher: Planner | None = None
-        self._by_leaf = settings.selection == "leaf" and settings.terminal == "cut_off"
+        self._by_leaf = (
+            settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
+        )
+        self._heap = np.empty(0, dtype=np.int32)
         self._scratch = level.start.copy()
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
@@ -181,6 +183,16 @@ class Planner:
         run.spend(budget, time.perf_counter(), until_won=True)
         return run
 
+    def _searches(self, by_leaf: bool) -> tuple[Any, tuple[Any, ...]]:
+        """The engine that searches, and the memory it needs beside the tree."""
+        from persona_evo.search import best_first, mcts
+
+        module = best_first if by_leaf else mcts
+        if by_leaf and len(self._heap) < self.capacity:
+            self._heap = np.empty(self.capacity, dtype=np.int32)
+        function = module.search if self.game.compiled else interpreted(module._search, mcts.NUMBERS)
+        return function, (self._heap,) if by_leaf else ()
+
     def _distinguishing(self, symbols: frozenset[str]) -> int:
         """Bit mask of the metrics that make two states different for a search that reads `symbols`.
 
@@ -233,7 +245,8 @@ class _Run:
         horizon = planner._horizon - depth
         opts[mcts.HORIZON] = horizon
         opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
-        opts[mcts.LEAF] = planner._by_leaf and opts[mcts.HOLDS] == STATIC
+        by_leaf = planner._by_leaf and policy.holds == STATIC
+        self._engine_search, self._open = planner._searches(by_leaf)
         opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
         opts[mcts.USED] = planner._distinguishing(used)
         waiting_pays = Problem.of(game, level, utility, horizon).clocked
@@ -271,10 +284,10 @@ class _Run:
         counts[mcts.FULL] = 0
         with np.errstate(all="ignore"):
             while limit > 0 and self._reason == mcts.GOING_ON:
-                self._reason = planner._search(
+                self._reason = self._engine_search(
                     *self._rules, *arrays, planner._opts, self._weights, counts, self._best, planner._best_moves,
                     *self._codes, planner._scratch, planner._actions, planner._played, planner._seen, planner._vars,
-                    planner._stack, self._utils, self._rng, min(chunk, limit),
+                    planner._stack, self._utils, self._rng, *self._open, min(chunk, limit),
                 )  # fmt: skip
                 limit -= chunk
                 if self._progress:
