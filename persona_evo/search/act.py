@@ -125,6 +125,7 @@ class Actor:
         game, level, length = self.game, self.level, self.settings.rollout + 1
         symbols = self.utility.symbols | (self.policy.formula.symbols if self.policy.formula else frozenset())
         self._rules: Rules = game.rules_for(symbols)
+        self._entries = self._rules.entries
         engine, plain = (open_loop.wander, open_loop._wander) if self._open else (mcts.search, mcts._search)
         self._search = engine if game.compiled else interpreted(plain, mcts.NUMBERS)
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
@@ -176,7 +177,7 @@ class Actor:
             reason = mcts.GOING_ON
             while left > 0 and reason == mcts.GOING_ON:
                 reason = self._search(
-                    *self._rules, *self._arrays, self._opts, np.array([self.policy.c]), counts, *self._best,
+                    *self._entries, *self._arrays, self._opts, np.array([self.policy.c]), counts, *self._best,
                     *self._codes, *self._buffers, rng, min(chunk, left),
                 )  # fmt: skip
                 left -= chunk
@@ -202,12 +203,12 @@ class Actor:
 
     def _root(self, state: Any) -> int:
         """See that the root is this state; how many nodes are there already."""
-        counts, tree = self._counts, self._tree
+        counts, tree, entries = self._counts, self._tree, self._entries
         if counts[NODES] and same(tree.states[ROOT], state):
             return int(counts[NODES])
         tree.states[ROOT] = state
         self._plant(
-            self._rules.over, self._rules.measure, self._rules.key, *self._arrays, self._opts, counts, *self._best,
+            entries.over, entries.measure, entries.key, *self._arrays, self._opts, counts, *self._best,
             *self._codes[:2], self._vars, self._stack,
         )  # fmt: skip
         return 0

@@ -31,7 +31,7 @@ import numpy as np
 
 from persona_evo.compiling import compiled, jit
 from persona_evo.formula.machine import run
-from persona_evo.games.core import RUNNING, WON, Rules, signature
+from persona_evo.games.core import RUNNING, WON, Rules, entry_type
 from persona_evo.search.tree import (
     ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NEXT, NOBODY, OPEN, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES,
     STATUS, TOTAL, TWIN, UNKNOWN, VISITS,
@@ -419,14 +419,11 @@ def _types(with_iterations: bool) -> Any:
     links, values = types.int32[:, ::1], types.float64[:, ::1]
     tree = (row, links, values, rows, types.int32[::1], ints)
 
-    def function(kind: str) -> Any:
-        return types.FunctionType(signature(kind))
-
     if with_iterations:
-        games = tuple(function(k) for k in Rules._fields)
+        games = tuple(entry_type(k) for k in Rules._fields)
         buffers = (row, ints, ints, values, floats, floats, floats, ints)
         return whole(*games, *tree, ints, floats, ints, floats, ints, ints, floats, ints, floats, *buffers, whole)
-    games = tuple(function(k) for k in ("over", "measure", "key"))
+    games = tuple(entry_type(k) for k in ("over", "measure", "key"))
     return whole(*games, *tree, ints, ints, floats, ints, ints, floats, floats, floats)
 
 

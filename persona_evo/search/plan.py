@@ -137,7 +137,8 @@ class Planner:
         pops, pconst = _code(policy.formula or utility, variables(self.game))
         tree, level = self._tree, self.level
         used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
-        self._rules = rules = self.game.rules_for(used)
+        self._rules = self.game.rules_for(used)
+        entries = self._rules.entries
         room = min(self.capacity, budget.nodes or self.capacity)
         links = tree.links[:room]
         opts = self._opts
@@ -152,7 +153,7 @@ class Planner:
         tree.states[0] = level.start
         arrays = (level.tables, links, tree.values[:room], tree.states[:room], tree.slots, tree.keys)
         with np.errstate(all="ignore"):
-            self._plant(rules.over, rules.measure, rules.key, *arrays, opts, counts, best, self._best_moves, uops,
+            self._plant(entries.over, entries.measure, entries.key, *arrays, opts, counts, best, self._best_moves, uops,
                         uconst, self._vars, self._stack)
             reason, why = mcts.GOING_ON, "budget"
             limit = budget.iterations if budget.iterations is not None else 2**62
@@ -161,7 +162,7 @@ class Planner:
                 chunk = min(chunk, 500)
             while limit > 0 and reason == mcts.GOING_ON:
                 reason = self._search(
-                    *rules, *arrays, opts, weights, counts, best, self._best_moves, uops, uconst, pops, pconst,
+                    *entries, *arrays, opts, weights, counts, best, self._best_moves, uops, uconst, pops, pconst,
                     self._scratch, self._actions, self._played, self._seen, self._vars, self._stack, utils, rng,
                     min(chunk, limit),
                 )

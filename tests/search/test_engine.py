@@ -146,8 +146,8 @@ def grown(planner: Planner, depth: int) -> int:
     rules = GAME.rules()
     planner._opts[mcts.HOLDS] = policy.holds
     reason = planner._search(
-        *rules, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1), counts,
-        np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *code(policy.formula, variables(GAME)),  # type: ignore[arg-type]
+        *rules.entries, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1),
+        counts, np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *code(policy.formula, variables(GAME)),  # type: ignore[arg-type]
         planner._scratch, planner._actions, planner._played, planner._seen, planner._vars, planner._stack,
         np.zeros(1), stream(1), 3,
     )  # fmt: skip
