@@ -17,7 +17,8 @@ from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
 from persona_evo.errors import SettingsError
 from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import RUNNING, WON, entry_type
-from persona_evo.search.beam import Found, Layers, code
+from persona_evo.search.beam import Found, Layers
+from persona_evo.search.coding import code
 from persona_evo.search.plan import Plan
 from persona_evo.search.problem import Problem
 from persona_evo.seeds import below, derive, stream

@@ -38,6 +38,7 @@ from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import RUNNING, WON, entry, entry_type
+from persona_evo.search.coding import code
 from persona_evo.search.problem import Problem
 from persona_evo.seeds import stream
 
@@ -413,10 +414,3 @@ class Layers:
             actions.append(int(moves[at]))
             at = int(parents[at])
         return tuple(reversed(actions))
-
-
-def code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
-    """A formula as the two arrays that compiled code takes (never empty)."""
-    words = formula.code(order)
-    constants = words.constants if len(words.constants) else np.zeros(1)
-    return np.ascontiguousarray(words.ops, dtype=np.int64), np.ascontiguousarray(constants, dtype=np.float64)

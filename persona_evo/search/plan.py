@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +13,9 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK
 from persona_evo.games.core import Game, Level, Rules
+from persona_evo.search import layout
+from persona_evo.search.coding import code, policy_code
+from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
@@ -24,7 +25,7 @@ from persona_evo.seeds import derive, stream
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
 CHUNK = 20_000
-"""Iterations between two looks at the clock."""
+"""Iterations between two reports of progress at most."""
 
 MAX_NODES = 5_000_000
 """The tree's size at most unless the budget says otherwise (about 1 GB for MiniDungeons 2)."""
@@ -52,13 +53,6 @@ class Plan:
     stopped: str
     proven: bool
     seed: int
-
-
-@lru_cache(maxsize=512)
-def _code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
-    code = formula.code(order)
-    constants = code.constants if len(code.constants) else np.zeros(1)
-    return np.ascontiguousarray(code.ops, dtype=np.int64), np.ascontiguousarray(constants, dtype=np.float64)
 
 
 class Planner:
@@ -92,23 +86,23 @@ class Planner:
         self._tree = Tree.allocate(
             self.capacity, len(level.start), settings.transpositions != "off", level.start.dtype
         )
-        self._opts = np.zeros(mcts.OPTIONS, dtype=np.int64)
-        self._opts[mcts.FIRST_WIN] = settings.stop == "first_win"
-        self._opts[mcts.CUT_OFF] = settings.terminal == "cut_off"
-        self._opts[mcts.SHUFFLE] = settings.expansion == "random"
-        self._opts[mcts.LENGTH] = settings.rollout
-        self._opts[mcts.HORIZON] = horizon
+        self._opts = np.zeros(layout.OPTIONS, dtype=np.int64)
+        self._opts[layout.FIRST_WIN] = settings.stop == "first_win"
+        self._opts[layout.CUT_OFF] = settings.terminal == "cut_off"
+        self._opts[layout.SHUFFLE] = settings.expansion == "random"
+        self._opts[layout.LENGTH] = settings.rollout
+        self._opts[layout.HORIZON] = horizon
         self._hashed = ("off", "prune", "merge").index(settings.transpositions)
-        self._opts[mcts.MEAN] = settings.value == "mean"
-        self._opts[mcts.WATCH] = ("tree", "ends", "all").index(settings.watch)
-        self._opts[mcts.PLAYERS] = 1
-        self._opts[mcts.METRICS] = len(game.metrics)
+        self._opts[layout.MEAN] = settings.value == "mean"
+        self._opts[layout.WATCH] = ("tree", "ends", "all").index(settings.watch)
+        self._opts[layout.PLAYERS] = 1
+        self._opts[layout.METRICS] = len(game.metrics)
         self._scratch = level.start.copy()
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
         self._seen = np.zeros((settings.rollout + 1, len(game.metrics)))
         self._best_moves = np.zeros(settings.rollout + 1, dtype=np.int64)
-        self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES))
+        self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES) + layout.MOST_PARTS)
         self._stack = np.zeros(STACK)
         self._nodes = 0
 
@@ -130,24 +124,24 @@ class Planner:
             seed: of all random choices.
             progress: called now and then with the iterations made.
         """
-        from persona_evo.search import mcts
-
-        began = time.perf_counter()
-        uops, uconst = _code(utility, self.game.symbols)
-        pops, pconst = _code(policy.formula or utility, variables(self.game))
+        pace = Pace(budget.seconds, CHUNK if self.game.compiled else 200)
+        uops, uconst = code(utility, self.game.symbols)
+        scoring = policy_code(policy.formula or utility, variables(self.game))
         tree, level = self._tree, self.level
+        tree.lay_out(len(scoring.ends))
         used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
         self._rules = self.game.rules_for(used)
         entries = self._rules.entries
         room = min(self.capacity, budget.nodes or self.capacity)
         links = tree.links[:room]
         opts = self._opts
-        opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
-        opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
-        opts[mcts.USED] = self._distinguishing(used)
-        waiting_pays = Problem.of(self.game, level, utility, int(opts[mcts.HORIZON])).clocked
-        opts[mcts.HASHED] = 0 if waiting_pays else self._hashed
-        counts = np.zeros(mcts.COUNTS, dtype=np.int64)
+        opts[layout.HOLDS] = policy.holds if policy.formula is not None else layout.IS_UCB1
+        opts[layout.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
+        opts[layout.USED] = self._distinguishing(used)
+        scoring.describe(opts)
+        waiting_pays = Problem.of(self.game, level, utility, int(opts[layout.HORIZON])).clocked
+        opts[layout.HASHED] = 0 if waiting_pays else self._hashed
+        counts = np.zeros(layout.COUNTS, dtype=np.int64)
         best, utils, weights = np.zeros(1), np.zeros(1), np.array([policy.c])
         rng = stream(seed)
         tree.states[0] = level.start
@@ -155,33 +149,31 @@ class Planner:
         with np.errstate(all="ignore"):
             self._plant(entries.over, entries.measure, entries.key, *arrays, opts, counts, best, self._best_moves, uops,
                         uconst, self._vars, self._stack)
-            reason, why = mcts.GOING_ON, "budget"
+            reason, why = layout.GOING_ON, "budget"
             limit = budget.iterations if budget.iterations is not None else 2**62
-            chunk = CHUNK if self.game.compiled else 200
-            if budget.seconds is not None:
-                chunk = min(chunk, 500)
-            while limit > 0 and reason == mcts.GOING_ON:
+            while limit > 0 and reason == layout.GOING_ON:
+                chunk = min(pace.chunk, limit)
                 reason = self._search(
-                    *entries, *arrays, opts, weights, counts, best, self._best_moves, uops, uconst, pops, pconst,
+                    *entries, *arrays, opts, weights, counts, best, self._best_moves, uops, uconst, *scoring.rows,
                     self._scratch, self._actions, self._played, self._seen, self._vars, self._stack, utils, rng,
-                    min(chunk, limit),
+                    chunk,
                 )
                 limit -= chunk
                 if progress:
-                    progress(int(counts[mcts.ITERATIONS]))
-                if budget.seconds is not None and time.perf_counter() - began >= budget.seconds:
+                    progress(int(counts[layout.ITERATIONS]))
+                if pace.is_late():
                     why = "time"
                     break
-                if budget.nodes is not None and counts[mcts.FULL]:
+                if budget.nodes is not None and counts[layout.FULL]:
                     why = "nodes"
                     break
-        stopped = why if reason == mcts.GOING_ON else STOPPED[reason]
-        if stopped == "budget" and counts[mcts.FULL]:
+        stopped = why if reason == layout.GOING_ON else STOPPED[reason]
+        if stopped == "budget" and counts[layout.FULL]:
             stopped = "memory"
-        self._nodes = int(counts[mcts.NODES])
-        node, made = int(counts[mcts.BEST_NODE]), int(counts[mcts.BEST_LENGTH])
-        if counts[mcts.WINNER] >= 0:
-            node, made = int(counts[mcts.WINNER]), 0
+        self._nodes = int(counts[layout.NODES])
+        node, made = int(counts[layout.BEST_NODE]), int(counts[layout.BEST_LENGTH])
+        if counts[layout.WINNER] >= 0:
+            node, made = int(counts[layout.WINNER]), 0
         actions = (*tree.path(node), *(int(a) for a in self._best_moves[:made]))
         end = self.game.replay(level, actions)[-1]
         metrics = self.game.measure(level, end)
@@ -190,11 +182,11 @@ class Planner:
             utility=utility.evaluate(metrics),
             metrics=metrics,
             outcome=self.game.over(level, end),
-            iterations=int(counts[mcts.ITERATIONS]),
-            nodes=int(counts[mcts.NODES]),
-            seconds=time.perf_counter() - began,
+            iterations=int(counts[layout.ITERATIONS]),
+            nodes=int(counts[layout.NODES]),
+            seconds=time.perf_counter() - pace.began,
             stopped=stopped,
-            proven=reason == mcts.EXHAUSTED and self.settings.transpositions != "merge",
+            proven=reason == layout.EXHAUSTED and self.settings.transpositions != "merge",
             seed=seed,
         )
 
