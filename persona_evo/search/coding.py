@@ -15,24 +15,25 @@ from numpy.typing import NDArray
 from persona_evo.formula import Formula
 from persona_evo.formula.encoding import encode_all
 from persona_evo.formula.parts import split
-from persona_evo.search.layout import ENDS, MOST_PARTS, PARTS, READS
+from persona_evo.search.layout import ENDS, MOST_PARTS, PARTS, READS, SPREAD
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 
 
 class PolicyCode(NamedTuple):
     """A tree policy's code: of the whole formula, or of what its fixed parts leave.
 
-    rows: `pops`, `pconst` and `fops` of `layout`. ends: where in `fops` each part ends. reads: whether `pops` reads
-    metrics.
+    rows: `pops`, `pconst` and `fops` of `layout`. reads, spread: whether `pops` reads metrics, and RSD. ends: where in
+    `fops` each part ends.
     """
 
     rows: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
+    reads: bool
+    spread: bool
     ends: tuple[int, ...] = ()
-    reads: bool = True
 
     def describe(self, opts: NDArray[np.int64]) -> None:
         """Write to a search's options what the rows hold."""
-        opts[READS], opts[PARTS] = self.reads, len(self.ends)
+        opts[[READS, SPREAD, PARTS]] = self.reads, self.spread, len(self.ends)
         opts[ENDS : ENDS + len(self.ends)] = self.ends
 
 
@@ -51,13 +52,14 @@ def policy_code(formula: Formula, order: tuple[str, ...], remember: bool = True)
         remember: False where the state of a node changes.
     """
     rest, fixed = split(formula, SEARCH_VARIABLES)
+    spread = "RSD" in formula.symbols
     if not remember or len(fixed) > MOST_PARTS or rest == formula:
         reads = not formula.symbols <= SEARCH_VARIABLES.keys()
-        return PolicyCode((*code(formula, order), np.zeros(0, dtype=np.int64)), (), reads)
+        return PolicyCode((*code(formula, order), np.zeros(0, dtype=np.int64)), reads, spread)
     (words, *parts), constants = encode_all([rest, *fixed.values()], (*order, *fixed))
     ends = np.cumsum([len(part) for part in parts])
     rows = (_words(words), _constants(constants), _words([word for part in parts for word in part]))
-    return PolicyCode(rows, tuple(map(int, ends)), False)
+    return PolicyCode(rows, False, spread, tuple(map(int, ends)))
 
 
 def _words(words: list[int]) -> NDArray[np.int64]:

@@ -19,15 +19,15 @@ Names of the arguments used throughout:
 
 from __future__ import annotations
 
-(HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, PARTS,
- ENDS) = range(16)  # fmt: skip
+(HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
+ PARTS, ENDS) = range(17)  # fmt: skip
 MOST_PARTS = 4
 OPTIONS = ENDS + MOST_PARTS
 IS_UCB1 = 3
 """opts[HOLDS] is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1.
 
-The last ones are about the formula's fixed parts (see `coding`): opts[READS] says whether what is left of the formula
-reads metrics, opts[PARTS] how many parts there are, and in `fops` part k ends before opts[ENDS + k]."""
+opts[READS] and opts[SPREAD] say whether `pops` reads metrics, and RSD. opts[PARTS] is the number of the formula's fixed
+parts (see `coding`); in `fops` part k ends before opts[ENDS + k]."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from persona_evo.compiling import compiled
+from persona_evo.compiling import compiled, jit
 from persona_evo.formula.machine import run
-from persona_evo.search.layout import CUT_OFF, ENDS, HOLDS, IS_UCB1, MEAN, METRICS, PARTS, READS
+from persona_evo.search.layout import CUT_OFF, ENDS, HOLDS, IS_UCB1, MEAN, METRICS, PARTS, READS, SPREAD
 from persona_evo.search.tree import (
     BEST, DEPTH, DONE, FIRST, FIXED, NEXT, NOBODY, SCORE, SQUARES, STATUS, TOTAL, TWIN, VISITS,
 )
@@ -18,7 +18,7 @@ from persona_evo.search.tree_policy import EVERY_TIME
 from persona_evo.seeds import draw
 
 
-@compiled
+@jit
 def remember(measure: Any, tables: Any, values: Any, states: Any, opts: Any, fops: Any, pconst: Any, vars: Any,
              stack: Any, node: int, player: int) -> None:
     """Work out the fixed parts of the tree policy for a new node."""
@@ -47,7 +47,8 @@ def score(measure: Any, tables: Any, links: Any, values: Any, states: Any, node:
     if n > 0:
         mean = values[twin, TOTAL] / n
         top = values[twin, BEST]
-        spread = math.sqrt(max(0.0, values[twin, SQUARES] / n - mean * mean))
+        if opts[SPREAD]:
+            spread = math.sqrt(max(0.0, values[twin, SQUARES] / n - mean * mean))
     vars[k] = mean if opts[MEAN] else 0.75 * mean + 0.25 * top
     vars[k + 1] = n
     vars[k + 2] = visits

@@ -144,8 +144,9 @@ def grown(planner: Planner, depth: int) -> int:
     from persona_evo.seeds import stream
 
     rules = GAME.rules()
-    planner._opts[[layout.HOLDS, layout.READS]] = policy.holds, 1
+    planner._opts[layout.HOLDS] = policy.holds
     scoring = policy_code(policy.formula, variables(GAME), False)  # type: ignore[arg-type]
+    scoring.describe(planner._opts)
     reason = planner._search(
         *rules.entries, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1),
         counts, np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *scoring.rows,
