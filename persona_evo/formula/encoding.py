@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from persona_evo.errors import FormulaError, unknown
@@ -22,8 +22,18 @@ def encode(formula: Formula, order: Sequence[str]) -> Code:
 
     from persona_evo.formula.core import Code
 
+    (words,), constants = encode_all([formula], order)
+    return Code(np.array(words, dtype=np.int64), np.array(constants, dtype=np.float64))
+
+
+def encode_all(formulas: Sequence[Formula], order: Sequence[str]) -> tuple[list[list[int]], list[float]]:
+    """The words of formulas over the same variables, and the constants that they share."""
     index = {name: i for i, name in enumerate(order)}
     constants: dict[float, int] = {}
+    return [_words(formula, index, constants) for formula in formulas], list(constants)
+
+
+def _words(formula: Formula, index: Mapping[str, int], constants: dict[float, int]) -> list[int]:
     stack: list[list[int]] = []
     for token in formula.tokens:
         if isinstance(token, float):
@@ -37,9 +47,9 @@ def encode(formula: Formula, order: Sequence[str]) -> Code:
         elif token in index:
             stack.append([p.VAR | index[token] << 8])
         else:
-            expected, hint = unknown(token, order)
+            expected, hint = unknown(token, index)
             raise FormulaError("unknown symbol", found=token, expected=expected, hint=hint)
-    return Code(np.array(stack[0], dtype=np.int64), np.array(list(constants), dtype=np.float64))
+    return stack[0]
 
 
 def _join(primitive: p.Primitive, operands: list[list[int]]) -> list[int]:

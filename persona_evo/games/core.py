@@ -71,6 +71,16 @@ class Rules(NamedTuple):
     key: Any
     rollout: Any
 
+    @property
+    def entries(self) -> Rules:
+        """The functions as the engine takes them."""
+        return Rules(*map(entry, self))
+
+
+def entry(function: Any) -> Any:
+    """A rule as compiled code takes it: its address (see `persona_evo.entries`); itself where it is plain Python."""
+    return getattr(function, "entry", function)
+
 
 @dataclass(frozen=True, eq=False)
 class Level:
@@ -199,6 +209,13 @@ class Game:
         return states
 
 
+def entry_type(kind: str) -> Any:
+    """The numba type of an argument that is one of the functions."""
+    from persona_evo.entries import EntryType
+
+    return EntryType(signature(kind))
+
+
 @functools.cache
 def signature(kind: str) -> Any:
     """The numba signature of one of the functions."""
@@ -220,15 +237,19 @@ def signature(kind: str) -> Any:
 def rule(kind: str) -> Callable[[Callable[..., Any]], Any]:
     """Compile a module-level function as the rule `kind` of a game (see the module's table).
 
-    Its attribute `inlined` is the same function for use inside other rules, where a call costs nothing.
+    Its attribute `inlined` is the same function for use inside other rules, where a call costs nothing; `entry` is its
+    address for the engine.
     """
 
     def mark(function: Callable[..., Any]) -> Any:
         if INTERPRET:
             function.inlined = function  # type: ignore[attr-defined]
             return function
+        from persona_evo.entries import Entry
+
         dispatcher = jit(function, signature(kind), final=True)
         dispatcher.inlined = compiled(function)
+        dispatcher.entry = Entry(dispatcher)
         return dispatcher
 
     return mark

@@ -27,21 +27,27 @@ from persona_evo.formula.machine import STACK
 from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level, Rules
 from persona_evo.search import mcts, open_loop
-from persona_evo.search.beam import code
-from persona_evo.search.mcts import (
+from persona_evo.search.coding import code, policy_code
+from persona_evo.search.layout import (
+    COUNTS,
     CUT_OFF,
     FULL,
+    GOING_ON,
     HOLDS,
     HORIZON,
+    IS_UCB1,
     ITERATIONS,
     LENGTH,
     MEAN,
     METRICS,
+    MOST_PARTS,
     NODES,
+    OPTIONS,
     PLAYERS,
     SALT,
     SHUFFLE,
 )
+from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, BEST, NOBODY, ROOT, TOTAL, VISITS, Tree
@@ -118,32 +124,36 @@ class Actor:
         self.utility = parse(utility.text, game.symbols)
         self._open = not game.deterministic
         self._moves = 0
-        self._counts = np.zeros(mcts.COUNTS, dtype=np.int64)
+        self._counts = np.zeros(COUNTS, dtype=np.int64)
         self._allocate()
 
     def _allocate(self) -> None:
         game, level, length = self.game, self.level, self.settings.rollout + 1
         symbols = self.utility.symbols | (self.policy.formula.symbols if self.policy.formula else frozenset())
         self._rules: Rules = game.rules_for(symbols)
+        self._entries = self._rules.entries
         engine, plain = (open_loop.wander, open_loop._wander) if self._open else (mcts.search, mcts._search)
         self._search = engine if game.compiled else interpreted(plain, mcts.NUMBERS)
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         self._move_root = open_loop.move_root if game.compiled else interpreted(open_loop._move_root)
         capacity = min(2 * capacity_for(self.budget), 2_000_000)
         self._tree = tree = Tree.allocate(capacity, len(level.start), False, level.start.dtype)
-        self._arrays = (level.tables, tree.links, tree.values, tree.states, tree.slots, tree.keys)
         self._rows = np.empty(capacity, dtype=np.int32)
-        self._opts = opts = np.zeros(mcts.OPTIONS, dtype=np.int64)
+        self._opts = opts = np.zeros(OPTIONS, dtype=np.int64)
         opts[[LENGTH, HORIZON]] = self.settings.rollout, self.settings.horizon or game.horizon
         opts[[MEAN, SHUFFLE]] = self.settings.value == "mean", self.settings.expansion == "random"
         opts[[PLAYERS, METRICS, CUT_OFF]] = game.players, len(game.metrics), self._open
         formula = self.policy.formula
-        opts[HOLDS] = mcts.IS_UCB1 if formula is None else EVERY_TIME if self._open else self.policy.holds
+        opts[HOLDS] = IS_UCB1 if formula is None else EVERY_TIME if self._open else self.policy.holds
         opts[SALT] = derive(self.seed, "expansion") & 0xFFFFFFFF
-        self._codes = (*code(self.utility, game.symbols), *code(formula or self.utility, variables(game)))
+        scoring = policy_code(formula or self.utility, variables(game), not self._open)
+        scoring.describe(opts)
+        tree.lay_out(len(scoring.ends))
+        self._arrays = (level.tables, tree.links, tree.values, tree.states, tree.slots, tree.keys)
+        self._codes = (*code(self.utility, game.symbols), *scoring.rows)
         self._best = (np.zeros(1), np.zeros(length, dtype=np.int64))
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
-        self._vars, self._stack = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES)), np.zeros(STACK)
+        self._vars, self._stack = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES) + MOST_PARTS), np.zeros(STACK)
         self._buffers = (
             level.start.copy(), self._actions, np.zeros(length, dtype=np.int64),
             np.zeros((length, len(game.metrics))), self._vars, self._stack, np.zeros(game.players),
@@ -159,7 +169,7 @@ class Actor:
         Raises:
             SettingsError: the game is over there.
         """
-        began = time.perf_counter()
+        pace = Pace(self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20)
         if int(self._rules.over(self.level.tables, state)) != RUNNING:
             raise SettingsError("the game is over: there is no move to make")
         self._moves += 1
@@ -169,24 +179,20 @@ class Actor:
             kept = self._root(state)
             counts[ITERATIONS] = 0
             left = self.budget.iterations if self.budget.iterations is not None else 2**62
-            if self.budget.seconds is None and self.budget.nodes is None:
-                chunk = left
-            else:
-                chunk = 200 if self.game.compiled else 20
-            reason = mcts.GOING_ON
-            while left > 0 and reason == mcts.GOING_ON:
+            reason = GOING_ON
+            while left > 0 and reason == GOING_ON:
+                chunk = min(pace.chunk, left)
                 reason = self._search(
-                    *self._rules, *self._arrays, self._opts, np.array([self.policy.c]), counts, *self._best,
-                    *self._codes, *self._buffers, rng, min(chunk, left),
+                    *self._entries, *self._arrays, self._opts, np.array([self.policy.c]), counts, *self._best,
+                    *self._codes, *self._buffers, rng, chunk,
                 )  # fmt: skip
                 left -= chunk
-                late = self.budget.seconds is not None and time.perf_counter() - began >= self.budget.seconds
-                if late or (self.budget.nodes is not None and counts[NODES] >= self.budget.nodes):
+                if pace.is_late() or (self.budget.nodes is not None and counts[NODES] >= self.budget.nodes):
                     break
         options = self._options(state)
         return Move(
             self._best_of(options).action, options, int(counts[ITERATIONS]), int(counts[NODES]), kept,
-            bool(counts[FULL]), time.perf_counter() - began,
+            bool(counts[FULL]), time.perf_counter() - pace.began,
         )  # fmt: skip
 
     def follow(self, action: int) -> None:
@@ -202,12 +208,12 @@ class Actor:
 
     def _root(self, state: Any) -> int:
         """See that the root is this state; how many nodes are there already."""
-        counts, tree = self._counts, self._tree
+        counts, tree, entries = self._counts, self._tree, self._entries
         if counts[NODES] and same(tree.states[ROOT], state):
             return int(counts[NODES])
         tree.states[ROOT] = state
         self._plant(
-            self._rules.over, self._rules.measure, self._rules.key, *self._arrays, self._opts, counts, *self._best,
+            entries.over, entries.measure, entries.key, *self._arrays, self._opts, counts, *self._best,
             *self._codes[:2], self._vars, self._stack,
         )  # fmt: skip
         return 0

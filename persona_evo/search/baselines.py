@@ -16,8 +16,9 @@ import numpy as np
 from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
 from persona_evo.errors import SettingsError
 from persona_evo.formula.machine import STACK, run
-from persona_evo.games.core import RUNNING, WON, signature
-from persona_evo.search.beam import Found, Layers, code
+from persona_evo.games.core import RUNNING, WON, entry_type
+from persona_evo.search.beam import Found, Layers
+from persona_evo.search.coding import code
 from persona_evo.search.plan import Plan
 from persona_evo.search.problem import Problem
 from persona_evo.seeds import below, derive, stream
@@ -139,7 +140,7 @@ def _compile(function: Any, before: str) -> Any:
     whole, ints, floats, row = types.int64, types.int64[::1], types.float64[::1], types.uint16[::1]
     grid = types.int64[:, ::1]
     kinds = {"r": row, "w": whole, "R": types.uint16[:, ::1], "i": ints, "g": grid}
-    rules = tuple(types.FunctionType(signature(k)) for k in ("legal", "step", "over", "measure"))
+    rules = tuple(entry_type(k) for k in ("legal", "step", "over", "measure"))
     rest = (ints, floats, ints, ints, ints, floats, row, ints, floats, floats, ints)
     return jit(function, whole(*rules, *(kinds[k] for k in before), *rest), final=True)
 
@@ -177,7 +178,8 @@ class _Desk:
         if self.depth < 1:
             raise SettingsError("the depth is out of range", found=str(depth), expected="at least 1, or 0 for no limit")
         self.rules = game.rules_for(problem.utility.symbols)
-        self.four = (self.rules.legal, self.rules.step, self.rules.over, self.rules.measure)
+        entries = self.rules.entries
+        self.four = (entries.legal, entries.step, entries.over, entries.measure)
         self.actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self.tallies, self.best = np.zeros(TALLIES, dtype=np.int64), np.zeros(BESTS)
         self.plan, played = (np.zeros(self.depth + 1, dtype=np.int64) for _ in range(2))

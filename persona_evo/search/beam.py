@@ -37,7 +37,8 @@ import numpy as np
 from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK, run
-from persona_evo.games.core import RUNNING, WON, signature
+from persona_evo.games.core import RUNNING, WON, entry, entry_type
+from persona_evo.search.coding import code
 from persona_evo.search.problem import Problem
 from persona_evo.seeds import stream
 
@@ -264,7 +265,7 @@ def _types() -> Any:
 
     whole, ints, floats = types.int64, types.int64[::1], types.float64[::1]
     row, rows, short = types.uint16[::1], types.uint16[:, ::1], types.int32[::1]
-    rules = tuple(types.FunctionType(signature(k)) for k in ("legal", "step", "over", "measure", "key", "measure"))
+    rules = tuple(entry_type(k) for k in ("legal", "step", "over", "measure", "key", "measure"))
     layers = (rows, rows, floats, ints, short, short, ints, floats)
     codes = (ints, floats, ints, floats)
     return whole(*rules, row, *layers, ints, ints, ints, floats, *codes, ints, floats, floats, floats, row, ints,
@@ -323,7 +324,8 @@ class Layers:
         reach = game.reach() if game.reach is not None else rules.measure
         opts[[METRICS, USED, CLOCKED, HORIZON]] = n, problem.used(), problem.clocked, problem.horizon
         opts[[REACHING, CLOCK, FALLS]] = reaching, game.clock, not problem.constant
-        self._six = (rules.legal, rules.step, rules.over, rules.measure, rules.key, reach)
+        calls = rules.entries
+        self._six = (calls.legal, calls.step, calls.over, calls.measure, calls.key, entry(reach))
         self._bounds = (np.array(problem.rises or [0] * n, dtype=np.int64), np.zeros(n), np.zeros(n), np.zeros(2 * n))
         self._vars = np.zeros(n + 2)
         self._rest = (start.copy(), np.zeros(max(1, problem.level.max_actions), dtype=np.int64), self._vars)
@@ -412,10 +414,3 @@ class Layers:
             actions.append(int(moves[at]))
             at = int(parents[at])
         return tuple(reversed(actions))
-
-
-def code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
-    """A formula as the two arrays that compiled code takes (never empty)."""
-    words = formula.code(order)
-    constants = words.constants if len(words.constants) else np.zeros(1)
-    return np.ascontiguousarray(words.ops, dtype=np.int64), np.ascontiguousarray(constants, dtype=np.float64)

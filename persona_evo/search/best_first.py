@@ -7,7 +7,7 @@ made, each is rolled out from, and so on. With the way to the goal and the steps
 Nilsson, Raphael 1968).
 
 The open leaves are a binary heap: `heap` int32[capacity] of rows, by the score in `values`. Ties are broken by a hash
-of row and seed. Nothing is backed up, since nobody would read it. Names of the other arguments: see `mcts`.
+of row and seed. Nothing is backed up, since nobody would read it. Names of the other arguments as in `layout`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 from persona_evo.compiling import compiled
 from persona_evo.games.core import WON
-from persona_evo.search.mcts import (
+from persona_evo.search.expansion import expand
+from persona_evo.search.layout import (
     EXHAUSTED,
     FIRST_WIN,
     FULL,
@@ -29,11 +30,9 @@ from persona_evo.search.mcts import (
     SALT,
     WIN,
     WINNER,
-    engine,
-    expand,
-    score,
-    simulate,
 )
+from persona_evo.search.mcts import engine, simulate
+from persona_evo.search.selection import score
 from persona_evo.search.tree import BEST, DONE, LEFT, NOBODY, OVER, ROOT, SCORE, SQUARES, STATUS, TOTAL, UNKNOWN, VISITS
 from persona_evo.seeds import below
 
@@ -101,14 +100,15 @@ def grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, tables: Any, 
             child = expand(legal, step, over, measure, key, tables, links, values, states, slots, keys, opts, counts,
                            actions, vars, rng, node)
             if child != NOBODY:
-                return child  # type: ignore[no-any-return]
+                return child
         counts[OPENED] = NOBODY
 
 
 def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
             links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
-            best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any,
-            played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, heap: Any, iterations: int) -> int:
+            best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
+            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, heap: Any,
+            iterations: int) -> int:
     """Up to `iterations` states made and rolled out from; why it returned."""
     if counts[ITERATIONS] == 0:
         counts[HEAPED] = 0

@@ -13,19 +13,10 @@ from typing import Any
 
 from persona_evo.compiling import INTERPRET, compiled, jit
 from persona_evo.search import mcts
-from persona_evo.search.mcts import (
-    FULL,
-    HORIZON,
-    ITERATIONS,
-    NODES,
-    PLAYERS,
-    SHUFFLE,
-    attach,
-    back_up,
-    select,
-    set_node,
-    simulate,
-)
+from persona_evo.search.expansion import attach, set_node
+from persona_evo.search.layout import FULL, GOING_ON, HORIZON, ITERATIONS, NODES, PLAYERS, SHUFFLE
+from persona_evo.search.mcts import back_up, simulate
+from persona_evo.search.selection import select
 from persona_evo.search.tree import ACTION, DEPTH, DONE, FIRST, NEXT, NOBODY, OVER, PARENT, ROOT, ROOTLESS, STATUS, TWIN
 from persona_evo.seeds import below
 
@@ -72,9 +63,9 @@ def enter(step: Any, tables: Any, states: Any, node: int, child: int, action: in
 
 def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
             links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
-            best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, scratch: Any, actions: Any,
-            played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
-    """So many iterations of the open loop; arguments as for `mcts.search`."""
+            best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
+            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
+    """So many iterations of the open loop; arguments as for `mcts.search`, without fixed parts."""
     for _ in range(iterations):
         counts[ITERATIONS] += 1
         node = ROOT
@@ -109,7 +100,7 @@ def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
         simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions,
                  played, seen, vars, stack, uops, uconst, utils, rng, node, fresh)
         back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, node)
-    return mcts.GOING_ON
+    return GOING_ON
 
 
 def _move_root(links: Any, values: Any, states: Any, rows: Any, counts: Any, root: int, horizon: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,25 +14,17 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.machine import STACK
 from persona_evo.games.core import RUNNING, Game, Level, Rules
-from persona_evo.search.problem import Problem
+from persona_evo.search import layout
+from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
-from persona_evo.search.tree_policy import SEARCH_VARIABLES, STATIC, TreePolicy, variables
-from persona_evo.seeds import derive, stream
+from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.seeds import derive
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
-CHUNK = 20_000
-"""Iterations between two looks at the clock."""
-
-SLOW_CHUNK = 200
-"""The same for games in plain Python, and between two looks at whether the plan wins."""
-
 MAX_NODES = 5_000_000
 """The tree's size at most unless the budget says otherwise (about 1 GB for MiniDungeons 2)."""
-
-STOPPED = ("budget", "win", "exhausted", "stuck")
-"""Why a search ended, by the engine's number."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +46,6 @@ class Plan:
     stopped: str
     proven: bool
     seed: int
-
-
-@lru_cache(maxsize=512)
-def _code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
-    code = formula.code(order)
-    constants = code.constants if len(code.constants) else np.zeros(1)
-    return np.ascontiguousarray(code.ops, dtype=np.int64), np.ascontiguousarray(constants, dtype=np.float64)
 
 
 class Planner:
@@ -94,20 +78,20 @@ class Planner:
         self._tree = Tree.allocate(
             self.capacity, len(level.start), settings.transpositions != "off", level.start.dtype
         )
-        self._opts = np.zeros(mcts.OPTIONS, dtype=np.int64)
-        self._opts[mcts.FIRST_WIN] = settings.stop == "first_win"
-        self._opts[mcts.CUT_OFF] = settings.terminal == "cut_off"
-        self._opts[mcts.SHUFFLE] = settings.expansion == "random"
-        self._opts[mcts.LENGTH] = settings.rollout
-        self._opts[mcts.HORIZON] = horizon
+        self._opts = np.zeros(layout.OPTIONS, dtype=np.int64)
+        self._opts[layout.FIRST_WIN] = settings.stop == "first_win"
+        self._opts[layout.CUT_OFF] = settings.terminal == "cut_off"
+        self._opts[layout.SHUFFLE] = settings.expansion == "random"
+        self._opts[layout.LENGTH] = settings.rollout
+        self._opts[layout.HORIZON] = horizon
         self._hashed = ("off", "prune", "merge").index(settings.transpositions)
-        self._opts[mcts.MEAN] = settings.value == "mean"
-        self._opts[mcts.WATCH] = ("tree", "ends", "all").index(settings.watch)
-        self._opts[mcts.PLAYERS] = 1
-        self._opts[mcts.METRICS] = len(game.metrics)
+        self._opts[layout.MEAN] = settings.value == "mean"
+        self._opts[layout.WATCH] = ("tree", "ends", "all").index(settings.watch)
+        self._opts[layout.PLAYERS] = 1
+        self._opts[layout.METRICS] = len(game.metrics)
         self._horizon = horizon
         self._finisher: Planner | None = None
-        self._by_leaf = (
+        self.by_leaf = (
             settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
         )
         self._heap = np.empty(0, dtype=np.int32)
@@ -116,7 +100,7 @@ class Planner:
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
         self._seen = np.zeros((settings.rollout + 1, len(game.metrics)))
         self._best_moves = np.zeros(settings.rollout + 1, dtype=np.int64)
-        self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES))
+        self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES) + layout.MOST_PARTS)
         self._stack = np.zeros(STACK)
         self._nodes = 0
 
@@ -143,7 +127,7 @@ class Planner:
         """
         began = time.perf_counter()
         share = self.settings.finish
-        run = _Run(self, self.level.start, 0, utility, policy, seed, progress)
+        run = Run(self, self.level.start, 0, utility, policy, seed, progress)
         run.spend(budget.part(1.0 - share), began)
         actions, iterations, nodes = run.actions, run.iterations, run.nodes
         self._nodes = nodes
@@ -171,7 +155,7 @@ class Planner:
             seed=seed,
         )
 
-    def _play_on(self, state: Any, depth: int, utility: Formula, budget: Budget, seed: int) -> _Run:
+    def _play_on(self, state: Any, depth: int, utility: Formula, budget: Budget, seed: int) -> Run:
         """Search from a state for a win that is worth no less, by what the game says grows on the way to a win."""
         if self._finisher is None:
             capacity = max(2, int(self.capacity * self.settings.finish) + 1)
@@ -179,7 +163,7 @@ class Planner:
             self._finisher = Planner(self.game, self.level, settings, capacity)
         guide = parse(self.game.homing, self.game.symbols) if self.game.homing else utility
         policy = TreePolicy("homing", guide)
-        run = _Run(self._finisher, state, depth, utility, policy, derive(seed, "finish"), None)
+        run = Run(self._finisher, state, depth, utility, policy, derive(seed, "finish"), None)
         run.spend(budget, time.perf_counter(), until_won=True)
         return run
 
@@ -220,122 +204,6 @@ class Planner:
             visits = float(tree.links[parent, VISITS]) if parent >= 0 else n
             numbers = (*map(float, out), r, n, visits, float(tree.links[node, DEPTH]), top, spread)
             yield dict(zip(variables(self.game), numbers, strict=True))
-
-
-class _Run:
-    """One search in a planner's memory, which can be gone on with until the planner's next."""
-
-    def __init__(
-        self,
-        planner: Planner,
-        state: Any,
-        depth: int,
-        utility: Formula,
-        policy: TreePolicy,
-        seed: int,
-        progress: Callable[[int], None] | None,
-    ) -> None:
-        from persona_evo.search import mcts
-
-        self._planner, self._progress, self._engine = planner, progress, mcts
-        game, level, opts = planner.game, planner.level, planner._opts
-        self._codes = (*_code(utility, game.symbols), *_code(policy.formula or utility, variables(game)))
-        used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
-        planner._rules = self._rules = game.rules_for(used)
-        horizon = planner._horizon - depth
-        opts[mcts.HORIZON] = horizon
-        opts[mcts.HOLDS] = policy.holds if policy.formula is not None else mcts.IS_UCB1
-        by_leaf = planner._by_leaf and policy.holds == STATIC
-        self._engine_search, self._open = planner._searches(by_leaf)
-        opts[mcts.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
-        opts[mcts.USED] = planner._distinguishing(used)
-        waiting_pays = Problem.of(game, level, utility, horizon).clocked
-        opts[mcts.HASHED] = 0 if waiting_pays else planner._hashed
-        self._counts = np.zeros(mcts.COUNTS, dtype=np.int64)
-        self._best, self._utils, self._weights = np.zeros(1), np.zeros(1), np.array([policy.c])
-        self._rng = stream(seed)
-        self._reason, self._why = mcts.GOING_ON, "budget"
-        tree, rules = planner._tree, self._rules
-        tree.states[0] = state
-        with np.errstate(all="ignore"):
-            planner._plant(
-                rules.over, rules.measure, rules.key, level.tables, tree.links, tree.values, tree.states, tree.slots,
-                tree.keys, opts, self._counts, self._best, planner._best_moves, *self._codes[:2], planner._vars,
-                planner._stack,
-            )  # fmt: skip
-
-    def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
-        """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
-
-        until_won: stop as soon as the best plan wins.
-        """
-        mcts, planner, counts, tree = self._engine, self._planner, self._counts, self._planner._tree
-        room = min(planner.capacity, budget.nodes or planner.capacity)
-        arrays = (
-            planner.level.tables, tree.links[:room], tree.values[:room], tree.states[:room], tree.slots, tree.keys
-        )  # fmt: skip
-        limit = 2**62 if budget.iterations is None else budget.iterations - self.iterations
-        chunk = CHUNK if planner.game.compiled else SLOW_CHUNK
-        if budget.seconds is not None:
-            chunk = min(chunk, 500)
-        if until_won:
-            chunk = SLOW_CHUNK
-        self._why = "budget"
-        counts[mcts.FULL] = 0
-        with np.errstate(all="ignore"):
-            while limit > 0 and self._reason == mcts.GOING_ON:
-                self._reason = self._engine_search(
-                    *self._rules, *arrays, planner._opts, self._weights, counts, self._best, planner._best_moves,
-                    *self._codes, planner._scratch, planner._actions, planner._played, planner._seen, planner._vars,
-                    planner._stack, self._utils, self._rng, *self._open, min(chunk, limit),
-                )  # fmt: skip
-                limit -= chunk
-                if self._progress:
-                    self._progress(self.iterations)
-                if budget.seconds is not None and time.perf_counter() - began >= budget.seconds:
-                    self._why = "time"
-                    break
-                if budget.nodes is not None and counts[mcts.FULL]:
-                    self._why = "nodes"
-                    break
-                if until_won and counts[mcts.BEST_WON]:
-                    break
-
-    @property
-    def iterations(self) -> int:
-        """Iterations made."""
-        return int(self._counts[self._engine.ITERATIONS])
-
-    @property
-    def nodes(self) -> int:
-        """Nodes in the tree."""
-        return int(self._counts[self._engine.NODES])
-
-    @property
-    def settled(self) -> bool:
-        """Whether the search came to its end before the budget did."""
-        return self._reason != self._engine.GOING_ON
-
-    @property
-    def proven(self) -> bool:
-        """Whether no plan within the horizon is worth more than the best one."""
-        return self._reason == self._engine.EXHAUSTED and self._planner.settings.transpositions != "merge"
-
-    @property
-    def stopped(self) -> str:
-        """Why the search ended (see `Plan`)."""
-        if self.settled:
-            return STOPPED[self._reason]
-        return "memory" if self._why == "budget" and self._counts[self._engine.FULL] else self._why
-
-    @property
-    def actions(self) -> tuple[int, ...]:
-        """The best plan from the state searched from; under `first_win` that to the winner."""
-        mcts, counts = self._engine, self._counts
-        node, made = int(counts[mcts.BEST_NODE]), int(counts[mcts.BEST_LENGTH])
-        if counts[mcts.WINNER] >= 0:
-            node, made = int(counts[mcts.WINNER]), 0
-        return (*self._planner._tree.path(node), *(int(a) for a in self._planner._best_moves[:made]))
 
 
 def capacity_for(budget: Budget) -> int:

@@ -16,8 +16,9 @@ Rows rather than one array per field: what a step of the descent reads of a chil
 | OPEN | children that are not DONE |
 | TWIN | the node that keeps the statistics of this state: itself, or an equal one (`merge`) |
 
-`values` float64[capacity, 4]: TOTAL and BEST and SQUARES of the utilities backed up, as the player who moved into the
-node sees them; SCORE, the tree policy's score where it does not change between visits.
+`values` float64[capacity, 4 or more]: TOTAL and BEST and SQUARES of the utilities backed up, as the player who moved
+into the node sees them; SCORE, the tree policy's score where it does not change between visits; from FIXED on, what of
+the tree policy's formula never changes (see `coding`), in as many columns as it needs.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.search.layout import MOST_PARTS
+
 PARENT, FIRST, NEXT, VISITS, ACTION, LEFT, DEPTH, STATUS, OPEN, TWIN = range(10)
 LINKS = 10
 TOTAL, BEST, SQUARES, SCORE = range(4)
-VALUES = 4
+FIXED = VALUES = 4
 
 ROOT = 0
 ROOTLESS = NOBODY = UNKNOWN = -1
@@ -45,8 +48,9 @@ EMPTY = -1
 class Tree:
     """The arrays of one search.
 
-    links int32[capacity, LINKS], values float64[capacity, VALUES], states uint16[capacity, state size]; slots
-    int32[2**k] and keys int64[capacity] are the hash table of states (one entry where transpositions are off).
+    links int32[capacity, LINKS], values float64[capacity, VALUES and up], states uint16[capacity, state size]; slots
+    int32[2**k] and keys int64[capacity] are the hash table of states (one entry where transpositions are off). memory
+    float64[capacity * (VALUES + MOST_PARTS)] is where `values` has its place.
     """
 
     links: NDArray[np.int32]
@@ -54,6 +58,7 @@ class Tree:
     states: NDArray[Any]
     slots: NDArray[np.int32]
     keys: NDArray[np.int64]
+    memory: NDArray[np.float64]
 
     @classmethod
     def allocate(cls, capacity: int, state_size: int, hashed: bool, dtype: Any = np.uint16) -> Tree:
@@ -61,13 +66,20 @@ class Tree:
         slots = 1
         while hashed and slots < 2 * capacity:
             slots *= 2
+        memory = np.empty(capacity * (VALUES + MOST_PARTS), dtype=np.float64)
         return cls(
             np.empty((capacity, LINKS), dtype=np.int32),
-            np.empty((capacity, VALUES), dtype=np.float64),
+            memory[: capacity * VALUES].reshape(capacity, VALUES),
             np.empty((capacity, state_size), dtype=dtype),
             np.full(slots, EMPTY, dtype=np.int32),
             np.empty(capacity if hashed else 1, dtype=np.int64),
+            memory,
         )
+
+    def lay_out(self, parts: int) -> None:
+        """Give `values` columns for so many fixed parts of a formula; what it held is lost."""
+        columns = VALUES + parts
+        self.values = self.memory[: self.capacity * columns].reshape(self.capacity, columns)
 
     @property
     def capacity(self) -> int:
@@ -75,8 +87,8 @@ class Tree:
         return len(self.links)
 
     def bytes_per_node(self) -> float:
-        """Memory of a full tree divided by its nodes."""
-        arrays = (self.links, self.values, self.states, self.slots, self.keys)
+        """Memory of a full tree divided by its nodes, with as many fixed parts as there can be."""
+        arrays = (self.links, self.memory, self.states, self.slots, self.keys)
         return sum(a.nbytes for a in arrays) / self.capacity
 
     def path(self, node: int) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from persona_evo.compiling import jit
 from persona_evo.formula import Formula, parse
-from persona_evo.games.core import Level, signature
+from persona_evo.games.core import Level, entry_type
 from persona_evo.search.plan import Budget, Planner, SearchSettings, TreePolicy
 from persona_evo.search.tree import SCORE, Tree
 from persona_evo.seeds import below, stream
@@ -67,15 +67,14 @@ def _compiled_playouts() -> Any:
     from numba import types
 
     row, ints, whole = types.uint16[::1], types.int64[::1], types.int64
-    function = types.FunctionType(signature("rollout"))
-    kind = whole(function, row, row, row, ints, ints, whole, whole, ints, types.float64[:, ::1])
+    kind = whole(entry_type("rollout"), row, row, row, ints, ints, whole, whole, ints, types.float64[:, ::1])
     return jit(_playouts, kind, final=True)
 
 
 def playouts(level: Level, turns: int, rng: Any) -> int:
     """Random playouts with the game's compiled rules; the checksum that the C function gives, too."""
     found = _compiled_playouts()(
-        game().rules().rollout, level.tables, level.start, level.start.copy(),
+        game().rules().entries.rollout, level.tables, level.start, level.start.copy(),
         np.zeros(level.max_actions, dtype=np.int64), np.zeros(LONGEST, dtype=np.int64), turns, LONGEST, rng,
         np.zeros((LONGEST + 1, len(game().metrics))),
     )  # fmt: skip

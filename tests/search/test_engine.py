@@ -14,7 +14,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Level, Metric
 from persona_evo.games.python_game import from_class
-from persona_evo.search import mcts
+from persona_evo.search import layout, mcts
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -137,21 +137,23 @@ def grown(planner: Planner, depth: int) -> int:
     tree.values[: depth + 1] = 0.5
     east = GAME.replay(of, [1])[-1]
     tree.states[: depth + 1] = np.where((rows % 2)[:, None], east, of.start)
-    counts = np.zeros(mcts.COUNTS, dtype=np.int64)
-    counts[mcts.NODES], counts[mcts.WINNER] = depth + 1, -1
-    from persona_evo.search.beam import code
+    counts = np.zeros(layout.COUNTS, dtype=np.int64)
+    counts[layout.NODES], counts[layout.WINNER] = depth + 1, -1
+    from persona_evo.search.coding import code, policy_code
     from persona_evo.search.tree_policy import variables
     from persona_evo.seeds import stream
 
     rules = GAME.rules()
-    planner._opts[mcts.HOLDS] = policy.holds
-    reason = planner._search(
-        *rules, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1), counts,
-        np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *code(policy.formula, variables(GAME)),  # type: ignore[arg-type]
+    planner._opts[layout.HOLDS] = policy.holds
+    scoring = policy_code(policy.formula, variables(GAME), False)  # type: ignore[arg-type]
+    scoring.describe(planner._opts)
+    reason = mcts.search(
+        *rules.entries, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1),
+        counts, np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *scoring.rows,
         planner._scratch, planner._actions, planner._played, planner._seen, planner._vars, planner._stack,
         np.zeros(1), stream(1), 3,
     )  # fmt: skip
-    assert reason == mcts.GOING_ON and (links[: depth + 1, VISITS] == 4).all()
+    assert reason == layout.GOING_ON and (links[: depth + 1, VISITS] == 4).all()
     assert not (links[: depth + 1, STATUS] & OVER).any()
     return int(links[depth, DEPTH])
 

@@ -17,7 +17,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.minidungeons2.tables import FARTHEST
 from persona_evo.games.core import WON, Level, Rules
-from persona_evo.search import best_first, mcts
+from persona_evo.search import best_first, layout, mcts
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -82,14 +82,16 @@ def test_an_exhausted_tree_holds_the_optimum(tiles: list[str], transpositions: s
                                    dataclasses.replace(ANYTIME, transpositions="merge", value="mean"),
                                    dataclasses.replace(ANYTIME, expansion="random", watch="ends")])  # fmt: skip
 @pytest.mark.parametrize("text", ["", "MS - 0.1*NM + PE", "R + 0.3*sqrt(log(P)/N) + 0.01*RSD - 0.001*D + 0*RMAX"])
-def test_compiled_and_interpreted_search_agree(rules: SearchSettings, text: str) -> None:
+def test_compiled_and_interpreted_search_agree(
+    rules: SearchSettings, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcts, "NUMBERS", frozenset())
     (of,) = mapsets.resolve(GAME, ["train01"])
     policy = TreePolicy.of(text, GAME) if text else UCB1
     compiled = Planner(GAME, of, rules, 400)
     functions = {costly: Rules(*map(interpreted, GAME.rules(costly=costly))) for costly in (False, True)}
     plain_game = dataclasses.replace(GAME, compiled=False, rules=lambda costly=False: functions[costly])
     plain = Planner(plain_game, of, rules, 400)
-    plain._search, plain._plant = interpreted(mcts._search), interpreted(mcts._plant)
     a = compiled.plan(KILLER, policy, Budget(150), seed=3)
     b = plain.plan(KILLER, policy, Budget(150), seed=3)
     assert dataclasses.replace(a, seconds=0) == dataclasses.replace(b, seconds=0)
@@ -186,7 +188,7 @@ def test_leaf_selection_is_best_first_search_over_the_whole_tree() -> None:
 @given(st.lists(st.floats(-3, 3).map(lambda x: round(x, 1)), max_size=60), st.lists(st.booleans(), max_size=60))
 def test_the_open_leaves_come_out_best_first(scores: list[float], takes: list[bool]) -> None:
     push, pop = interpreted(best_first.push), interpreted(best_first.pop)
-    opts, counts = np.zeros(mcts.OPTIONS, dtype=np.int64), np.zeros(mcts.COUNTS, dtype=np.int64)
+    opts, counts = np.zeros(layout.OPTIONS, dtype=np.int64), np.zeros(layout.COUNTS, dtype=np.int64)
     heap, values = np.zeros(len(scores) + 1, dtype=np.int32), np.zeros((len(scores) + 1, VALUES))
     values[: len(scores), SCORE] = scores
     held: list[int] = []

@@ -1,0 +1,52 @@
+"""A formula taken apart: what of it stays the same, and what is left to compute each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
+
+from persona_evo.formula.core import Formula, Token, arity, is_symbol
+
+
+class Parts(NamedTuple):
+    """A formula whose fixed parts have become symbols.
+
+    rest: the formula with these symbols. fixed: what they stand for, in the order in which they appear.
+    """
+
+    rest: Formula
+    fixed: dict[str, Formula]
+
+
+def split(formula: Formula, changing: Iterable[str]) -> Parts:
+    """Separate the largest sub-expressions that read symbols, but none that changes.
+
+    The value is the same to the last bit: nothing is computed in another order, and each fixed part once.
+
+    Args:
+        changing: the symbols that change; a formula without any is left whole.
+    """
+    changes = frozenset(changing)
+    names: dict[tuple[Token, ...], str] = {}
+    taken = formula.symbols | changes
+
+    def named(part: tuple[Token, ...]) -> tuple[Token, ...]:
+        if not any(is_symbol(token) for token in part):
+            return part
+        if part not in names:
+            name = f"fixed{len(names)}"
+            while name in taken:
+                name = f"_{name}"
+            names[part] = name
+        return (names[part],)
+
+    stack: list[tuple[tuple[Token, ...], bool]] = []
+    for token in formula.tokens:
+        first = len(stack) - arity(token)
+        operands = stack[first:]
+        del stack[first:]
+        moving = token in changes or any(moves for _, moves in operands)
+        parts = [part if moves or not moving else named(part) for part, moves in operands]
+        stack.append(((*chain.from_iterable(parts), token), moving))
+    return Parts(Formula(stack[0][0]), {name: Formula(part) for part, name in names.items()})

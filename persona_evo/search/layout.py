@@ -1,0 +1,41 @@
+"""What compiled parts of the search are given, and the rows of numbers among it.
+
+Names of the arguments used throughout:
+
+| name | what |
+|---|---|
+| legal ... rollout | the functions of the game (`persona_evo.games.core.Rules`) |
+| tables | the level |
+| links, values, states, slots, keys | the tree |
+| opts int64[OPTIONS], weights float64[1] | the settings as numbers; weights[0] is UCB1's C |
+| counts int64[COUNTS], best float64[1] | what the search knows of itself, and the best utility seen |
+| best_moves int64[rollout] | the moves that lead from the best node on to the best state |
+| uops, uconst / pops, pconst | postfix code of the utility / of the tree policy |
+| fops | postfix code of the tree policy's fixed parts, one after the other, with the constants `pconst` |
+| scratch | a state; actions, played int64 rows; vars, stack float64 rows; utils float64[players] |
+| seen float64[rollout + 1, metrics] | the metrics after each move of a rollout |
+| rng int64[2] | the search's stream |
+"""
+
+from __future__ import annotations
+
+(HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
+ PARTS, ENDS) = range(17)  # fmt: skip
+MOST_PARTS = 4
+OPTIONS = ENDS + MOST_PARTS
+IS_UCB1 = 3
+"""opts[HOLDS] is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1.
+
+opts[READS] and opts[SPREAD] say whether `pops` reads metrics, and RSD. opts[PARTS] is the number of the formula's fixed
+parts (see `coding`); in `fops` part k ends before opts[ENDS + k]."""
+PRUNE, MERGE = 1, 2
+WATCH_ALL = 2
+
+(NODES, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, PRUNED, WINNER, FULL, DEEPEST, HEAPED,
+ OPENED) = range(12)  # fmt: skip
+COUNTS = 12
+"""counts[HEAPED] and counts[OPENED]: how many open leaves wait, and which node is being expanded (`best_first`)."""
+
+GOING_ON, WIN, EXHAUSTED, STUCK = range(4)
+"""Why `mcts.search` returned: the iterations are used up; a selected node wins; nothing new is left; a policy that
+never changes its mind selects a node that cannot be expanded."""

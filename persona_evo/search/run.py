@@ -1,0 +1,150 @@
+"""One search in memory that is there: begun, gone on with, asked for its best plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from persona_evo.formula import Formula
+from persona_evo.search import layout
+from persona_evo.search.coding import code, policy_code
+from persona_evo.search.pace import Pace
+from persona_evo.search.problem import Problem
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import STATIC, TreePolicy, variables
+from persona_evo.seeds import derive, stream
+
+if TYPE_CHECKING:
+    from persona_evo.search.plan import Planner
+
+CHUNK = 20_000
+"""Iterations between two reports of progress at most."""
+
+SLOW_CHUNK = 200
+"""The same for games in plain Python, and between two looks at whether the plan wins."""
+
+STOPPED = ("budget", "win", "exhausted", "stuck")
+"""Why a search ended, by the engine's number."""
+
+
+class Run:
+    """One search in a planner's memory, which can be gone on with until the planner's next.
+
+    Args:
+        planner: whose memory is used.
+        state, depth: where it begins, and how many moves from the level's start that is.
+        utility, policy, seed, progress: see `Planner.plan`.
+    """
+
+    def __init__(
+        self,
+        planner: Planner,
+        state: Any,
+        depth: int,
+        utility: Formula,
+        policy: TreePolicy,
+        seed: int,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._planner, self._progress = planner, progress
+        game, level, opts = planner.game, planner.level, planner._opts
+        by_leaf = planner.by_leaf and policy.formula is not None and policy.holds == STATIC
+        scoring = policy_code(policy.formula or utility, variables(game), remember=not by_leaf)
+        self._codes = (*code(utility, game.symbols), *scoring.rows)
+        used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
+        planner._rules = self._rules = game.rules_for(used)
+        horizon = planner._horizon - depth
+        opts[layout.HORIZON] = horizon
+        opts[layout.HOLDS] = policy.holds if policy.formula is not None else layout.IS_UCB1
+        scoring.describe(opts)
+        self._search, self._open = planner._searches(by_leaf)
+        opts[layout.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
+        opts[layout.USED] = planner._distinguishing(used)
+        waiting_pays = Problem.of(game, level, utility, horizon).clocked
+        opts[layout.HASHED] = 0 if waiting_pays else planner._hashed
+        self._counts = np.zeros(layout.COUNTS, dtype=np.int64)
+        self._best, self._utils, self._weights = np.zeros(1), np.zeros(1), np.array([policy.c])
+        self._rng = stream(seed)
+        self._reason, self._why = layout.GOING_ON, "budget"
+        tree, rules = planner._tree, self._rules.entries
+        tree.lay_out(len(scoring.ends))
+        tree.states[0] = state
+        with np.errstate(all="ignore"):
+            planner._plant(
+                rules.over, rules.measure, rules.key, level.tables, tree.links, tree.values, tree.states, tree.slots,
+                tree.keys, opts, self._counts, self._best, planner._best_moves, *self._codes[:2], planner._vars,
+                planner._stack,
+            )  # fmt: skip
+
+    def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
+        """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
+
+        until_won: stop as soon as the best plan wins.
+        """
+        planner, counts, tree = self._planner, self._counts, self._planner._tree
+        room = min(planner.capacity, budget.nodes or planner.capacity)
+        arrays = (
+            planner.level.tables, tree.links[:room], tree.values[:room], tree.states[:room], tree.slots, tree.keys
+        )  # fmt: skip
+        limit = 2**62 if budget.iterations is None else budget.iterations - self.iterations
+        fast = planner.game.compiled and not until_won
+        pace = Pace(budget.seconds, CHUNK if fast else SLOW_CHUNK, began)
+        self._why = "budget"
+        counts[layout.FULL] = 0
+        with np.errstate(all="ignore"):
+            while limit > 0 and self._reason == layout.GOING_ON:
+                chunk = min(pace.chunk, limit)
+                self._reason = self._search(
+                    *self._rules.entries, *arrays, planner._opts, self._weights, counts, self._best,
+                    planner._best_moves, *self._codes, planner._scratch, planner._actions, planner._played,
+                    planner._seen, planner._vars, planner._stack, self._utils, self._rng, *self._open, chunk,
+                )  # fmt: skip
+                limit -= chunk
+                if self._progress:
+                    self._progress(self.iterations)
+                if pace.is_late():
+                    self._why = "time"
+                    break
+                if budget.nodes is not None and counts[layout.FULL]:
+                    self._why = "nodes"
+                    break
+                if until_won and counts[layout.BEST_WON]:
+                    break
+
+    @property
+    def iterations(self) -> int:
+        """Iterations made."""
+        return int(self._counts[layout.ITERATIONS])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in the tree."""
+        return int(self._counts[layout.NODES])
+
+    @property
+    def settled(self) -> bool:
+        """Whether the search came to its end before the budget did."""
+        return self._reason != layout.GOING_ON
+
+    @property
+    def proven(self) -> bool:
+        """Whether no plan within the horizon is worth more than the best one."""
+        return self._reason == layout.EXHAUSTED and self._planner.settings.transpositions != "merge"
+
+    @property
+    def stopped(self) -> str:
+        """Why the search ended (see `Plan`)."""
+        if self.settled:
+            return STOPPED[self._reason]
+        return "memory" if self._why == "budget" and self._counts[layout.FULL] else self._why
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The best plan from the state searched from; under `first_win` that to the winner."""
+        counts = self._counts
+        node, made = int(counts[layout.BEST_NODE]), int(counts[layout.BEST_LENGTH])
+        if counts[layout.WINNER] >= 0:
+            node, made = int(counts[layout.WINNER]), 0
+        return (*self._planner._tree.path(node), *(int(a) for a in self._planner._best_moves[:made]))
