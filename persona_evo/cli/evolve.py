@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
@@ -14,6 +14,7 @@ from persona_evo.errors import SettingsError
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
+    from persona_evo.games.core import Game
 
 MOST = 1_000_000
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
@@ -90,26 +91,28 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
             say(f"run {outcome.folder}: {persona.priority} {value}")
-    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], args.persona)
+    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
 
 
 def _resume(args: argparse.Namespace, end: float | None) -> int:
     from persona_evo.evolve.run import resume, summary
+    from persona_evo.games import registry
     from persona_evo.store import runs
 
     for name in RENEWED:
         if getattr(args, name, None):
             raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
-                                expected="--generations, --for, --until, --jobs, --backend",
+                                expected="--generations, --for, --until, --jobs, --backend, --game",
                                 hint="a resumed run has everything else from its folder")
     config = runs.read_config(args.resume)
     note(f"resuming {args.resume}: {summary(config)}")
     compiling()
     outcome = resume(
         args.resume, generations=args.generations, jobs=options.jobs_of(args), backend=args.backend,
-        address=args.address, deadline=end, progress=teller(),
+        address=args.address, deadline=end, progress=teller(), game_name=options.moved(args),
     )
-    return finish(outcome)
+    game = registry.get(options.moved(args) or config["game"])
+    return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 
 def _settings(args: argparse.Namespace, game: str) -> Any:
@@ -155,14 +158,15 @@ def teller() -> Callable[[Generation], None]:
     return tell
 
 
-def finish(outcome: Outcome, persona: str = "") -> int:
-    """Say what came out, and what to do with it; the exit code. persona: as it was named on the command line."""
+def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
+    """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
     from persona_evo.evolve.run import INTERRUPTED
+    from persona_evo.games.commands import command, unseen
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:
         note(f"stopped after {outcome.generations} generations; all of them are kept in {outcome.folder}")
-        note(f"go on with: persona-evo evolve --resume {outcome.folder}")
+        note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
         note(f"the time was up before the first generation was finished; {outcome.folder}")
@@ -181,6 +185,7 @@ def finish(outcome: Outcome, persona: str = "") -> int:
     say(f"seed {policy.seed}, {outcome.generations} generations{early}")
     say(f"policy      {outcome.policy}")
     who = persona or policy.persona
-    say(f"playtest:   persona-evo playtest test --personas {who} --policy {outcome.policy} --baseline ucb1")
-    say(f"keep it:    persona-evo policy install {outcome.folder}")
+    play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy)
+    say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")
+    say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
     return 0

@@ -94,6 +94,13 @@ def game_of(args: argparse.Namespace) -> Game:
     return registry.get(args.game)
 
 
+def moved(args: argparse.Namespace) -> str | None:
+    """Where the game of something that is resumed stands now, if that was said."""
+    from persona_evo.games import registry
+
+    return None if args.game == registry.DEFAULT else str(args.game)
+
+
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
     from persona_evo.api import level_options
@@ -162,6 +169,8 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
     from persona_evo import api
     from persona_evo.cli.say import note
     from persona_evo.errors import PolicyError
+    from persona_evo.games.commands import command
+    from persona_evo.personas import named
 
     asked = wanted.get(persona.name, wanted.get(""))
     if asked is not None:
@@ -171,9 +180,16 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
     except PolicyError as e:
         if not e.what.startswith("there is no evolved policy"):
             raise
-        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet (persona-evo evolve --persona "
-             f"{persona.name})")
+        evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
+        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
         return api.tree_policy("ucb1", persona, game)
+
+
+def _trained(game: Game) -> Sequence[str]:
+    """Levels for a command that evolves: none where the game has those that are meant without any."""
+    from persona_evo.games import mapsets
+
+    return () if "train" in mapsets.shipped(game).sets else ("--levels", "YOUR_LEVELS")
 
 
 def _policies(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, str]:

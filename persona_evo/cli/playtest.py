@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_TRIALS = 100_000
 BOUND_SECONDS = 3.0
+ROOT = Path("runs") / "playtests"
+"""Where playtests are kept for which no folder is named."""
 
 
 def add(commands: Any) -> None:
@@ -39,7 +41,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--no-pictures", action="store_true", help="no charts, heatmaps and replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
     options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
-                    "(default: a new one below playtests/)")
+                    "(default: a new one below runs/playtests/)")
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
     parser.set_defaults(run=run)
 
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     requirements = require.parse_all(args.require) if args.require else []
     if args.resume is not None:
-        results, game_name = _resumed(args), None
+        results, game_name = _resumed(args), options.moved(args)
     else:
         if not args.levels:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
@@ -114,7 +116,8 @@ def _resumed(args: argparse.Namespace) -> Results:
         raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
     compiling()
     played = batch.resume(
-        args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller()
+        args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller(),
+        game_name=options.moved(args),
     )
     note(f"{len(played.players)} players, {len(played.levels)} levels, {played.trials} trials, seed {played.seed}")
     return as_results(played)
@@ -133,11 +136,13 @@ def teller() -> Callable[[Played], None]:
 
 def interrupted(results: Results) -> int:
     """Say what is kept after Ctrl-C; the exit code."""
+    from persona_evo.games.commands import command
+
     if results.folder is None:
         note(f"stopped after {len(results.records)} playthroughs, which are not kept")
     else:
         note(f"stopped; {len(results.records)} playthroughs are kept in {results.folder}")
-        note(f"go on with: persona-evo playtest --resume {results.folder}")
+        note(f"go on with: {command(results.game, 'playtest', '--resume', results.folder)}")
     return 130
 
 
@@ -171,10 +176,10 @@ def _new_folder(levels: list[Level]) -> Path:
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     words = re.sub(r"[^A-Za-z0-9_.]+", "_", levels[0].name)
     name = f"{moment}-{words}" + (f"-and-{len(levels) - 1}-more" if len(levels) > 1 else "")
-    folder, copies = Path("playtests") / name, 1
+    folder, copies = ROOT / name, 1
     while folder.exists():
         copies += 1
-        folder = Path("playtests") / f"{name}-{copies}"
+        folder = ROOT / f"{name}-{copies}"
     return folder
 
 

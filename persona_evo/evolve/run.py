@@ -139,6 +139,7 @@ def resume(
     address: str | None = None,
     deadline: float | None = None,
     progress: Tell | None = None,
+    game_name: str | None = None,
 ) -> Outcome:
     """Continue a run where it stopped, or add generations to a finished one.
 
@@ -146,12 +147,14 @@ def resume(
         folder: of the run.
         generations: how many the run is to have in all; None for what it was going to have.
         jobs, backend, address, deadline, progress: as for `evolve`.
+        game_name: how the registry finds the game now, where the run does not know (its file has moved).
 
     Raises:
         RunError: the folder is damaged, in use, or made with another version of the game's rules.
         SettingsError: fewer generations than the run has.
     """
     with Workers(jobs, backend, address) as workers, runs.Run.resume(folder) as run:
+        run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         spec = _spec(run)
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0

@@ -129,7 +129,7 @@ def test_replays_and_pictures_without_a_seed_given(here: Path, capsys: pytest.Ca
     ran = run(capsys, "playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2, "--iterations", 80,
               "--jobs", 1, "--bound-seconds", 0)  # fmt: skip
     assert ran.code == 0, ran.err
-    (folder,) = (here / "playtests").iterdir()
+    (folder,) = (here / "runs" / "playtests").iterdir()
     kept = json.loads((folder / "playtest.json").read_text())
     assert f"seed {kept['seed']}" in ran.err and f"seed {kept['seed']}" in ran.out
     gifs = list((folder / "pictures").glob("*.gif"))
