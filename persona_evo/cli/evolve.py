@@ -29,10 +29,14 @@ def add(commands: Any) -> None:
     parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL",
                         help="files, folders, patterns, names or sets to train on (default: train)")
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
-    parser.add_argument("--generations", type=whole(1, MOST), metavar="N", help="populations that are evaluated")
-    parser.add_argument("--population", type=whole(2, MOST), metavar="N", help="individuals of all islands together")
-    parser.add_argument("--islands", type=whole(1, 10_000), metavar="N", help="populations that exchange individuals")
-    parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", help="independent runs, of which the best counts")
+    parser.add_argument("--generations", type=whole(1, MOST), metavar="N",
+                        help="populations that are evaluated (default: 100)")
+    parser.add_argument("--population", type=whole(2, MOST), metavar="N",
+                        help="individuals of all islands together, a multiple of --islands (default: 100)")
+    parser.add_argument("--islands", type=whole(1, 10_000), metavar="N",
+                        help="populations that exchange individuals (default: 5)")
+    parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", 
+                        help="independent runs, of which the best counts (default: modern 1, paper 3)")
     parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: the preset's)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
                         help="formulas of these join the first population: ucb1, library, names, files, formula:TEXT")

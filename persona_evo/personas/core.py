@@ -219,7 +219,7 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
     if wanted is not None and written != wanted:
         raise PersonaError(
             "the persona is for another game", place=table.place("game"), found=written, expected=wanted,
-            hint=f"say which game is played: --game {written}, or --game FILE.py:GAME where that is one of your own",
+            hint=f"add --game {written if written in registry.names() else 'FILE.py:GAME, the file with that game'}",
         )  # fmt: skip
     if game is not None and not isinstance(game, str):
         return game.symbols
