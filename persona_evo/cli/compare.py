@@ -7,7 +7,7 @@ from typing import Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import Progress, compiling, say
+from persona_evo.cli.say import Progress, compiling, counted, say
 from persona_evo.errors import SettingsError
 
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         )
         Progress.done_with_line()
         say(f"\nwrote {written.page}")
-    say(f"\nseed {results.seed}, {args.trials} trials of each player in each level")
+    say(f"\nseed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import assignment, filled, path, whole
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, compiling, counted, duration, note, say
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 def _start(args: argparse.Namespace, end: float | None) -> int:
     from pathlib import Path
 
-    from persona_evo.evolve.run import evolve_runs
+    from persona_evo.evolve.run import evolve_runs, start_in_words
     from persona_evo.personas import load
     from persona_evo.search.settings import SearchSettings
 
@@ -83,8 +83,10 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     seed = options.seed_of(args)
     runs = f", {settings.runs} runs" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    note(f"{persona.name} on {len(levels)} levels, preset {settings.preset}, {settings.generations} generations of "
-         f"{settings.population}{runs}, {limit} a playthrough, seed {seed}")
+    starts = start_in_words(settings.first, game, persona.utility, settings)
+    note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
+         f"{settings.generations} generations of {settings.population}{runs}, {limit} a playthrough, seed {seed}")
+    note(f"starts from: {starts}")
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
@@ -180,6 +182,8 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     say(f"formula     {policy.formula}")
     say(f"simplified  {policy.simplified or '(no simpler form)'}")
     say(f"            {policy.simplification}")
+    if outcome.found_in_start:
+        say("            this is a formula that the evolution started from: none that it bred did better")
     for symbol, meaning in policy.metrics.items():
         say(f"  {symbol:<5} {meaning}")
     say(f"mean utility {policy.mean:.4f} on fresh seeds, level by level")

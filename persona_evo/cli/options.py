@@ -20,7 +20,7 @@ MOST_ITERATIONS = 2_000_000_000
 MOST_SECONDS = 7 * 86400.0
 MOST_JOBS = 4096
 
-LEVELS = "files, folders, patterns, names or sets"
+LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
 """What names of levels may be."""
 
 PERSONA = "name, abbreviation or TOML file"
@@ -72,7 +72,9 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def add_personas(parser: argparse.ArgumentParser) -> None:
     """--personas."""
     parser.add_argument("--personas", default=["all"], type=names, metavar="NAMES",
-                        help="names, abbreviations or TOML files with commas between them (default: all)")
+                        
+                        help="names, abbreviations or TOML files with commas between them; your own are named by file; "
+                        "all: the paper's four, or all that ship with the game if it has none of these (default: all)")
 
 
 def add_policies(parser: argparse.ArgumentParser) -> None:

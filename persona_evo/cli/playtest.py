@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
+from persona_evo.cli.say import SOLVER, Progress, compiling, counted, duration, note, say
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from persona_evo.playtest.batch import Player
     from persona_evo.playtest.batch import Progress as Played
 
+REQUIREMENTS = """\
+requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
+  runner.win_rate >= 95%          all of the runner's trials together, whatever the level
+  runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
+  deaths == 0                     without a player, or with *: each player, all of which have to hold
+  measures: win_rate, deaths, death_rate, unfinished, steps, utility, best_utility, bound_ratio (mean utility /
+  limit), seconds, trials, or the symbol of a metric of the game (its mean)
+  operators: >= <= > < == !=      several requirements: --require again, or ; between them
+"""
+
 MOST_TRIALS = 100_000
 BOUND_SECONDS = 3.0
 ROOT = Path("runs") / "playtests"
@@ -28,13 +38,15 @@ ROOT = Path("runs") / "playtests"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__)
+    parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__,
+                                 epilog=REQUIREMENTS)
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
     add_playing(parser)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy and is compared with that (default: ucb1)")
     parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
-                        help="such as 'runner.win_rate >= 0.95'; exit code 1 if it fails; may be repeated")
+                        help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
+                        "fails; may be repeated (below)")
     parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
@@ -97,8 +109,8 @@ def play(
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    note(f"{len(players)} players, {len(levels)} levels, {args.trials} trials, {limit} a playthrough, seed {seed}"
-         + (f", into {folder}" if folder is not None else ""))
+    note(f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
+         f"{limit} a playthrough, seed {seed}" + (f", into {folder}" if folder is not None else ""))
     return as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget, settings=SearchSettings.preset(args.search),
@@ -119,7 +131,8 @@ def _resumed(args: argparse.Namespace) -> Results:
         args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller(),
         game_name=options.moved(args),
     )
-    note(f"{len(played.players)} players, {len(played.levels)} levels, {played.trials} trials, seed {played.seed}")
+    note(f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
+         f"{counted(played.trials, 'trial')}, seed {played.seed}")
     return as_results(played)
 
 

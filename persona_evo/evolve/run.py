@@ -58,7 +58,8 @@ class Outcome:
 
     folder: of the run. status: FINISHED, DEADLINE or INTERRUPTED. generations: how many there are. best: fittest of
     the hall of fame, None if no generation was finished. policy: the policy file, None after an interruption.
-    priority: mean of the metric that the persona is about, in the comparison at the end.
+    priority: mean of the metric that the persona is about, in the comparison at the end. found_in_start: the policy is
+    one of the formulas that the first population was given, at least in its canonical form.
     """
 
     folder: Path
@@ -67,6 +68,7 @@ class Outcome:
     best: Individual | None
     policy: Path | None = None
     priority: float | None = None
+    found_in_start: bool = False
 
 
 Tell = Callable[[Progress], None]
@@ -209,6 +211,24 @@ def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str
         if home:
             found.append(f"{text} - 0.1 * {shortest} + 0.02 * ({home}){clock}")
     return found
+
+
+def start_in_words(first: Sequence[str], game: Game, utility: Formula, settings: EvolutionSettings) -> str:
+    """What the first population is given beside random formulas: UCB1, 9 made of the utility, 8 policies, 2 formulas."""
+    parts: list[str] = []
+    given = 0
+    for name in first:
+        count = len(first_formulas(replace(settings, first=(name,)), game, utility))
+        if name == "ucb1":
+            parts.append("UCB1" if count else "")
+        elif name == "utility":
+            parts.append(f"{count} made of the persona's utility" if count else "")
+        elif name == "library":
+            parts.append(f"{count} of the policies that ship or are installed" if count else "")
+        else:
+            given += 1
+    parts.append(f"{given} formula{'' if given == 1 else 's'} given" if given else "")
+    return ", ".join(filter(None, [*parts, "random formulas"]))
 
 
 def first_formulas(settings: EvolutionSettings, game: Game, utility: Formula | None = None) -> list[str]:
@@ -358,14 +378,22 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
         return Outcome(run.folder, status, done, best)
     before = _policy_of(run, done)
     if before is not None:
-        return Outcome(run.folder, status, done, best, *before)
+        return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
         winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.levels), fitness)
         text = winners.policy_text(winner, run.config, fitness, run.folder.name, done, state.evaluations)
         policy = run.finish(text, done)
     except KeyboardInterrupt:
         return Outcome(run.folder, INTERRUPTED, done, best)
-    return Outcome(run.folder, status, done, best, policy, winner.priority)
+    return Outcome(run.folder, status, done, best, policy, winner.priority, _in_start(run, policy))
+
+
+def _in_start(run: runs.Run, path: Path) -> bool:
+    """Whether a policy's formula is one of those that joined the first population."""
+    from persona_evo.store import policies
+
+    found = canonical(parse(policies.read(path).formula))
+    return any(found == canonical(parse(text)) for text in run.config.get("first", ()))
 
 
 def _policy_of(run: runs.Run, generations: int) -> tuple[Path, float] | None:

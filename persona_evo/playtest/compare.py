@@ -32,6 +32,9 @@ from persona_evo.playtest.statistics import (
 ALPHA = 0.05
 """A difference counts from a p value below this."""
 
+DISAGREE = "the rank test disagrees"
+"""Note of a row whose two tests say different things."""
+
 FEWEST_LEVELS = 4
 """Correlations over fewer levels are not computed."""
 
@@ -102,7 +105,7 @@ def corrected(rows: Iterable[Row]) -> list[Row]:
     for i, row in enumerate(rows):
         p, q = main.get(i, 1.0), rank.get(i, 1.0)
         disagree = row.test == "Welch" and (p < ALPHA) != (q < ALPHA)
-        note = "; ".join(filter(None, (row.note, "the rank test disagrees" if disagree else "")))
+        note = "; ".join(filter(None, (row.note, DISAGREE if disagree else "")))
         done.append(replace(row, p_holm=p, p_rank_holm=q, note=note))
     return done
 
@@ -281,7 +284,9 @@ def shown(measure: Measure, value: float) -> str:
     if measure.ratio:
         return f"{round(value * 100, 1):g} %"
     text = f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-    return f"{text} {measure.unit}" if measure.unit and measure.unit != measure.name else text
+    if not measure.unit or measure.unit == measure.name:
+        return text
+    return f"{text} {measure.unit.removesuffix('s') if text == '1' else measure.unit}"
 
 
 def p_shown(p: float) -> str:
@@ -298,6 +303,7 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
     """The row in words; p values in it are corrected ones."""
     player, name = spoken(row.player_a), row.measure.name
     alike = ", no variation in either" if row.constant and not row.measure.rate else ""
+    alike += f", {DISAGREE}" if DISAGREE in row.note else ""
     change = f"{_change(row)} ({p_shown(row.p_holm)}{alike})"
     if row.differs():
         if row.measure.key == "win_rate":
