@@ -16,6 +16,8 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = {
     "persona new": "",
     "persona check": "",
+    "level new": "",
+    "level check": "",
     "evolve --persona": "--generations 2 --population 10 --islands 2 --iterations 100 --jobs 1 --set final_trials=1",
     "evolve --resume": "--jobs 1",
     "policy list": "",

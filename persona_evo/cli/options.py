@@ -153,9 +153,14 @@ def seed_of(args: argparse.Namespace) -> int:
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     """The personas that were named with their tree policies, each followed by its baseline where one is asked for."""
     from persona_evo import api
-    from persona_evo.personas import resolve
+    from persona_evo.cli.say import note
+    from persona_evo.personas import catalog, resolve
 
     chosen = resolve(args.personas, game)
+    left = [p.name for p in catalog(game) if p not in chosen] if args.personas == ["all"] else []
+    if left:
+        note(f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
+             "play them, too")
     wanted = _policies(args.policy or (), chosen)
     found: list[Player] = []
     for persona in chosen:

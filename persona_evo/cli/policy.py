@@ -103,7 +103,7 @@ def run_export(args: argparse.Namespace) -> int:
     text = policy.formula if args.raw else policy.best
     if policy.kind == "ucb1":
         text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))
-    about = f"tree policy {policy.name} for {policy.game}" + (f", persona {policy.persona}" if policy.persona else "")
+    about = f"tree policy {policy.name} for {policy.game}" + (f", persona {policy.persona}." if policy.persona else ".")
     return formula.write(parse(text), args, about)
 
 

@@ -70,6 +70,10 @@ class Outcome:
     priority: float | None = None
     found_in_start: bool = False
 
+    def __str__(self) -> str:
+        best = "" if self.best is None else f", best {self.best.fitness:.4f} with {self.best.size} nodes"
+        return f"{self.folder}: {self.status}, {self.generations} generations{best}; policy: {self.policy or 'none'}"
+
 
 Tell = Callable[[Progress], None]
 
@@ -214,7 +218,7 @@ def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str
 
 
 def start_in_words(first: Sequence[str], game: Game, utility: Formula, settings: EvolutionSettings) -> str:
-    """What the first population is given beside random formulas: UCB1, 9 made of the utility, 8 policies, 2 formulas."""
+    """What the first population is given beside random formulas: UCB1, those made of the utility, policies, texts."""
     parts: list[str] = []
     given = 0
     for name in first:

@@ -44,6 +44,11 @@ class Row:
 
 def text(name: str, game: Game) -> str:
     """A commented persona file to start from; it loads as it is."""
+    from persona_evo.personas.core import catalog
+
+    taken = {word.lower() for p in catalog(game) for word in (p.name, p.short)}
+    initials = "".join(part[:1] for part in name.replace("-", "_").split("_")).upper()
+    short = name if initials.lower() in taken else initials
     up = [m for m in game.metrics if m.better == "higher"] or list(game.metrics)
     example = f"0.7 * {up[0].symbol} + 0.3 * {up[-1].symbol}" if len(up) > 1 else up[0].symbol
     dead = " - 5 * DEAD" if "DEAD" in game.symbols else ""
@@ -53,7 +58,7 @@ def text(name: str, game: Game) -> str:
 
 game = "{game.name}"
 title = "{name.replace("_", " ").replace("-", " ").title()}"
-short = "{"".join(part[:1] for part in name.replace("-", "_").split("_")).upper()}"
+short = "{short}"
 description = "What this kind of player wants, in a sentence."
 
 # The metric this persona is about; runs of an evolution are compared by it.
