@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.games import mapsets
+    from persona_evo.games import mapsets, registry
     from persona_evo.games.commands import command
     from persona_evo.personas import load
     from persona_evo.playtest import batch
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
          f"{', '.join(TRAINING)}, seed {args.seed}")
     outcome = evolve_policy(
         game, persona, mapsets.resolve(game, TRAINING), settings, args.seed, root=out,
-        budget=Budget(args.iterations), jobs=jobs, progress=evolve.teller(), game_name=args.game,
+        budget=Budget(args.iterations), jobs=jobs, progress=evolve.teller(), game_name=registry.address(game),
     )
     if outcome.status == INTERRUPTED or outcome.policy is None:
         return evolve.finish(outcome, game, args.persona)
@@ -77,13 +77,13 @@ def run(args: argparse.Namespace) -> int:
     results = as_results(
         batch.playtest(
             game, mapsets.resolve(game, [UNSEEN]), players, args.trials, seed=args.seed, budget=Budget(args.iterations),
-            jobs=jobs, folder=folder, progress=playtest.teller(), game_name=args.game,
+            jobs=jobs, folder=folder, progress=playtest.teller(), game_name=registry.address(game),
         )
     )
     if not results.complete:
         return playtest.interrupted(results)
     compiling(SOLVER)
-    add_bounds(results, 3.0, jobs, game_name=args.game)
+    add_bounds(results, 3.0, jobs, game_name=registry.address(game))
     page = results.write(folder)
     say("\n" + summary_text(results.analysis))
     say(f"\npictures and the whole report: {page}")

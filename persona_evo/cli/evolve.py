@@ -71,6 +71,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     from pathlib import Path
 
     from persona_evo.evolve.run import evolve_runs, start_in_words
+    from persona_evo.games import registry
     from persona_evo.personas import load
     from persona_evo.search.settings import SearchSettings
 
@@ -91,7 +92,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
         jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
-        game_name=args.game,
+        game_name=registry.address(game),
     )
     if len(all_runs) > 1:
         for outcome in all_runs:

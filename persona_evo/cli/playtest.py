@@ -102,6 +102,7 @@ def play(
 ) -> Results:
     """Play everything, with progress."""
     from persona_evo.api import as_results
+    from persona_evo.games import registry
     from persona_evo.playtest import batch
     from persona_evo.search.settings import SearchSettings
 
@@ -115,7 +116,7 @@ def play(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget, settings=SearchSettings.preset(args.search),
             jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
-            game_name=args.game,
+            game_name=registry.address(game),
         )
     )
 
