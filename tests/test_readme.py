@@ -62,7 +62,7 @@ def test_python_of_the_readme_is_that_of_the_package() -> None:
     block = re.search(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
     assert block is not None
     inside = [line.strip() for line in (persona_evo.__doc__ or "").splitlines()]
-    assert all(line in inside for line in block[1].splitlines() if line)
+    assert all(line.strip() in inside for line in block[1].splitlines() if line)
 
 
 def test_ci_does_what_the_second_command_does() -> None:
