@@ -5,13 +5,14 @@ The whole main job in a few lines (everything is loaded when it is used, nothing
     import persona_evo as pe
 
     killer = pe.load_persona("monster_killer")
-    run = pe.evolve_policy(killer, "train", generations=20, seed=1)
+    run = pe.evolve_policy(killer, ["train01", "train02"], generations=5, population=40, iterations=1000, seed=1,
+                           progress=lambda p: print(f"generation {p.generation + 1}/{p.target}, {p.eta:.0f} s to go"))
     policy = pe.load_policy(run.policy)
     print(policy.best)
     players = [pe.player(killer, policy), pe.player(killer, "ucb1")]
-    results = pe.playtest_levels("test", players, trials=50, seed=1)
+    results = pe.playtest_levels("test01", players, trials=20, iterations=1000, seed=1)
     print(results)
-    results.write("report")
+    results.write("runs/report")
 
 The names below are those of `persona_evo.api`, where they are explained (`persona_evo.evolve` and
 `persona_evo.playtest` are packages, hence the longer names of two functions).

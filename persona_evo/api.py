@@ -21,8 +21,9 @@ from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
+from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
-from persona_evo.personas import Persona, load, resolve
+from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest import batch, require
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse
@@ -259,7 +260,7 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
         except PolicyError as e:
             if e.what != "no such policy":
                 raise
-            way = f"evolve one: persona-evo evolve --persona {persona.name}; or play with --policy ucb1"
+            way = f"evolve one: {command(game, 'evolve', '--persona', named(persona))}; or play with --policy ucb1"
             raise PolicyError(
                 f"there is no {text} policy for {persona.name}", found=e.found, expected=e.expected, hint=way
             ) from e

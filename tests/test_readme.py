@@ -16,6 +16,8 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = {
     "persona new": "",
     "persona check": "",
+    "level new": "",
+    "level check": "",
     "evolve --persona": "--generations 2 --population 10 --islands 2 --iterations 100 --jobs 1 --set final_trials=1",
     "evolve --resume": "--jobs 1",
     "policy list": "",
@@ -60,7 +62,7 @@ def test_python_of_the_readme_is_that_of_the_package() -> None:
     block = re.search(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
     assert block is not None
     inside = [line.strip() for line in (persona_evo.__doc__ or "").splitlines()]
-    assert all(line in inside for line in block[1].splitlines() if line)
+    assert all(line.strip() in inside for line in block[1].splitlines() if line)
 
 
 def test_ci_does_what_the_second_command_does() -> None:

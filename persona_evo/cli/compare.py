@@ -7,7 +7,7 @@ from typing import Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling, say
+from persona_evo.cli.say import Progress, compiling, counted, say
 from persona_evo.errors import SettingsError
 
 
@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
     playtest.add_playing(parser)
     parser.add_argument("--all", action="store_true", help="also the table of everything that was compared")
-    options.add_out(parser, "folder for traces, tables and a page (default: nothing is kept)")
+    options.add_out(parser, "folder for traces, tables and a page with heatmaps (default: nothing is kept)")
     parser.set_defaults(run=run)
 
 
@@ -46,16 +46,17 @@ def run(args: argparse.Namespace) -> int:
     if table.rows:
         say("\n" + table.render(_width()))
     if args.out is not None:
-        from persona_evo.report import page
+        from persona_evo.report import folder
 
-        tables.write_csv(args.out / "comparison.csv", tables.comparison_rows(comparison.rows))
-        analysis = results.analysis
-        shown = page.Page(
-            f"{levels[0].name} against {levels[1].name}", analysis.summaries, analysis.infos, analysis.findings,
-            versions=comparison.rows, facts=results.facts,
+        title = f"A {levels[0].name} against B {levels[1].name}"
+        line = Progress()
+        written = folder.write(
+            args.out, game, levels, results.analysis, title=title, facts=results.facts, versions=comparison.rows,
+            replays=False, progress=lambda text: line.show(f"drawing {text}"),
         )
-        say(f"\nwrote {page.write(shown, args.out / 'index.html')}")
-    say(f"\nseed {results.seed}, {args.trials} trials of each player in each level")
+        Progress.done_with_line()
+        say(f"\nwrote {written.page}")
+    say(f"\nseed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0
 
 

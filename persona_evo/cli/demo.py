@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
                         help="search iterations a playthrough (default: %(default)s)")
     options.add_jobs(parser)
     parser.add_argument("--seed", default=1, type=whole(0, options.SEEDS), metavar="N", help="(default: %(default)s)")
-    options.add_out(parser, "folder for everything (default: demo)")
+    options.add_out(parser, "folder for everything (default: runs/demo)")
     options.add_game(parser)
     parser.set_defaults(run=run)
 
@@ -41,13 +41,14 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.games import mapsets
+    from persona_evo.games import mapsets, registry
+    from persona_evo.games.commands import command
     from persona_evo.personas import load
     from persona_evo.playtest import batch
     from persona_evo.report.text import summary_text
     from persona_evo.search.settings import Budget
 
-    out = args.out or Path("demo")
+    out = args.out or Path("runs") / "demo"
     game = options.game_of(args)
     persona = load(args.persona, game)
     jobs = options.jobs_of(args)
@@ -60,11 +61,11 @@ def run(args: argparse.Namespace) -> int:
     note(f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
          f"{', '.join(TRAINING)}, seed {args.seed}")
     outcome = evolve_policy(
-        game, persona, mapsets.resolve(game, TRAINING), settings, args.seed, root=out / "runs",
-        budget=Budget(args.iterations), jobs=jobs, progress=evolve.teller(), game_name=args.game,
+        game, persona, mapsets.resolve(game, TRAINING), settings, args.seed, root=out,
+        budget=Budget(args.iterations), jobs=jobs, progress=evolve.teller(), game_name=registry.address(game),
     )
     if outcome.status == INTERRUPTED or outcome.policy is None:
-        return evolve.finish(outcome, args.persona)
+        return evolve.finish(outcome, game, args.persona)
     policy = load_policy(outcome.policy, game.name)
     say(f"the formula that was found (utility {policy.mean:.3f} on fresh seeds):\n\n  {policy.best}\n")
     for symbol, meaning in policy.metrics.items():
@@ -76,16 +77,17 @@ def run(args: argparse.Namespace) -> int:
     results = as_results(
         batch.playtest(
             game, mapsets.resolve(game, [UNSEEN]), players, args.trials, seed=args.seed, budget=Budget(args.iterations),
-            jobs=jobs, folder=folder, progress=playtest.teller(), game_name=args.game,
+            jobs=jobs, folder=folder, progress=playtest.teller(), game_name=registry.address(game),
         )
     )
     if not results.complete:
         return playtest.interrupted(results)
     compiling(SOLVER)
-    add_bounds(results, 3.0, jobs, game_name=args.game)
+    add_bounds(results, 3.0, jobs, game_name=registry.address(game))
     page = results.write(folder)
     say("\n" + summary_text(results.analysis))
     say(f"\npictures and the whole report: {page}")
     say(f"policy: {outcome.policy}")
-    say(f"next: persona-evo playtest YOUR_LEVELS --personas {args.persona} --policy {outcome.policy} --baseline ucb1")
+    again = ("playtest", "YOUR_LEVELS", "--personas", args.persona, "--policy", outcome.policy, "--baseline", "ucb1")
+    say(f"next: {command(game, *again)}")
     return 0

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import assignment, filled, path, whole
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, compiling, counted, duration, note, say
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
+    from persona_evo.games.core import Game
 
 MOST = 1_000_000
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
@@ -28,10 +29,14 @@ def add(commands: Any) -> None:
     parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL",
                         help="files, folders, patterns, names or sets to train on (default: train)")
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
-    parser.add_argument("--generations", type=whole(1, MOST), metavar="N", help="populations that are evaluated")
-    parser.add_argument("--population", type=whole(2, MOST), metavar="N", help="individuals of all islands together")
-    parser.add_argument("--islands", type=whole(1, 10_000), metavar="N", help="populations that exchange individuals")
-    parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", help="independent runs, of which the best counts")
+    parser.add_argument("--generations", type=whole(1, MOST), metavar="N",
+                        help="populations that are evaluated (default: 100)")
+    parser.add_argument("--population", type=whole(2, MOST), metavar="N",
+                        help="individuals of all islands together, a multiple of --islands (default: 100)")
+    parser.add_argument("--islands", type=whole(1, 10_000), metavar="N",
+                        help="populations that exchange individuals (default: 5)")
+    parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", 
+                        help="independent runs, of which the best counts (default: modern 1, paper 3)")
     parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: the preset's)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
                         help="formulas of these join the first population: ucb1, library, names, files, formula:TEXT")
@@ -65,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
 def _start(args: argparse.Namespace, end: float | None) -> int:
     from pathlib import Path
 
-    from persona_evo.evolve.run import evolve_runs
+    from persona_evo.evolve.run import evolve_runs, start_in_words
+    from persona_evo.games import registry
     from persona_evo.personas import load
     from persona_evo.search.settings import SearchSettings
 
@@ -78,38 +84,42 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     seed = options.seed_of(args)
     runs = f", {settings.runs} runs" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    note(f"{persona.name} on {len(levels)} levels, preset {settings.preset}, {settings.generations} generations of "
-         f"{settings.population}{runs}, {limit} a playthrough, seed {seed}")
+    starts = start_in_words(settings.first, game, persona.utility, settings)
+    note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
+         f"{settings.generations} generations of {settings.population}{runs}, {limit} a playthrough, seed {seed}")
+    note(f"starts from: {starts}")
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
         jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
-        game_name=args.game,
+        game_name=registry.address(game),
     )
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
             say(f"run {outcome.folder}: {persona.priority} {value}")
-    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], args.persona)
+    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
 
 
 def _resume(args: argparse.Namespace, end: float | None) -> int:
     from persona_evo.evolve.run import resume, summary
+    from persona_evo.games import registry
     from persona_evo.store import runs
 
     for name in RENEWED:
         if getattr(args, name, None):
             raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
-                                expected="--generations, --for, --until, --jobs, --backend",
+                                expected="--generations, --for, --until, --jobs, --backend, --game",
                                 hint="a resumed run has everything else from its folder")
     config = runs.read_config(args.resume)
     note(f"resuming {args.resume}: {summary(config)}")
     compiling()
     outcome = resume(
         args.resume, generations=args.generations, jobs=options.jobs_of(args), backend=args.backend,
-        address=args.address, deadline=end, progress=teller(),
+        address=args.address, deadline=end, progress=teller(), game_name=options.moved(args),
     )
-    return finish(outcome)
+    game = registry.get(options.moved(args) or config["game"])
+    return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 
 def _settings(args: argparse.Namespace, game: str) -> Any:
@@ -155,14 +165,15 @@ def teller() -> Callable[[Generation], None]:
     return tell
 
 
-def finish(outcome: Outcome, persona: str = "") -> int:
-    """Say what came out, and what to do with it; the exit code. persona: as it was named on the command line."""
+def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
+    """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
     from persona_evo.evolve.run import INTERRUPTED
+    from persona_evo.games.commands import command, unseen
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:
         note(f"stopped after {outcome.generations} generations; all of them are kept in {outcome.folder}")
-        note(f"go on with: persona-evo evolve --resume {outcome.folder}")
+        note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
         note(f"the time was up before the first generation was finished; {outcome.folder}")
@@ -172,6 +183,8 @@ def finish(outcome: Outcome, persona: str = "") -> int:
     say(f"formula     {policy.formula}")
     say(f"simplified  {policy.simplified or '(no simpler form)'}")
     say(f"            {policy.simplification}")
+    if outcome.found_in_start:
+        say("            this is a formula that the evolution started from: none that it bred did better")
     for symbol, meaning in policy.metrics.items():
         say(f"  {symbol:<5} {meaning}")
     say(f"mean utility {policy.mean:.4f} on fresh seeds, level by level")
@@ -181,6 +194,7 @@ def finish(outcome: Outcome, persona: str = "") -> int:
     say(f"seed {policy.seed}, {outcome.generations} generations{early}")
     say(f"policy      {outcome.policy}")
     who = persona or policy.persona
-    say(f"playtest:   persona-evo playtest test --personas {who} --policy {outcome.policy} --baseline ucb1")
-    say(f"keep it:    persona-evo policy install {outcome.folder}")
+    play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy)
+    say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")
+    say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
     return 0

@@ -1,21 +1,38 @@
-"""`persona-evo level check|list`: levels as files."""
+"""`persona-evo level new|check|list`: levels as files."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled
-from persona_evo.cli.say import note, say
-from persona_evo.errors import LevelError
+from persona_evo.cli.parser import filled, path
+from persona_evo.cli.say import counted, note, say
+from persona_evo.errors import LevelError, Place
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Level
+
+FORMAT = """\
+A level of MiniDungeons 2 is a text file with one character a tile and rows of equal length:
+X wall, space floor, H hero, e exit, T treasure, P potion, p portal (none or a pair), t trap,
+M goblin, R goblin wizard, o ogre, b blob, m minitaur. `persona-evo level new NAME` writes one.
+Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train01"], named as FILE.toml#night.
+"""
 
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("level", help="check and list levels", description=__doc__)
-    parts = parser.add_subparsers(dest="command_level", metavar="check|list", required=True)
-    check = parts.add_parser("check", help="read levels, say what is wrong, and what they are made of")
+    parser = commands.add_parser("level", help="start, check and list levels", description=f"{__doc__}\n\n{FORMAT}")
+    parts = parser.add_subparsers(dest="command_level", metavar="new|check|list", required=True)
+    new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
+    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.txt)")
+    new.add_argument("--force", action="store_true", help="write over a file that is there")
+    options.add_game(new)
+    new.set_defaults(run=run_new)
+    check = parts.add_parser("check", help="read levels, say what is wrong, and what they are made of",
+                             description=FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     check.set_defaults(run=run_check)
@@ -24,9 +41,33 @@ def add(commands: Any) -> None:
     listing.set_defaults(run=run_list)
 
 
+def run_new(args: argparse.Namespace) -> int:
+    """Write a level that can be played as it is, and say what its characters mean."""
+    import re
+
+    from persona_evo.games.commands import command
+    from persona_evo.games.guides import guide
+
+    game = options.game_of(args)
+    words = guide(game)
+    if not words.example:
+        raise LevelError(f"{game.title} has no level to start from",
+                         hint="a level of a game of your own is a text that its from_text reads")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", args.name):
+        raise LevelError("not a name for a level", found=repr(args.name), expected="letters, digits, _ and -")
+    target = args.out or path(f"{args.name}{game.level_suffixes[0]}")
+    if target.exists() and not args.force:
+        raise LevelError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
+    target.write_text(words.example, encoding="utf-8", newline="\n")
+    say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
+    say(f"next: edit it, then  {command(game, 'level', 'check', target)}")
+    return 0
+
+
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one is wrong."""
     from persona_evo.games import mapsets
+    from persona_evo.games.guides import guide
     from persona_evo.report.tables import Table
 
     game = options.game_of(args)
@@ -34,21 +75,26 @@ def run_check(args: argparse.Namespace) -> int:
     paths = mapsets.find(game, args.levels)
     rows: dict[str, dict[str, float]] = {}
     wrong = 0
-    for name, path in zip(mapsets.level_names(paths), paths, strict=True):
+    for name, file in zip(mapsets.level_names(paths), paths, strict=True):
         try:
-            level = game.load(mapsets.read_text(path), name, str(path), **given)
+            level = game.load(mapsets.read_text(file), name, str(file), **given)
         except LevelError as e:
             wrong += 1
             note(f"{name}: error: {e}")
             continue
-        for warning in level.warnings:
+        for warning in (*level.warnings, *open_border(level)):
             note(f"{name}: {warning}")
         rows[name] = game.structure(level) if game.structure else {}
     measures = list(dict.fromkeys(key for row in rows.values() for key in row))
     if measures:
-        body = [[key, *(f"{row[key]:.4g}" if key in row else "–" for row in rows.values())] for key in measures]
-        say(Table("structure", ["", *rows], body).render(_width()))
-    say(f"{len(rows)} of {len(paths)} levels are fine" if wrong else f"{len(rows)} levels are fine")
+        said = guide(game).meanings
+        body = [
+            [key, *(f"{row[key]:.4g}" if key in row else "–" for row in rows.values()), said.get(key, "")]
+            for key in measures
+        ]
+        say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render(_width()))
+    fine = f"{counted(len(rows), 'level')} {'is' if len(rows) == 1 else 'are'} fine"
+    say(f"{len(rows)} of {len(paths)} levels are fine" if wrong else fine)
     return 2 if wrong else 0
 
 
@@ -59,11 +105,27 @@ def run_list(args: argparse.Namespace) -> int:
     known = mapsets.shipped(options.game_of(args))
     for name, members in known.sets.items():
         say(f"{name}: {', '.join(members)}")
-    for name, path in known.levels.items():
-        say(f"{name:<8} {known.about.get(name, path)}")
+    for name, file in known.levels.items():
+        say(f"{name:<8} {known.about.get(name, file)}")
     if not known.levels:
         note("no levels ship with this game: name files or folders")
     return 0
+
+
+def open_border(level: Level) -> list[str]:
+    """A warning where floor lies at the edge of the board: allowed, and seldom meant."""
+    grid: Any = level.facts.get("grid")
+    if not all(hasattr(grid, name) for name in ("passable", "width", "height", "exit")):
+        return []
+    edge = [
+        (x, y) for y in range(grid.height) for x in range(grid.width)
+        if (x in (0, grid.width - 1) or y in (0, grid.height - 1)) and grid.passable(x, y) and (x, y) != grid.exit
+    ]  # fmt: skip
+    if not edge:
+        return []
+    spots = ", ".join(f"{y + 1}:{x + 1}" for x, y in edge[:5]) + (", ..." if len(edge) > 5 else "")
+    return [f"no wall at the edge of the board: {counted(len(edge), 'tile')} (line:column {spots}); the edge stops "
+            "movement as a wall does"]
 
 
 def _width() -> int:

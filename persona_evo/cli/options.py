@@ -20,7 +20,7 @@ MOST_ITERATIONS = 2_000_000_000
 MOST_SECONDS = 7 * 86400.0
 MOST_JOBS = 4096
 
-LEVELS = "files, folders, patterns, names or sets"
+LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
 """What names of levels may be."""
 
 PERSONA = "name, abbreviation or TOML file"
@@ -72,7 +72,9 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def add_personas(parser: argparse.ArgumentParser) -> None:
     """--personas."""
     parser.add_argument("--personas", default=["all"], type=names, metavar="NAMES",
-                        help="names, abbreviations or TOML files with commas between them (default: all)")
+                        
+                        help="names, abbreviations or TOML files with commas between them; your own are named by file; "
+                        "all: the paper's four, or all that ship with the game if it has none of these (default: all)")
 
 
 def add_policies(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +94,13 @@ def game_of(args: argparse.Namespace) -> Game:
     from persona_evo.games import registry
 
     return registry.get(args.game)
+
+
+def moved(args: argparse.Namespace) -> str | None:
+    """Where the game of something that is resumed stands now, if that was said."""
+    from persona_evo.games import registry
+
+    return None if args.game == registry.DEFAULT else str(args.game)
 
 
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
@@ -144,9 +153,14 @@ def seed_of(args: argparse.Namespace) -> int:
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     """The personas that were named with their tree policies, each followed by its baseline where one is asked for."""
     from persona_evo import api
-    from persona_evo.personas import resolve
+    from persona_evo.cli.say import note
+    from persona_evo.personas import catalog, resolve
 
     chosen = resolve(args.personas, game)
+    left = [p.name for p in catalog(game) if p not in chosen] if args.personas == ["all"] else []
+    if left:
+        note(f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
+             "play them, too")
     wanted = _policies(args.policy or (), chosen)
     found: list[Player] = []
     for persona in chosen:
@@ -162,6 +176,8 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
     from persona_evo import api
     from persona_evo.cli.say import note
     from persona_evo.errors import PolicyError
+    from persona_evo.games.commands import command
+    from persona_evo.personas import named
 
     asked = wanted.get(persona.name, wanted.get(""))
     if asked is not None:
@@ -171,9 +187,16 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
     except PolicyError as e:
         if not e.what.startswith("there is no evolved policy"):
             raise
-        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet (persona-evo evolve --persona "
-             f"{persona.name})")
+        evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
+        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
         return api.tree_policy("ucb1", persona, game)
+
+
+def _trained(game: Game) -> Sequence[str]:
+    """Levels for a command that evolves: none where the game has those that are meant without any."""
+    from persona_evo.games import mapsets
+
+    return () if "train" in mapsets.shipped(game).sets else ("--levels", "YOUR_LEVELS")
 
 
 def _policies(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, str]:

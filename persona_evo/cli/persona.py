@@ -42,6 +42,7 @@ def run_new(args: argparse.Namespace) -> int:
     """Write a file that loads as it is."""
     import re
 
+    from persona_evo.games.commands import command
     from persona_evo.personas import template
 
     game = options.game_of(args)
@@ -52,7 +53,7 @@ def run_new(args: argparse.Namespace) -> int:
         raise PersonaError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
     target.write_text(template.text(args.name, game), encoding="utf-8", newline="\n")
     say(f"wrote {target}")
-    say(f"next: edit its utility, then  persona-evo persona check {target}")
+    say(f"next: edit its utility, then  {command(game, 'persona', 'check', target)}")
     return 0
 
 
@@ -71,11 +72,17 @@ def run_check(args: argparse.Namespace) -> int:
         say(f"stage     {stage.title}: {stage.utility.text}{until}")
     if persona.always is not None:
         say(f"always    {persona.always.text}")
+    if persona.stages:
+        always = " + always" if persona.always is not None else ""
+        say(f"together  (stages done + utility of the current stage) / {len(persona.stages)}{always}, "
+            "which is the utility above;\n          a later stage is worth more as long as each stays between 0 and 1")
     say(f"priority  {persona.priority} ({_metric(game, persona.priority)})\n")
     for symbol in game.symbols:
         if symbol in persona.utility.symbols:
             say(f"  {symbol:<5} {_metric(game, symbol)}")
     say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
+    for warning in template.warnings(game, persona):
+        note(f"warning: {warning}")
     if args.levels:
         compiling()
         levels = options.levels_of(args, game, args.levels)
@@ -86,15 +93,17 @@ def run_check(args: argparse.Namespace) -> int:
 
 def run_list(args: argparse.Namespace) -> int:
     """One line a persona."""
+    from persona_evo.games.commands import command
     from persona_evo.personas import catalog
 
-    found = catalog(options.game_of(args))
+    game = options.game_of(args)
+    found = catalog(game)
     width = max((len(p.name) for p in found), default=0)
     for persona in found:
         say(f"{persona.name:<{width}}  {persona.short:<4} {persona.description or persona.title}")
         say(f"{'':<{width}}       {persona.utility.text}")
     if not found:
-        note("no personas ship for this game: persona-evo persona new NAME writes one")
+        note(f"no personas ship for {game.title}: write one with  {command(game, 'persona', 'new', 'NAME')}")
     return 0
 
 

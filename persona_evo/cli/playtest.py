@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
+from persona_evo.cli.say import SOLVER, Progress, compiling, counted, duration, note, say
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -20,26 +20,40 @@ if TYPE_CHECKING:
     from persona_evo.playtest.batch import Player
     from persona_evo.playtest.batch import Progress as Played
 
+REQUIREMENTS = """\
+requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
+  runner.win_rate >= 95%          all of the runner's trials together, whatever the level
+  runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
+  deaths == 0                     without a player, or with *: each player, all of which have to hold
+  measures: win_rate, deaths, death_rate, unfinished, steps, utility, best_utility, bound_ratio (mean utility /
+  limit), seconds, trials, or the symbol of a metric of the game (its mean)
+  operators: >= <= > < == !=      several requirements: --require again, or ; between them
+"""
+
 MOST_TRIALS = 100_000
 BOUND_SECONDS = 3.0
+ROOT = Path("runs") / "playtests"
+"""Where playtests are kept for which no folder is named."""
 
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__)
+    parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__,
+                                 epilog=REQUIREMENTS)
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
     add_playing(parser)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy and is compared with that (default: ucb1)")
     parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
-                        help="such as 'runner.win_rate >= 0.95'; exit code 1 if it fails; may be repeated")
+                        help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
+                        "fails; may be repeated (below)")
     parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
     parser.add_argument("--no-pictures", action="store_true", help="no charts, heatmaps and replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
     options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
-                    "(default: a new one below playtests/)")
+                    "(default: a new one below runs/playtests/)")
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
     parser.set_defaults(run=run)
 
@@ -65,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
     requirements = require.parse_all(args.require) if args.require else []
     if args.resume is not None:
-        results, game_name = _resumed(args), None
+        results, game_name = _resumed(args), options.moved(args)
     else:
         if not args.levels:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
@@ -88,6 +102,7 @@ def play(
 ) -> Results:
     """Play everything, with progress."""
     from persona_evo.api import as_results
+    from persona_evo.games import registry
     from persona_evo.playtest import batch
     from persona_evo.search.settings import SearchSettings
 
@@ -95,13 +110,13 @@ def play(
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    note(f"{len(players)} players, {len(levels)} levels, {args.trials} trials, {limit} a playthrough, seed {seed}"
-         + (f", into {folder}" if folder is not None else ""))
+    note(f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
+         f"{limit} a playthrough, seed {seed}" + (f", into {folder}" if folder is not None else ""))
     return as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget, settings=SearchSettings.preset(args.search),
             jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
-            game_name=args.game,
+            game_name=registry.address(game),
         )
     )
 
@@ -114,9 +129,11 @@ def _resumed(args: argparse.Namespace) -> Results:
         raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
     compiling()
     played = batch.resume(
-        args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller()
+        args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller(),
+        game_name=options.moved(args),
     )
-    note(f"{len(played.players)} players, {len(played.levels)} levels, {played.trials} trials, seed {played.seed}")
+    note(f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
+         f"{counted(played.trials, 'trial')}, seed {played.seed}")
     return as_results(played)
 
 
@@ -133,11 +150,13 @@ def teller() -> Callable[[Played], None]:
 
 def interrupted(results: Results) -> int:
     """Say what is kept after Ctrl-C; the exit code."""
+    from persona_evo.games.commands import command
+
     if results.folder is None:
         note(f"stopped after {len(results.records)} playthroughs, which are not kept")
     else:
         note(f"stopped; {len(results.records)} playthroughs are kept in {results.folder}")
-        note(f"go on with: persona-evo playtest --resume {results.folder}")
+        note(f"go on with: {command(results.game, 'playtest', '--resume', results.folder)}")
     return 130
 
 
@@ -171,10 +190,10 @@ def _new_folder(levels: list[Level]) -> Path:
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     words = re.sub(r"[^A-Za-z0-9_.]+", "_", levels[0].name)
     name = f"{moment}-{words}" + (f"-and-{len(levels) - 1}-more" if len(levels) > 1 else "")
-    folder, copies = Path("playtests") / name, 1
+    folder, copies = ROOT / name, 1
     while folder.exists():
         copies += 1
-        folder = Path("playtests") / f"{name}-{copies}"
+        folder = ROOT / f"{name}-{copies}"
     return folder
 
 

@@ -50,13 +50,23 @@ def run_list(args: argparse.Namespace) -> int:
 
     game = options.game_of(args)
     rows = []
-    for p in policies.available(game.name):
-        text = p.best if p.kind == "formula" else "UCB1"
+    found = policies.available(game.name)
+    if all(p.kind != "ucb1" for p in found):
+        rows.append(["ucb1", "anyone", "–", "UCB1", "for every game"])
+    for p in found:
+        text = _rounded(p.best) if p.kind == "formula" else "UCB1"
         rows.append([Path(p.file).stem, p.persona or "anyone", "–" if p.mean is None else f"{p.mean:.3f}",
                      text if len(text) <= 60 else text[:57] + "...", p.file])
     table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
     say(table.render())
     return 0
+
+
+def _rounded(formula: str) -> str:
+    """A formula with its long constants cut to four digits, for a list."""
+    import re
+
+    return re.sub(r"\d+\.\d{5,}", lambda m: f"{float(m.group()):.4g}", formula)
 
 
 def run_show(args: argparse.Namespace) -> int:
@@ -93,7 +103,7 @@ def run_export(args: argparse.Namespace) -> int:
     text = policy.formula if args.raw else policy.best
     if policy.kind == "ucb1":
         text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))
-    about = f"tree policy {policy.name} for {policy.game}" + (f", persona {policy.persona}" if policy.persona else "")
+    about = f"tree policy {policy.name} for {policy.game}" + (f", persona {policy.persona}." if policy.persona else ".")
     return formula.write(parse(text), args, about)
 
 
@@ -102,6 +112,7 @@ def run_install(args: argparse.Namespace) -> int:
     import dataclasses
     import re
 
+    from persona_evo.games.commands import command
     from persona_evo.store import policies
 
     policy = _load(args)
@@ -113,7 +124,9 @@ def run_install(args: argparse.Namespace) -> int:
         raise PolicyError("there is such a policy already", place=Place(str(target)), hint="--force writes over it")
     policies.write(dataclasses.replace(policy, name=name), target)
     say(f"wrote {target}")
-    say(f"playtest with it: persona-evo playtest LEVELS... --personas {policy.persona or 'all'} --policy {name}")
+    play = command(options.game_of(args), "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all",
+                   "--policy", name)
+    say(f"playtest with it: {play}")
     return 0
 
 

@@ -35,6 +35,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve each level and print what was found."""
+    from persona_evo.games.guides import guide
     from persona_evo.personas import load
     from persona_evo.playtest.bounds import warm_up
     from persona_evo.search.bounds import solve
@@ -57,6 +58,9 @@ def run(args: argparse.Namespace) -> int:
         )
         Progress.done_with_line()
         show(game, level, solution)
+    legend = guide(game).actions
+    if legend:
+        say(f"moves: {legend}")
     return 0
 
 

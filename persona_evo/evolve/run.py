@@ -58,7 +58,8 @@ class Outcome:
 
     folder: of the run. status: FINISHED, DEADLINE or INTERRUPTED. generations: how many there are. best: fittest of
     the hall of fame, None if no generation was finished. policy: the policy file, None after an interruption.
-    priority: mean of the metric that the persona is about, in the comparison at the end.
+    priority: mean of the metric that the persona is about, in the comparison at the end. found_in_start: the policy is
+    one of the formulas that the first population was given, at least in its canonical form.
     """
 
     folder: Path
@@ -67,6 +68,11 @@ class Outcome:
     best: Individual | None
     policy: Path | None = None
     priority: float | None = None
+    found_in_start: bool = False
+
+    def __str__(self) -> str:
+        best = "" if self.best is None else f", best {self.best.fitness:.4f} with {self.best.size} nodes"
+        return f"{self.folder}: {self.status}, {self.generations} generations{best}; policy: {self.policy or 'none'}"
 
 
 Tell = Callable[[Progress], None]
@@ -139,6 +145,7 @@ def resume(
     address: str | None = None,
     deadline: float | None = None,
     progress: Tell | None = None,
+    game_name: str | None = None,
 ) -> Outcome:
     """Continue a run where it stopped, or add generations to a finished one.
 
@@ -146,12 +153,14 @@ def resume(
         folder: of the run.
         generations: how many the run is to have in all; None for what it was going to have.
         jobs, backend, address, deadline, progress: as for `evolve`.
+        game_name: how the registry finds the game now, where the run does not know (its file has moved).
 
     Raises:
         RunError: the folder is damaged, in use, or made with another version of the game's rules.
         SettingsError: fewer generations than the run has.
     """
     with Workers(jobs, backend, address) as workers, runs.Run.resume(folder) as run:
+        run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         spec = _spec(run)
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
@@ -206,6 +215,24 @@ def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str
         if home:
             found.append(f"{text} - 0.1 * {shortest} + 0.02 * ({home}){clock}")
     return found
+
+
+def start_in_words(first: Sequence[str], game: Game, utility: Formula, settings: EvolutionSettings) -> str:
+    """What the first population is given beside random formulas: UCB1, those made of the utility, policies, texts."""
+    parts: list[str] = []
+    given = 0
+    for name in first:
+        count = len(first_formulas(replace(settings, first=(name,)), game, utility))
+        if name == "ucb1":
+            parts.append("UCB1" if count else "")
+        elif name == "utility":
+            parts.append(f"{count} made of the persona's utility" if count else "")
+        elif name == "library":
+            parts.append(f"{count} of the policies that ship or are installed" if count else "")
+        else:
+            given += 1
+    parts.append(f"{given} formula{'' if given == 1 else 's'} given" if given else "")
+    return ", ".join(filter(None, [*parts, "random formulas"]))
 
 
 def first_formulas(settings: EvolutionSettings, game: Game, utility: Formula | None = None) -> list[str]:
@@ -355,14 +382,22 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
         return Outcome(run.folder, status, done, best)
     before = _policy_of(run, done)
     if before is not None:
-        return Outcome(run.folder, status, done, best, *before)
+        return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
         winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.levels), fitness)
         text = winners.policy_text(winner, run.config, fitness, run.folder.name, done, state.evaluations)
         policy = run.finish(text, done)
     except KeyboardInterrupt:
         return Outcome(run.folder, INTERRUPTED, done, best)
-    return Outcome(run.folder, status, done, best, policy, winner.priority)
+    return Outcome(run.folder, status, done, best, policy, winner.priority, _in_start(run, policy))
+
+
+def _in_start(run: runs.Run, path: Path) -> bool:
+    """Whether a policy's formula is one of those that joined the first population."""
+    from persona_evo.store import policies
+
+    found = canonical(parse(policies.read(path).formula))
+    return any(found == canonical(parse(text)) for text in run.config.get("first", ()))
 
 
 def _policy_of(run: runs.Run, generations: int) -> tuple[Path, float] | None:

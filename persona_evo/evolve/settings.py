@@ -18,6 +18,9 @@ TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
 MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink")
 
+SMALL_ISLAND = 10
+"""On smaller islands a quarter are elites, and a quarter migrants, unless something else is said."""
+
 _MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
 
 
@@ -161,7 +164,7 @@ class EvolutionSettings:
             expected, hint = unknown(preset, presets)
             raise SettingsError("no such preset of the evolution", found=preset, expected=expected, hint=hint)
         _known(changes)
-        return presets[preset](**changes)
+        return presets[preset](**{**_fitting(changes), **changes})
 
     @property
     def island_size(self) -> int:
@@ -188,6 +191,15 @@ class EvolutionSettings:
             return cls(**plain)
         except SettingsError as e:
             raise SettingsError(e.what, place=place, found=e.found, expected=e.expected, hint=e.hint) from e
+
+
+def _fitting(changes: Mapping[str, Any]) -> dict[str, int]:
+    """Elites and migrants for islands that are too small for the presets', to be used where none are given."""
+    sizes = [changes.get(n, getattr(EvolutionSettings, n)) for n in ("population", "islands")]
+    if not all(type(v) is int and v > 0 for v in sizes):
+        return {}
+    size = sizes[0] // sizes[1]
+    return {} if size >= SMALL_ISLAND else {"elites": size // 4, "migrants": size // 4}
 
 
 def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
@@ -251,12 +263,18 @@ def _check_mutations(weights: Mapping[str, float]) -> None:
 
 
 def _check_together(s: EvolutionSettings) -> None:
+    least = max(s.elites + 1, s.migrants, 1)
+    fits = s.islands * max(least, -(-s.population // s.islands))
+    rules = (
+        f"the population is a multiple of islands ({s.islands}), each with more individuals than elites ({s.elites}) "
+        f"and as many as migrants ({s.migrants}) or more: use {fits} or more, or --islands 1"
+    )
     if s.population % s.islands:
-        raise _wrong("population", s.population, f"a multiple of islands ({s.islands})")
+        raise _wrong("population", s.population, f"a multiple of islands ({s.islands})", rules)
     if s.elites >= s.island_size:
-        raise _wrong("elites", s.elites, f"fewer than the {s.island_size} individuals of an island")
+        raise _wrong("elites", s.elites, f"fewer than the {s.island_size} individuals of an island", rules)
     if s.migrants > s.island_size:
-        raise _wrong("migrants", s.migrants, f"at most the {s.island_size} individuals of an island")
+        raise _wrong("migrants", s.migrants, f"at most the {s.island_size} individuals of an island", rules)
     if s.constant_low > s.constant_high:
         raise _wrong("constant_low", s.constant_low, f"at most constant_high ({s.constant_high})")
     if not s.depth_min <= s.depth_max <= s.depth_limit:
@@ -275,5 +293,5 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _wrong(name: str, value: Any, expected: str) -> SettingsError:
-    return SettingsError(f"setting {name!r} is out of range", found=repr(value), expected=expected)
+def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> SettingsError:
+    return SettingsError(f"setting {name!r} is out of range", found=repr(value), expected=expected, hint=hint)

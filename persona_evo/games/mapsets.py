@@ -10,6 +10,8 @@
 | `sets.toml#train` | the array `train` of a TOML file |
 | `sets.toml` | all arrays of that file, one after the other |
 
+Arrays stand at the top level of a TOML file or in its table `[sets]`.
+
 Shipped names come first, so that `test` means the same in every folder: write `./test` for a folder of that name. The
 entries of a TOML array are names like these, files relative to the TOML file's folder and before shipped names, and
 names of the file's other arrays. A level that is named twice is taken once, in the first place.
@@ -283,7 +285,7 @@ class _Finder:
             "no such level, file, folder or set",
             place=place,
             found=name,
-            expected="a file, folder or pattern, or " + _known(self.shipped),
+            expected="a file, folder or pattern, a set as FILE.toml#NAME, or " + _known(self.shipped),
             hint=missing + (f"did you mean {near!r}?" if near else "check the spelling and the current folder"),
         )
 
@@ -350,7 +352,7 @@ def _once(paths: Iterable[Path]) -> list[Path]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    """A set file's content: arrays of strings and tables."""
+    """A set file's content: arrays of strings and tables; those of its table `sets` stand with the others."""
     text = read_text(path)
     try:
         data = tomllib.loads(text)
@@ -360,6 +362,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(
             "the set file is not TOML", place=place, found=str(e), expected='lines such as train = ["map01", "map02"]'
         ) from e
+    if isinstance(data.get("sets"), dict):
+        data = {**{k: v for k, v in data.items() if k != "sets"}, **data["sets"]}
     for key, value in data.items():
         if isinstance(value, dict):
             continue

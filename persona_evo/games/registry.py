@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from persona_evo.errors import GameError, SettingsError, unknown
+from persona_evo.errors import GameError, Place, SettingsError, unknown
 from persona_evo.games.core import Game
 
 CATALOG = {
@@ -62,6 +62,24 @@ def get(name: str) -> Game:
 def address(game: Game) -> str:
     """What another process finds this game by: its name if that is listed, else where it stands."""
     return game.name if game.name in names() else _addresses.get(game.name, game.name)
+
+
+def again(recorded: str, now: str | None, folder: str) -> str:
+    """What finds the game of something that is continued: `now` where it is given, else what its folder recorded.
+
+    Raises:
+        SettingsError: it is not there any more; with where it was.
+    """
+    if now is not None:
+        return _absolute(get(now).name if now in names() else now)
+    try:
+        get(recorded)
+    except SettingsError as e:
+        raise SettingsError(
+            "the game is not where it was when this began", place=Place(folder), found=f"{recorded}: {e.what}",
+            hint="say where it is now: --game FILE.py:GAME beside --resume",
+        ) from e  # fmt: skip
+    return recorded
 
 
 def in_module(module: str, file: str, name: str) -> Game:
@@ -110,7 +128,11 @@ def _at(name: str, target: str) -> Game:
             hint="is the path right, or the game's package installed in this environment?",
         ) from e
     if not isinstance(game, Game):
-        raise GameError(f"{target} is a {type(game).__name__}, expected a persona_evo.games.Game")
+        hint = ""
+        if isinstance(game, type):
+            hint = (f"\n  hint: write  GAME = from_class({attribute})  below the class and name that, :GAME; first  "
+                    "from persona_evo.games.python_game import from_class")  # fmt: skip
+        raise GameError(f"{target} is a {type(game).__name__}, expected a persona_evo.games.core.Game{hint}")
     return game
 
 

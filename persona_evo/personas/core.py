@@ -112,8 +112,16 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
     beside = Path(f"{text}.toml")
     if beside.is_file():
         return read_persona(beside, game)
+    if not known:
+        raise PersonaError("no such persona", found=text, expected="a TOML file", hint=_write_one(game))
     expected, hint = unknown(text, [p.name for p in known])
     raise PersonaError("no such persona", found=text, expected=expected + ", or a TOML file", hint=hint)
+
+
+def named(persona: Persona) -> str:
+    """What a command calls a persona: its name if it ships, else its file."""
+    source = Path(persona.source)
+    return persona.name if not persona.source or source.parent == CATALOG else persona.source
 
 
 def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Persona]:
@@ -129,9 +137,22 @@ def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Person
         group = [p for p in known if p.set == (PAPER if name == "all" else name)]
         if not group and name == "all":
             group = known
+            if not known:
+                raise PersonaError("no personas to play", found=name, expected="a TOML file", hint=_write_one(game))
         for persona in group or [load(name, game)]:
             found.setdefault(persona.name, persona)
     return list(found.values())
+
+
+def _write_one(game: Game | str | None) -> str:
+    """What to do where a game has no personas of its own."""
+    from persona_evo.games import commands, registry
+
+    known = registry.get(game) if isinstance(game, str) else game
+    if known is None:
+        return "persona-evo persona new NAME writes one"
+    new = commands.command(known, "persona", "new", "NAME")
+    return f"{known.title} has no personas of its own: write one with  {new}"
 
 
 def catalog(game: Game | str | None = None) -> list[Persona]:
@@ -196,7 +217,10 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
 
     written, wanted = table.text("game"), _name_of(game)
     if wanted is not None and written != wanted:
-        raise PersonaError("the persona is for another game", place=table.place("game"), found=written, expected=wanted)
+        raise PersonaError(
+            "the persona is for another game", place=table.place("game"), found=written, expected=wanted,
+            hint=f"add --game {written if written in registry.names() else 'FILE.py:GAME, the file with that game'}",
+        )  # fmt: skip
     if game is not None and not isinstance(game, str):
         return game.symbols
     try:

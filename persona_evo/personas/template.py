@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from persona_evo.formula import Formula
+from persona_evo.games.commands import command
+from persona_evo.personas import extremes
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
@@ -29,7 +31,8 @@ class Row:
     """What a persona thinks of a sample state.
 
     values: the metrics its utility reads. parts: (term, value) whose sum is the utility; for a staged persona the
-    terms are the current stage's own and `always`, before they are scaled. stage: title of the current stage, or "".
+    stages done and the current stage's own terms, both divided by the number of stages, and those of `always`.
+    stage: title of the current stage, or "".
     """
 
     label: str
@@ -41,16 +44,21 @@ class Row:
 
 def text(name: str, game: Game) -> str:
     """A commented persona file to start from; it loads as it is."""
+    from persona_evo.personas.core import catalog
+
+    taken = {word.lower() for p in catalog(game) for word in (p.name, p.short)}
+    initials = "".join(part[:1] for part in name.replace("-", "_").split("_")).upper()
+    short = name if initials.lower() in taken else initials
     up = [m for m in game.metrics if m.better == "higher"] or list(game.metrics)
     example = f"0.7 * {up[0].symbol} + 0.3 * {up[-1].symbol}" if len(up) > 1 else up[0].symbol
     dead = " - 5 * DEAD" if "DEAD" in game.symbols else ""
     metrics = "\n".join(f"#   {m.symbol:<5} {_range(m):<14} {m.meaning}" for m in game.metrics)
     return f"""\
-# A persona for {game.title}. Explain it with:  persona-evo persona check {name}.toml
+# A persona for {game.title}. Explain it with:  {command(game, "persona", "check", f"{name}.toml")}
 
 game = "{game.name}"
 title = "{name.replace("_", " ").replace("-", " ").title()}"
-short = "{"".join(part[:1] for part in name.replace("-", "_").split("_")).upper()}"
+short = "{short}"
 description = "What this kind of player wants, in a sentence."
 
 # The metric this persona is about; runs of an evolution are compared by it.
@@ -63,7 +71,9 @@ priority = "{up[0].symbol}"
 utility = "{example}{dead}"
 
 # A persona whose goal changes has stages instead of one utility: delete the line above, uncomment these.
-# A stage lasts until its condition holds; `always` counts in every stage.
+# A stage lasts until its condition holds; `always` counts in every stage. Together they are worth
+#   (stages done + utility of the current stage) / number of stages + always
+# so a later stage is worth more than an earlier one as long as each stage's own utility stays between 0 and 1.
 # always = "{dead.strip().replace("- ", "-") or up[0].symbol}"
 #
 # [[stages]]
@@ -92,12 +102,14 @@ def high_end(metric: Metric, game: Game) -> float:
 def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
     """Made-up states from the ranges of the metrics: no level may be able to reach them.
 
-    All metrics low; the best case (each metric at the end that the game calls better, the rest low); then for each
-    metric that the persona reads: it alone high, and the best case with it at its other end.
+    All metrics low; the best case (of the persona's utility, metrics it does not read at the end that the game calls
+    better); then for each metric that the persona reads: it alone high, and the best case with it at its other end.
     """
     low = {m.symbol: m.low for m in game.metrics}
     high = {m.symbol: high_end(m, game) for m in game.metrics}
     best = {m.symbol: high[m.symbol] if m.better == "higher" else low[m.symbol] for m in game.metrics}
+    if persona is not None:
+        best = extremes.highest(persona.utility, {s: (low[s], high[s]) for s in game.symbols}, best)
     found = [Sample("all metrics low", low), Sample("best case", best)]
     reads = game.symbols if persona is None else [s for s in game.symbols if s in persona.utility.symbols]
     for symbol in reads:
@@ -108,22 +120,51 @@ def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
     return found
 
 
+def warnings(game: Game, persona: Persona) -> list[str]:
+    """What is doubtful about a utility: death that does not matter, and a scale that the search does not suit."""
+    ranges = {m.symbol: (m.low, high_end(m, game)) for m in game.metrics}
+    alive = {**ranges, **{s: (0.0, 0.0) for s in ("DEAD",) if s in ranges}}
+    start = {symbol: low for symbol, (low, _) in alive.items()}
+    best = persona.utility.evaluate(extremes.highest(persona.utility, alive, start))
+    worst = persona.utility.evaluate(extremes.highest(extremes.negative(persona.utility), alive, start))
+    found = []
+    if "DEAD" in ranges:
+        dead = {**ranges, "DEAD": (1.0, 1.0), **{s: (0.0, 0.0) for s in ("WON",) if s in ranges}}
+        corpse = extremes.highest(persona.utility, dead, {s: v[0] for s, v in dead.items()})
+        value = persona.utility.evaluate(corpse)
+        if "DEAD" not in persona.utility.symbols:
+            found.append("the utility does not read DEAD, so death costs this player nothing")
+        elif value > worst:
+            found.append(f"death may not matter: a dead state can be worth {value:.4g}, a living one as little as "
+                         f"{worst:.4g}; take away more for DEAD, or scale the rest down")  # fmt: skip
+    if best - worst < 0.2:
+        found.append(f"living states differ by {best - worst:.4g} at most: UCB1 with its constant of 1.41 hardly sees "
+                     "that; scale the utility up to about 0 to 1")  # fmt: skip
+    elif best > 2:
+        found.append(f"the best case is worth {best:.4g}: UCB1 with its constant of 1.41 hardly explores on such a "
+                     "scale; scale the utility down to about 0 to 1")  # fmt: skip
+    return found
+
+
 def explain(persona: Persona, given: Sequence[Sample]) -> list[Row]:
     """What the persona's utility is on each sample, and what it is made of."""
     rows = []
     for sample in given:
         values = dict(sample.values)
-        at = persona.stage(values)
+        at, count = persona.stage(values), len(persona.stages)
         stage = persona.stages[at] if persona.stages else None
-        parts = terms(stage.utility if stage else persona.utility)
+        shares = [Formula((*t.tokens, float(count), "/")) for t in terms(stage.utility)] if stage else []
+        parts = [(part.text, part.evaluate(values)) for part in shares or terms(persona.utility)]
+        if stage is not None and at:
+            parts = [(f"{at} of {count} stages done", at / count), *parts]
         if persona.always is not None:
-            parts = [*parts, *terms(persona.always)]
+            parts += [(part.text, part.evaluate(values)) for part in terms(persona.always)]
         rows.append(
             Row(
                 label=sample.label,
                 values={s: values[s] for s in sorted(persona.utility.symbols)},
                 utility=persona.utility.evaluate(values),
-                parts=tuple((part.text, part.evaluate(values)) for part in parts),
+                parts=tuple(parts),
                 stage=stage.title if stage else "",
             )
         )

@@ -178,6 +178,7 @@ def playtest(
     folder: Path | None = None,
     progress: Tell | None = None,
     game_name: str | None = None,
+    recorded: str = "",
 ) -> Results:
     """Let every player play every level.
 
@@ -193,6 +194,7 @@ def playtest(
             same batch is continued.
         progress: called now and then.
         game_name: how the registry finds the game, where that is not its name ("module:object").
+        recorded: what the folder calls the game, where that is something else.
 
     Returns:
         Results, not complete if Ctrl-C ended them.
@@ -212,7 +214,8 @@ def playtest(
     with ExitStack() as stack:
         journal = None
         if folder is not None:
-            journal = stack.enter_context(Journal(folder, configuration(spec, game, players, trials, seed)))
+            about = {**configuration(spec, game, players, trials, seed), "game": recorded or spec.game}
+            journal = stack.enter_context(Journal(folder, about))
             results.records = journal.records([_key(spec, job) for job in todo])
         workers = stack.enter_context(_Crew(jobs, backend, address))
         try:
@@ -232,14 +235,18 @@ def resume(
     backend: str = "loky",
     address: str | None = None,
     progress: Tell | None = None,
+    game_name: str | None = None,
 ) -> Results:
     """Continue a batch where it stopped, with nothing but its folder (arguments as for `playtest`).
+
+    game_name: how the registry finds the game now, where the folder does not know (its file has moved).
 
     Raises:
         RunError: no playtest's folder, damaged, in use, or made with other rules of the game.
     """
     known = reopen(folder)
-    game = registry.get(known.game)
+    name = registry.again(known.game, game_name, str(folder))
+    game = registry.get(name)
     if game.version != known.game_version:
         raise RunError(
             "the rules of the game have changed since this playtest began", place=Place(str(folder)),
@@ -249,7 +256,7 @@ def resume(
     return playtest(
         game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
-        backend=backend, address=address, folder=folder, progress=progress, game_name=known.game,
+        backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
     )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
 All p values of one comparison are corrected together by Holm's method (`corrected`); the p values that decide are those
-of Welch and Fisher, and a row says where the rank test disagrees. Rows in which both groups are one and the same
+of Welch and Fisher, and a row says where the rank test disagrees. Where neither group varies Welch's test has nothing
+to go by: the p is that of the exact test, and the row says so. Rows in which both groups are one and the same
 constant cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the
 correction (Tarone 1990, Biometrics 46:515).
 """
@@ -31,6 +32,9 @@ from persona_evo.playtest.statistics import (
 ALPHA = 0.05
 """A difference counts from a p value below this."""
 
+DISAGREE = "the rank test disagrees"
+"""Note of a row whose two tests say different things."""
+
 FEWEST_LEVELS = 4
 """Correlations over fewer levels are not computed."""
 
@@ -39,7 +43,8 @@ FEWEST_LEVELS = 4
 class Row:
     """One measure of two groups, a and b.
 
-    test: "Welch" or "Fisher"; p: of that test; p_rank: of the rank test (for rates the same as p); p_holm,
+    test: "Welch", "Fisher", or "exact" where neither group varies; p: of that test; p_rank: of the rank test (for rates
+    the same as p); p_holm,
     p_rank_holm: both corrected for all rows of the comparison. higher: "a", "b" or "" by the values alone.
     verdict: the row in words.
     """
@@ -63,6 +68,11 @@ class Row:
     def higher(self) -> str:
         """Which group has the larger value."""
         return "a" if self.a.value > self.b.value else "b" if self.b.value > self.a.value else ""
+
+    @property
+    def constant(self) -> bool:
+        """Both groups are a constant each, and not the same one: a difference without any variation to test it by."""
+        return bool(self.higher) and self.note.startswith(NO_VARIATION)
 
     def differs(self, alpha: float = ALPHA, *, corrected: bool = True) -> bool:
         """The difference is significant, after Holm's correction or (as in the paper) without."""
@@ -95,7 +105,7 @@ def corrected(rows: Iterable[Row]) -> list[Row]:
     for i, row in enumerate(rows):
         p, q = main.get(i, 1.0), rank.get(i, 1.0)
         disagree = row.test == "Welch" and (p < ALPHA) != (q < ALPHA)
-        note = "; ".join(filter(None, (row.note, "the rank test disagrees" if disagree else "")))
+        note = "; ".join(filter(None, (row.note, DISAGREE if disagree else "")))
         done.append(replace(row, p_holm=p, p_rank_holm=q, note=note))
     return done
 
@@ -182,6 +192,13 @@ def headlines(rows: Sequence[Row]) -> list[str]:
         other = [r.verdict for r in differing if r.player_a == player and r.measure.key != "win_rate"]
         sentences += ["; ".join([other[0], *(v.partition(": ")[2] for v in other[1:])])] if other else []
     sentences += [r.verdict for r in rest if r.measure.key == "win_rate"]
+    few = [r for r in rest if r.constant and r.measure.key != "win_rate"]
+    for player in dict.fromkeys(r.player_a for r in few):
+        own = [r for r in few if r.player_a == player]
+        names = ", ".join(_change(r) for r in own)
+        sentences.append(f"too few trials to say for the {spoken(player)}, though all playthroughs of a version are "
+                         f"alike and differ from the other's ({_trials(own[0])}): {names}")  # fmt: skip
+    silent -= len(few)
     if silent:
         sentences.append(f"no difference found in {silent} other measures (p values corrected by Holm's method)")
     return sentences
@@ -255,9 +272,10 @@ def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure
         rank = test.p
     else:
         test, rank = welch(x, y), mann_whitney(x, y).p
+    exact = test.note == NO_VARIATION and test.p < 1
     return Row(
         level, a[0].player, b[0].player, measure, estimate(measure, a), estimate(measure, b),
-        "Fisher" if measure.rate else "Welch", test.statistic, test.p, rank, note=test.note,
+        "Fisher" if measure.rate else "exact" if exact else "Welch", test.statistic, test.p, rank, note=test.note,
     )  # fmt: skip
 
 
@@ -266,7 +284,9 @@ def shown(measure: Measure, value: float) -> str:
     if measure.ratio:
         return f"{round(value * 100, 1):g} %"
     text = f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-    return f"{text} {measure.unit}" if measure.unit and measure.unit != measure.name else text
+    if not measure.unit or measure.unit == measure.name:
+        return text
+    return f"{text} {measure.unit.removesuffix('s') if text == '1' else measure.unit}"
 
 
 def p_shown(p: float) -> str:
@@ -282,8 +302,9 @@ def spoken(player: str) -> str:
 def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
     """The row in words; p values in it are corrected ones."""
     player, name = spoken(row.player_a), row.measure.name
-    a, b = (shown(row.measure, v.value) for v in (row.a, row.b))
-    change = f"{name} {a} -> {b} ({p_shown(row.p_holm)})"
+    alike = ", no variation in either" if row.constant and not row.measure.rate else ""
+    alike += f", {DISAGREE}" if DISAGREE in row.note else ""
+    change = f"{_change(row)} ({p_shown(row.p_holm)}{alike})"
     if row.differs():
         if row.measure.key == "win_rate":
             harder = "harder" if row.higher == "a" else "easier"
@@ -292,13 +313,22 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
     if row.higher:
         text = f"no difference found for the {player}: {change}"
     else:
-        text = f"no difference for the {player}: {name} {a} in both"
+        text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
     return f"{text}; {_blind(row, family)}" if row.measure.rate else text
+
+
+def _change(row: Row) -> str:
+    a, b = (shown(row.measure, v.value) for v in (row.a, row.b))
+    return f"{row.measure.name} {a} -> {b}"
+
+
+def _trials(row: Row) -> str:
+    return f"{row.a.n} trials each" if row.a.n == row.b.n else f"{row.a.n} and {row.b.n} trials"
 
 
 def _blind(row: Row, family: int) -> str:
     """What a comparison of rates with this many trials cannot see."""
-    trials = f"{row.a.n} trials each" if row.a.n == row.b.n else f"{row.a.n} and {row.b.n} trials"
+    trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
     if gap is None:
         return f"{trials} are too few to see any difference"

@@ -4,12 +4,12 @@
 |---|---|---|
 | unfinishable | nobody finishes the level | problem |
 | never finishes | one player never does, others do | notice |
-| dead content | objects that nobody touches in any playthrough | notice |
+| dead content | objects that nobody touches in any playthrough, or monsters alone | notice |
 | deaths | where players die most, and of what | notice |
 | priority | a persona stays far from what is possible in its priority | problem, or notice if only on average |
 | indistinguishable | no measure of any player differs between two levels | notice |
 | no choice | all players take the same path | notice |
-| timeouts | playthroughs that come to no end | problem if most, else notice |
+| timeouts | playthroughs that come to no end, of all players, baselines included | notice |
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ FAR = 0.5
 
 FEW_TRIALS = 10
 """With fewer trials a player, levels are not called indistinguishable."""
+
+OUT_OF_BUDGET = "the search ended first: try more --iterations or another policy"
+"""What it means that a playthrough comes to no end."""
+
+COORDINATES = "places are (column, row) from the top left, both from 0"
+"""How findings name tiles."""
 
 DEATH_SHARE, TIMEOUT_SHARE, SAME_PATH = 0.1, 0.1, 0.9
 """Shares of playthroughs from which deaths, timeouts and a common path are worth a word."""
@@ -91,10 +97,13 @@ def find(
         found += finishing(level, here, judged, bounds)
         found += dead_content(level, here, (things or {}).get(level, ()))
         found += deaths(level, chosen)
-        found += timeouts(level, chosen)
+        found += timeouts(level, here)
         found += same_path(level, chosen)
-        for player, symbol in (priorities or {}).items():
-            if player in judged:
+        asked = {player: symbol for player, symbol in (priorities or {}).items() if player in judged}
+        for symbol in dict.fromkeys(asked.values()):
+            nothing = nothing_to_have(level, symbol, here, infos, bounds, (things or {}).get(level, ()))
+            found += nothing
+            for player in () if nothing else (p for p, s in asked.items() if s == symbol):
                 found += priority(level, player, symbol, here, infos, bounds)
     found += indistinguishable([r for r in records if r.player in judged], infos)
     return sorted(found, key=lambda f: f.severity != "problem")
@@ -111,7 +120,8 @@ def finishing(level: str, records: Sequence[Playthrough], judged: set[str], boun
             known.metrics.get("WON", 0) > 0 for (name, _), known in bounds.items() if name == level
         )
         rest = f"{lost} lost, {total - lost} came to no end"
-        aside = "; a plan that finishes it is known, so it is hard and not impossible" if possible else ""
+        aside = f"; {OUT_OF_BUDGET}" if total > lost else ""
+        aside += "; a plan that finishes it is known, so it is hard and not impossible" if possible else ""
         text = f"nobody finishes this level: {len(by_player)} players, {total} playthroughs, {rest}{aside}"
         numbers = {"playthroughs": total, "lost": lost, "unfinished": total - lost}
         return [Finding("problem", "unfinishable", level, text, numbers)]
@@ -122,14 +132,17 @@ def finishing(level: str, records: Sequence[Playthrough], judged: set[str], boun
             {"playthroughs": len(group), "lost": sum(r.lost for r in group)},
         )
         for player, group in by_player.items()
-        if player in judged and not any(r.won for r in group)
+        if player in judged and not any(r.won for r in group) and not all(r.unfinished for r in group)
     ]
 
 
 def dead_content(
     level: str, records: Sequence[Playthrough], things: Iterable[Thing | tuple[str, int, int]]
 ) -> list[Finding]:
-    """Objects that no player touches in any playthrough, one finding a kind; of exits `finishing` speaks."""
+    """Objects that the hero touches in no playthrough, those that monsters get apart from those that nobody does.
+
+    One finding for each kind; of exits `finishing` speaks.
+    """
     kinds: dict[str, list[tuple[int, int]]] = {}
     for kind, x, y in things:
         if kind != "exit":
@@ -137,20 +150,47 @@ def dead_content(
     touched = {(e.kind, e.x, e.y) for r in records for e in r.events}
     touched_kinds = {kind for kind, _, _ in touched}
     found = []
-    for kind, places in kinds.items():
+    for kind, places in kinds.items() if records else ():
         if kind.startswith("monster:") or kind == "portal":
-            dead = [] if kind in touched_kinds else places
+            left = [] if kind in touched_kinds else places
         else:
-            dead = [p for p in places if (kind, *p) not in touched]
-        if dead and records:
+            left = [p for p in places if (kind, *p) not in touched]
+        for dead, others in _by_others(kind, left, records):
             name = kind.removeprefix("monster:")
             some = "any" if len(dead) == len(places) else f"{len(dead)}"
             which = f"the only {name}" if len(places) == 1 else f"{some} of the {len(places)} {name}s"
             spots = ", ".join(f"({x}, {y})" for x, y in dead[:8]) + (", ..." if len(dead) > 8 else "")
-            text = f"nobody touches {which} in {len(records)} playthroughs: at {spots}"
+            who = "the hero never" if others else "nobody"
+            text = f"{who} touches {which} in {len(records)} playthroughs: at {spots}"
+            text += "".join(f"; {doing} in {n} of them" for doing, n in others.items())
             numbers = {"untouched": len(dead), "objects": len(places), "playthroughs": len(records)}
+            numbers |= {"by others": sum(others.values())} if others else {}
             found.append(Finding("notice", "dead content", level, text, numbers, tuple(dead)))
     return found
+
+
+def _by_others(
+    kind: str, places: Sequence[tuple[int, int]], records: Sequence[Playthrough]
+) -> list[tuple[list[tuple[int, int]], dict[str, int]]]:
+    """Places where the hero was not, in two groups: what nobody touched, and what monsters did, with who and how often.
+
+    A monster that the hero did not meet and that was slain was slain by others (`slain:KIND`, anywhere, as they walk).
+    """
+    slain = f"slain:{kind.removeprefix('monster:')}" if kind.startswith("monster:") else ""
+    doing: Counter[str] = Counter()
+    at: set[tuple[int, int]] = set()
+    for record in records:
+        seen: set[str] = set()
+        for e in record.events:
+            if slain and e.kind == slain:
+                seen.add("other monsters slay one")
+                at.update(places)
+            elif e.kind.startswith(f"{kind}:") and (e.x, e.y) in places:
+                seen.add(f"{e.kind.removeprefix(kind + ':')}s get there")
+                at.add((e.x, e.y))
+        doing.update(seen)
+    groups = [([p for p in places if p not in at], {}), ([p for p in places if p in at], dict(doing.most_common()))]
+    return [(dead, others) for dead, others in groups if dead]
 
 
 def deaths(level: str, records: Sequence[Playthrough]) -> list[Finding]:
@@ -174,22 +214,22 @@ def deaths(level: str, records: Sequence[Playthrough]) -> list[Finding]:
 
 
 def timeouts(level: str, records: Sequence[Playthrough]) -> list[Finding]:
-    """Players whose playthroughs come to no end, where the level has been finished at all."""
-    found: list[Finding] = []
+    """Playthroughs that come to no end where the level has been finished at all: one finding for all players."""
     if not any(r.won or r.outcome == "ended" for r in records):
-        return found
+        return []
+    parts: list[str] = []
+    stopped: list[Playthrough] = []
     for (_, player), group in grouped(records).items():
         open_ended = [r for r in group if r.unfinished]
-        share = len(open_ended) / len(group)
-        if share >= TIMEOUT_SHARE:
-            steps = sum(r.steps for r in open_ended) / len(open_ended)
-            text = (
-                f"{len(open_ended)} of {len(group)} playthroughs of the {spoken(player)} come to no end "
-                f"(they stop after {steps:.0f} steps on average)"
-            )
-            numbers = {"unfinished": len(open_ended), "playthroughs": len(group), "steps": steps}
-            found.append(Finding("problem" if share > 0.5 else "notice", "timeouts", level, text, numbers))
-    return found
+        if len(open_ended) / len(group) >= TIMEOUT_SHARE:
+            parts.append(f"{len(open_ended)} of {len(group)} of the {spoken(player)}")
+            stopped += open_ended
+    if not parts:
+        return []
+    steps = sum(r.steps for r in stopped) / len(stopped)
+    text = f"playthroughs come to no end (after {steps:.0f} steps on average): {', '.join(parts)}; {OUT_OF_BUDGET}"
+    numbers = {"unfinished": len(stopped), "playthroughs": len(records), "steps": steps}
+    return [Finding("notice", "timeouts", level, text, numbers)]
 
 
 def same_path(level: str, records: Sequence[Playthrough]) -> list[Finding]:
@@ -209,6 +249,36 @@ def same_path(level: str, records: Sequence[Playthrough]) -> list[Finding]:
     return [Finding("notice", "no choice", level, text, numbers, tuple(dict.fromkeys(usual[0][0])))]
 
 
+def nothing_to_have(
+    level: str, symbol: str, records: Sequence[Playthrough], infos: Sequence[Metric], bounds: Bounds,
+    things: Iterable[Thing | tuple[str, int, int]] = (),
+) -> list[Finding]:  # fmt: skip
+    """Of a priority that should be high nothing is ever seen, by any player or the solver: said once, as what it is."""
+    info, seen, solved = _info(symbol, infos), _seen(symbol, records), _solved(level, symbol, bounds)
+    if not seen or info.better == "lower" or max(seen + solved) > 0:
+        return []
+    word = info.name.partition(" ")[0]
+    kinds = [kind.partition(":")[0] for kind, _, _ in things]
+    count = sum(f"{kind}s" == word for kind in kinds)
+    what = f"0 of {count} {word}" if count else "0"
+    text = f"nobody gets any {info.name}: {what} in {len(seen)} playthroughs"
+    text += ", and none in the solver's plan" if solved else ""
+    numbers = {"objects": count, "playthroughs": len(seen)}
+    return [Finding("notice", "priority", level, text, numbers)]
+
+
+def _info(symbol: str, infos: Sequence[Metric]) -> Metric:
+    return next((m for m in infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
+
+
+def _seen(symbol: str, records: Sequence[Playthrough]) -> list[float]:
+    return [r.metrics[symbol] for r in records if symbol in r.metrics]
+
+
+def _solved(level: str, symbol: str, bounds: Bounds) -> list[float]:
+    return [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
+
+
 def priority(
     level: str, player: str, symbol: str, records: Sequence[Playthrough], infos: Sequence[Metric], bounds: Bounds
 ) -> list[Finding]:
@@ -216,18 +286,14 @@ def priority(
     own = [r for r in records if r.player == player and symbol in r.metrics]
     if not own:
         return []
-    info = next((m for m in infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
+    info = _info(symbol, infos)
     sign = -1.0 if info.better == "lower" else 1.0
-    known = [r.metrics[symbol] for r in records if symbol in r.metrics]
-    known += [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
+    known = _seen(symbol, records) + _solved(level, symbol, bounds)
     values = [r.metrics[symbol] for r in own]
     limit = max(known, key=lambda v: sign * v)
     best, mean = max(values, key=lambda v: sign * v), mean_interval(values)
     measure = Measure(symbol, info.name, lambda r: 0.0, info.better, info.unit, info.ratio)
     numbers = {"best": best, "mean": mean.value, "known": limit, "playthroughs": float(len(own))}
-    if sign > 0 and limit <= 0:
-        text = f"nothing to do for the {spoken(player)}: nobody gets any {info.name} in this level"
-        return [Finding("notice", "priority", level, text, numbers)]
     short = f"{shown(measure, limit)} is known to be possible"
     if _far(best, limit, sign):
         text = f"the {spoken(player)} cannot reach its priority: {info.name} {shown(measure, best)} at best"

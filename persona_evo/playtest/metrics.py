@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from persona_evo.games.core import Better, Metric
 from persona_evo.playtest.records import OUTCOMES, Playthrough
@@ -49,8 +49,8 @@ class Summary:
 
     win_rate: Wilson interval. metrics, steps, seconds, utility: means with Student t intervals (95 %).
     deaths: how often the game was lost, by cause. unfinished: playthroughs that ended before the game did.
-    proven: playthroughs whose plan the search proved to be the best. bound: the limit; over all levels the mean of the
-    levels' limits. ratio: mean utility / bound, None where there is no positive bound.
+    proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
+    limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
     """
 
     level: str
@@ -190,10 +190,16 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
 
 
 def _pooled(rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric]) -> Summary:
-    """One player over all levels; its bound is the trial-weighted mean of the levels' bounds if each level has one."""
+    """One player over all levels.
+
+    Bound and best utility are trial-weighted means of the levels' (the bound only if each level has one), so that they
+    can be held against each other and against the mean.
+    """
     known = [(s.bound, s.trials) for s, _ in rows if s.bound is not None]
     bound = None
     if len(known) == len(rows):
         total = sum(n for _, n in known)
         bound = Bound(sum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
-    return _summary(EVERY, [r for _, group in rows for r in group], infos, bound)
+    trials = sum(s.trials for s, _ in rows)
+    best = sum(s.best_utility * s.trials for s, _ in rows) / trials
+    return replace(_summary(EVERY, [r for _, group in rows for r in group], infos, bound), best_utility=best)

@@ -6,7 +6,7 @@ Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 |---|---|---|
 | a sample has fewer values than the test needs | 1 | "too few values" |
 | all values of both samples are the same | 1 | "no variation" |
-| each sample is constant, the constants differ | 0 (Welch) | "no variation" |
+| each sample is constant, the constants differ | that of the exact test of who has which | "no variation" |
 | a correlation with a constant sample | 1, r = 0 | "no variation" |
 
 Values have to be finite; ValueError otherwise. Distribution functions are in `distributions`.
@@ -111,12 +111,12 @@ def welch(a: Values, b: Values) -> Test:
     if x.min() == x.max() and y.min() == y.max():
         if x[0] == y[0]:
             return Test(0.0, 1.0, 0.0, NO_VARIATION)
-        return Test(math.copysign(math.inf, x[0] - y[0]), 0.0, 0.0, NO_VARIATION)
+        return Test(math.copysign(math.inf, x[0] - y[0]), _apart(len(x), len(y)), 0.0, NO_VARIATION)
     (x, y), _, _ = _scaled(x, y)
     u, v = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     difference = float(x.mean() - y.mean())
     if u + v == 0.0:  # variation so small beside the difference that no float holds their ratio
-        return Test(math.copysign(math.inf, difference), 0.0, 0.0, NO_VARIATION)
+        return Test(math.copysign(math.inf, difference), _apart(len(x), len(y)), 0.0, NO_VARIATION)
     t = difference / math.sqrt(u + v)
     largest = max(u, v)
     u, v = u / largest, v / largest
@@ -139,6 +139,8 @@ def mann_whitney(a: Values, b: Values) -> Test:
     u = float(ranks[:n].sum()) - n * (n + 1) / 2
     if not tied and min(n, m) <= 8:
         return Test(u, _exact_rank_p(u, n, m))
+    if x.min() == x.max() != y.min() == y.max():
+        return Test(u, _apart(n, m), 0.0, NO_VARIATION)
     total = n + m
     ties = float(sum(t**3 - t for t in tied))
     variance = n * m / 12 * ((total + 1) - ties / (total * (total - 1)))
@@ -168,6 +170,14 @@ def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> 
         weights.append(weights[-1] * (trials_a - k) * (total - k) // ((k + 1) * (trials_b - total + k + 1)))
     seen = weights[successes_a - low]
     return Test(difference, sum(w for w in weights if w <= seen) / sum(weights))
+
+
+def _apart(n: int, m: int) -> float:
+    """p of two samples that are a constant each: how likely n of one and m of another value fall apart by chance.
+
+    A t test has nothing to go by there, since it has no spread to compare with: its p would be 0 for any two values.
+    """
+    return fisher(n, n, 0, m).p
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

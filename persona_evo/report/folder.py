@@ -12,13 +12,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.analysis import Analysis
+from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import EVERY, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
@@ -68,28 +69,32 @@ def write(
     *,
     title: str = "Playtest",
     facts: Mapping[str, str] | None = None,
+    versions: Sequence[Row] = (),
     replays: bool = True,
     progress: Progress | None = None,
 ) -> Written:
     """Write the folder, which is made if it does not exist; files of the same names are written anew.
 
-    facts: how the playtest was made (seed, budget, versions). replays: also the animated replays, which are most of the
-    size. progress: told what is being drawn.
+    facts: how the playtest was made (seed, budget, versions). versions: rows of a comparison of the two levels, which
+    the page begins with. replays: also the animated replays, which are most of the size. progress: told what is being
+    drawn.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     write_records(folder / "traces.jsonl", analysis.records)
     write_tables(folder, analysis)
+    if versions:
+        tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions))
     written = Written(folder / "index.html")
     names = Names(folder / "pictures")
     _charts(names, analysis, written, progress)
-    _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress)
+    _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress, bool(versions))
     trials = len(analysis.records)
     page = Page(
         title=title,
         subtitle=f"{game.title}: {trials} playthroughs of {len({r.level for r in analysis.records})} levels",
         summaries=analysis.summaries, infos=analysis.infos, findings=analysis.findings, checks=analysis.checks,
-        pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
+        pictures=written.pictures, baseline=analysis.baseline, players=analysis.players, versions=versions,
         correlations=analysis.correlations, facts=facts or {}, notes=written.notes,
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
@@ -135,9 +140,9 @@ def _charts(names: Names, analysis: Analysis, written: Written, progress: Progre
 
 def _levels(
     names: Names, game: Game, levels: Mapping[str, Level], analysis: Analysis, written: Written, replays: bool,
-    progress: Progress | None,
+    progress: Progress | None, compared: bool = False,
 ) -> None:  # fmt: skip
-    """Heatmaps and replays of each persona in each level that is at hand."""
+    """Heatmaps and replays of each persona in each level that is at hand; compared: with the same colours in all."""
     for (name, player), group in grouped(analysis.records).items():
         level = levels.get(name)
         if player not in analysis.personas or level is None:
@@ -147,12 +152,23 @@ def _levels(
         if why:
             written.notes += [why] if why not in written.notes else []
         else:
-            path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"))
+            high = _most_visits(levels, analysis.records, player) if compared else None
+            path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"), high=high)
             if path is not None:
-                text = f"{player}: where it walks, {len(group)} playthroughs"
+                text = f"{player}{f' in {name}' if compared else ''}: where it walks, {len(group)} playthroughs"
                 written.pictures.append(Picture(name, "heatmap", path, text))
         if replays:
             _replays(names, game, level, group, written)
+
+
+def _most_visits(levels: Mapping[str, Level], records: Iterable[Playthrough], player: str) -> float:
+    """The most visits of a tile by a player in any level, on average."""
+    most = 0.0
+    for (name, who), group in grouped(records).items():
+        grid = levels[name].facts.get("grid") if name in levels else None
+        if who == player and grid is not None:
+            most = max(most, float(plots.visits(group, int(grid.height), int(grid.width)).max()))
+    return most
 
 
 def _replays(names: Names, game: Game, level: Level, group: list[Playthrough], written: Written) -> None:

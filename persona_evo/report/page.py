@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from persona_evo.games.core import Metric
 from persona_evo.playtest.compare import CorrelationRow, Row, headlines
-from persona_evo.playtest.findings import Finding
+from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
 from persona_evo.report import tables
@@ -75,6 +75,7 @@ def render(page: Page, folder: Path | None = None) -> str:
     """The page as text; `folder`: where it will stand if pictures are to be named and not embedded."""
     levels = list(dict.fromkeys(s.level for s in page.summaries if s.level != EVERY))
     parts = [
+        _versions(page, levels, folder),
         _checks(page.checks),
         _findings(page),
         _overview(page, levels, folder),
@@ -97,9 +98,10 @@ def render(page: Page, folder: Path | None = None) -> str:
 
 
 def _links(page: Page, levels: Sequence[str]) -> str:
-    links = [("#findings", "findings"), ("#overview", "overview")] if page.summaries else []
+    links = [("#versions", "what differs")] if page.versions else []
+    links += [("#findings", "findings"), ("#overview", "overview")] if page.summaries else []
     links += [(f"#level{number}", name) for number, name in enumerate(levels)]
-    links += [("#comparison", "comparison")] if page.baseline or page.players or page.versions else []
+    links += [("#comparison", "comparison")] if page.baseline or page.players else []
     links += [("#structure", "structure")] if page.correlations else []
     links += [("#made", "how it was made")] if page.facts or page.notes else []
     return "<nav>" + "".join(f'<a href="{where}">{escape(name)}</a>' for where, name in links) + "</nav>"
@@ -134,7 +136,8 @@ def _findings(page: Page) -> str:
         f"{escape(f.text)}</li>"
         for f in page.findings
     ]
-    return _section("findings", "Findings", f'<ul class="cards">{"".join(rows)}</ul>')
+    places = f'<p class="dim">{COORDINATES}</p>' if any(f.places for f in page.findings) else ""
+    return _section("findings", "Findings", f'<ul class="cards">{"".join(rows)}</ul>', places)
 
 
 def _overview(page: Page, levels: Sequence[str], folder: Path | None) -> str:
@@ -170,12 +173,13 @@ def _level(page: Page, name: str, number: int, folder: Path | None) -> str:
     own = [f for f in page.findings if f.level == name]
     words = f'<p class="dim">{len(own)} finding{"s" if len(own) != 1 else ""} on this level</p>' if own else ""
     table = _table(tables.summary_table(page.summaries, page.infos, name))
-    return _section(f"level{number}", name, words, _gallery(page.pictures, name, folder), table)
+    kinds = [kind for kind in KINDS if kind != "heatmap" or not _is_pair(page)]
+    return _section(f"level{number}", name, words, _gallery(page.pictures, name, folder, kinds), table)
 
 
-def _gallery(pictures: Sequence[Picture], level: str, folder: Path | None) -> str:
+def _gallery(pictures: Sequence[Picture], level: str, folder: Path | None, kinds: Sequence[str] = KINDS) -> str:
     rows = []
-    for kind in KINDS:
+    for kind in kinds:
         figures = "".join(_figure(p, folder) for p in pictures if p.level == level and p.kind == kind)
         if figures:
             rows.append(f'<div class="gallery {kind}">{figures}</div>')
@@ -230,12 +234,8 @@ def _table(table: Table, caption: str | None = None) -> str:
 
 def _comparisons(page: Page) -> str:
     parts: list[str] = []
-    if page.versions:
-        sentences = "".join(f"<li>{escape(s)}</li>" for s in headlines(page.versions))
-        parts.append(f'<h3>Two versions</h3><ul class="plain">{sentences}</ul>')
-        parts.append(_folded("all measures", _table(tables.comparison_table(page.versions, "Two versions"))))
     if page.baseline:
-        parts += ["<h3>Against the baseline</h3>", _table(tables.counts_table(page.baseline, "Levels, higher / lower"))]
+        parts += ["<h3>Against the baseline</h3>", _table(tables.counts_table(page.baseline))]
         parts.append(_folded("level by level", _table(tables.comparison_table(page.baseline, "Against the baseline"))))
     if page.players:
         keys = list(dict.fromkeys(r.measure.key for r in page.players))
@@ -244,6 +244,23 @@ def _comparisons(page: Page) -> str:
         rows = tables.comparison_table(page.players, "Between players", only_differing=True)
         parts.append(_folded("level by level, what differs", _table(rows)))
     return _section("comparison", "Comparison", *parts)
+
+
+def _versions(page: Page, levels: Sequence[str], folder: Path | None) -> str:
+    """What differs between two versions of a level, in words, and the heatmaps of both side by side."""
+    if not page.versions:
+        return ""
+    sentences = "".join(f"<li>{escape(s)}</li>" for s in headlines(page.versions))
+    maps = [[p for p in page.pictures if p.kind == "heatmap" and p.level == name] for name in levels]
+    pairs = zip(*maps, strict=False) if _is_pair(page) else ()
+    beside = "".join(f'<div class="gallery pair">{"".join(_figure(p, folder) for p in pair)}</div>' for pair in pairs)
+    rows = _folded("all measures", _table(tables.comparison_table(page.versions, "A and B")))
+    return _section("versions", "What differs", f'<ul class="plain">{sentences}</ul>', beside, rows)
+
+
+def _is_pair(page: Page) -> bool:
+    """Whether the page is about two versions of a level, so that their pictures stand side by side."""
+    return bool(page.versions) and len({s.level for s in page.summaries} - {EVERY}) == 2
 
 
 def _folded(title: str, content: str) -> str:

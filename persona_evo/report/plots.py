@@ -157,10 +157,12 @@ def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[n
 
 
 def heatmap(
-    game: Game, level: Level, records: Sequence[Playthrough], path: Path | str, title: str | None = None
-) -> Path | None:
+    game: Game, level: Level, records: Sequence[Playthrough], path: Path | str, title: str | None = None,
+    high: float | None = None,
+) -> Path | None:  # fmt: skip
     """Where the avatar was, one player in one level, in the manner of the paper's figure 5.
 
+    high: visits of the darkest colour, for pictures that are to be compared; the most of this one if not given.
     None where the game does not draw heatmaps or has no places; the caller tells so (see `skipped`).
     """
     if skipped(game, level, records):
@@ -174,13 +176,25 @@ def heatmap(
     ax = figure.subplots()
     player = records[0].player
     module = drawing(game)
-    layer = module.heatmap(ax, grid, counts, _plain(title if title is not None else player)) if module else None
+    shared = {} if high is None else {"high": high}
+    text = _plain(title if title is not None else player)
+    layer = module.heatmap(ax, grid, counts, text, **shared) if module else None
+    _number(ax, int(grid.width), int(grid.height))
     if layer is not None and hasattr(layer, "cmap"):
         bar = figure.colorbar(layer, ax=ax, fraction=0.05, pad=0.03)
         bar.locator = MaxNLocator(4)
         bar.ax.tick_params(labelsize=8)
         bar.set_label("visits a playthrough", fontsize=8)
     return _save(figure, path)
+
+
+def _number(ax: Axes, width: int, height: int) -> None:
+    """Columns along the top and rows at the side, as findings count them."""
+    step = 5 if max(width, height) > 12 else 2
+    ax.set_xticks(range(0, width, step))
+    ax.set_yticks(range(0, height, step))
+    ax.tick_params(labelsize=6, length=2, pad=1, colors="#6b7280", top=True, labeltop=True, bottom=False,
+                   labelbottom=False)  # fmt: skip
 
 
 def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:

@@ -69,6 +69,7 @@ tr.total th, tr.total td { border-top: 2px solid var(--line); font-weight: 600; 
 .bar b { position: absolute; top: -2px; width: 3px; height: 10px; margin-left: -1.5px; background: var(--accent); }
 .gallery { display: grid; gap: 14px; margin: 14px 0; align-items: start; }
 .gallery.heatmap { grid-template-columns: repeat(auto-fill, minmax(225px, 1fr)); }
+.gallery.pair { grid-template-columns: repeat(2, minmax(0, 1fr)); max-width: 700px; }
 .gallery.replay { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); }
 figure { margin: 0; padding: 8px; border-radius: 8px; background: #ffffff; border: 1px solid var(--line); }
 figure img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
@@ -91,7 +92,8 @@ dd { margin: 0; overflow-wrap: anywhere; }
   .chart figure { overflow-x: auto; }
   .chart img { max-height: none; }
   .chart .wide img { width: 720px; max-width: none; }
-  .gallery.heatmap, .gallery.replay { grid-template-columns: repeat(2, 1fr); }
+  .gallery.heatmap, .gallery.pair { grid-template-columns: repeat(2, minmax(0, 1fr)); max-width: 700px; }
+.gallery.replay { grid-template-columns: repeat(2, 1fr); }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; }
 }

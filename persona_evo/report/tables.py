@@ -15,7 +15,7 @@ from typing import TextIO
 
 from persona_evo.games.core import Metric
 from persona_evo.playtest.compare import CorrelationRow, Row, counts, matrix, p_shown, shown
-from persona_evo.playtest.findings import Finding
+from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
@@ -27,20 +27,24 @@ ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": 
 
 @dataclass
 class Table:
-    """A table of texts. The first column is left-aligned, the others right-aligned unless named in `left`."""
+    """A table of texts. The first column is left-aligned, the others right-aligned unless named in `left`.
+
+    keys: how many columns at the start say what a row is about.
+    """
 
     title: str
     headers: Sequence[str]
     rows: list[list[str]]
     notes: list[str] = field(default_factory=list)
     left: frozenset[int] = frozenset()
+    keys: int = 1
 
     def render(self, width: int | None = None) -> str:
-        """The table as lines; columns beyond `width` follow in further blocks that repeat the first column."""
+        """The table as lines; columns beyond `width` follow in further blocks that repeat the columns of `keys`."""
         grid = [[clean(cell) for cell in row] for row in [list(self.headers), *self.rows]]
         widths = [max(columns(row[i]) for row in grid) for i in range(len(self.headers))]
         lines = [clean(self.title)] if self.title else []
-        for block in _blocks(widths, width):
+        for block in _blocks(widths, width, self.keys):
             if len(lines) > 1:
                 lines.append("")
             head, *body = (self._line(row, block, widths) for row in grid)
@@ -89,18 +93,20 @@ def interval(measure: Measure, value: Interval) -> str:
     return f"{text} ± {value.half:.{digits}f}" if value.n > 1 else text
 
 
-def summary_lines(summary: Summary, infos: Sequence[Metric] = ()) -> dict[str, str]:
-    """What a summary says, as label -> text, in the order of reports."""
+def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
+    """What a summary says, as label -> text, in the order of reports. without: symbols that are left out."""
     by_symbol = {m.symbol: m for m in infos}
     lines = {"win rate": interval(_measure("win_rate", "win rate", ratio=True, rate=True), summary.win_rate)}
     for symbol, value in summary.metrics.items():
+        if symbol in without:
+            continue
         info = by_symbol.get(symbol)
         label = f"{symbol} {info.name}" if info else symbol
         lines[label] = interval(_measure(symbol, label, ratio=bool(info and info.ratio)), value)
     if not any(m.clock and summary.metrics.get(m.symbol) == summary.steps for m in infos):
         lines["steps"] = interval(_measure("steps", "steps"), summary.steps)
     lines["utility"] = interval(_measure("utility", "utility"), summary.utility)
-    lines["best utility"] = f"{summary.best_utility:.3f}"
+    lines["best utility" if summary.level != EVERY else "best of each level"] = f"{summary.best_utility:.3f}"
     lines["limit"] = _limit(summary)
     lines["share of limit"] = _share(summary.ratio)
     lines["deaths"] = ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
@@ -109,10 +115,16 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = ()) -> dict[str, s
     return lines
 
 
-def summary_table(summaries: Sequence[Summary], infos: Sequence[Metric] = (), level: str = EVERY) -> Table:
-    """One level (or all together), measures down and players across, as in the paper's table II."""
+def summary_table(
+    summaries: Sequence[Summary], infos: Sequence[Metric] = (), level: str = EVERY, brief: bool = False
+) -> Table:
+    """One level (or all together), measures down and players across, as in the paper's table II.
+
+    brief: metrics that are 0 for everybody, or that only say the win rate again, are left out.
+    """
     chosen = [s for s in summaries if s.level == level]
-    lines = {s.player: summary_lines(s, infos) for s in chosen}
+    zero, again = _silent(chosen) if brief else ([], [])
+    lines = {s.player: summary_lines(s, infos, {*zero, *again}) for s in chosen}
     labels = list(dict.fromkeys(label for row in lines.values() for label in row))
     if all(s.bound is None for s in chosen):
         labels = [label for label in labels if label not in ("limit", "share of limit")]
@@ -120,34 +132,58 @@ def summary_table(summaries: Sequence[Summary], infos: Sequence[Metric] = (), le
     name = "all levels" if level == EVERY else level
     title = f"{name} · {'–'.join(str(n) for n in dict.fromkeys((trials[0], trials[-1])))} trials" if trials else name
     rows = [[label, *(lines[player].get(label, "–") for player in lines)] for label in labels]
-    return Table(title, ["", *lines], rows, ["means ± half the 95 % interval; rates with Wilson's interval in %"])
+    notes = ["means ± half the 95 % interval; rates with Wilson's interval in %"]
+    notes += [f"0 for all: {', '.join(zero)}"] if zero else []
+    return Table(title, ["", *lines], rows, notes)
+
+
+def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
+    """Symbols of the metrics that are always 0 for every player, and of those that are the win rate by another name."""
+    symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
+    values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
+    zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
+    again = [k for k, found in values.items() if k == "WON" and all(v.value == s.win_rate.value for v, s in found)]
+    return [k for k in zero if k not in again], again
 
 
 def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differing: bool = False) -> Table:
-    """Rows of a comparison, one a line; p values corrected by Holm's method."""
+    """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named."""
     chosen = [r for r in rows if r.differs() or not only_differing]
+    several = len({r.level for r in rows}) > 1
     body = [
-        [r.level, f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a, r.measure.name,
+        [*([r.level] if several else []),
+         f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a, r.measure.name,
          interval(r.measure, r.a), interval(r.measure, r.b), r.test, p_shown(r.p_holm), p_shown(r.p_rank_holm),
          "*" if r.differs() else "", r.note]
         for r in chosen
     ]  # fmt: skip
-    headers = ["level", "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
-    left = frozenset({1, 2, 5, 8, 9})
-    return Table(title, headers, body, [f"{len(rows)} rows compared; p corrected by Holm; * differs (p < 0.05)"], left)
+    headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
+    left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
+    notes = [f"{len(rows)} rows compared; p corrected by Holm; * differs (p < 0.05)"]
+    return Table(title, headers, body, notes, left, keys=2 + several)
 
 
-def counts_table(rows: Sequence[Row], title: str = "evolved against baseline", corrected: bool = False) -> Table:
-    """Levels in which a player is significantly higher / lower than its baseline, as in the paper's table III."""
+def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) -> Table:
+    """Levels in which a player is significantly better / worse than its baseline, after the paper's table III.
+
+    Where neither is better the numbers are higher / lower, and the row says so.
+    """
     found = counts(rows, corrected=corrected)
-    names = {r.measure.key: r.measure.name for r in rows}
+    measured = {r.measure.key: r.measure for r in rows}
     players = list(dict.fromkeys(player for _, player in found))
+    bases = dict.fromkeys(r.player_b.rpartition("/")[2] for r in rows)
+    totals = sorted({total for _, _, total in found.values()})
     body = []
-    for key, name in names.items():
+    for key, measure in measured.items():
         cells = [found.get((key, player)) for player in players]
-        body.append([name, *(f"{c[0]} / {c[1]} of {c[2]}" if c else "–" for c in cells)])
+        turned = [c[1::-1] if c and measure.better == "lower" else c for c in cells]
+        name = measure.name + (" (higher / lower)" if measure.better == "neutral" else "")
+        body.append([name, *(f"{c[0]} / {c[1]}" if c else "–" for c in turned)])
     how = "corrected by Holm" if corrected else "not corrected, as in the paper"
-    return Table(title, ["higher / lower", *players], body, [f"levels with p < 0.05, {how}"])
+    count = "–".join(str(n) for n in dict.fromkeys((totals[0], totals[-1]))) if totals else "0"
+    head = f"better / worse, of {count} level{'' if count == '1' else 's'}"
+    title = title or f"against the baseline: {', '.join(bases)}"
+    return Table(title, [head, *players], body, [f"levels with p < 0.05, {how}"])
 
 
 def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> Table:
@@ -185,7 +221,8 @@ def findings_text(findings: Sequence[Finding]) -> str:
     """Findings as lines, problems first."""
     if not findings:
         return "no findings"
-    return "\n".join(clean(f"{f.severity}: {f.level}: {f.text}") for f in findings)
+    lines = [clean(f"{f.severity}: {f.level}: {f.text}") for f in findings]
+    return "\n".join([*lines, *([f"({COORDINATES})"] if any(f.places for f in findings) else [])])
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
@@ -261,12 +298,12 @@ def _share(ratio: float | None) -> str:
     return "below 0 %" if ratio < 0 else f"{ratio * 100:.1f} %"
 
 
-def _blocks(widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Columns in blocks that fit into `width`, each starting with column 0."""
-    blocks = [[0]]
-    for i in range(1, len(widths)):
+def _blocks(widths: Sequence[int], width: int | None, keys: int = 1) -> list[list[int]]:
+    """Columns in blocks that fit into `width`, each starting with the first `keys` columns."""
+    blocks = [list(range(keys))]
+    for i in range(keys, len(widths)):
         used = sum(widths[k] + 2 for k in blocks[-1]) + widths[i]
-        if width is not None and used > width and len(blocks[-1]) > 1:
-            blocks.append([0])
+        if width is not None and used > width and len(blocks[-1]) > keys:
+            blocks.append(list(range(keys)))
         blocks[-1].append(i)
     return blocks

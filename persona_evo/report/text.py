@@ -16,16 +16,16 @@ NOTICES = 15
 
 
 def summary_text(analysis: Analysis, width: int | None = None) -> str:
-    """Tables, findings and requirements for a terminal of `width` columns (its own width if not given)."""
+    """Findings, tables and requirements for a terminal of `width` columns (its own width if not given)."""
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
     columns = width or shutil.get_terminal_size((100, 24)).columns
-    shown = [tables.summary_table(analysis.summaries, analysis.infos, EVERY if len(levels) > 1 else levels[0])]
+    whole = EVERY if len(levels) > 1 else levels[0]
+    shown = [tables.summary_table(analysis.summaries, analysis.infos, whole, brief=True)]
     if len(levels) > 1:
         shown.append(level_table(analysis))
-    if analysis.baseline:
-        shown.append(tables.counts_table(analysis.baseline, "against the baseline"))
-    parts = [table.render(columns) for table in shown]
-    parts.append("findings\n" + _findings(analysis.findings))
+        if analysis.baseline:
+            shown.append(tables.counts_table(analysis.baseline))
+    parts = ["findings\n" + _findings(analysis.findings), *(table.render(columns) for table in shown)]
     if analysis.checks:
         parts.append(tables.check_table(analysis.checks).render(columns))
     return "\n\n".join(parts)

@@ -72,7 +72,8 @@ class Run:
             RunError: the folder cannot be made.
         """
         moment = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
-        words = (str(config["game"]), str(config["persona"]["name"]), f"s{config['seed']}")
+        game = str(config["game"]).replace("\\", "/").rpartition("/")[2]
+        words = (game, str(config["persona"]["name"]), f"s{config['seed']}")
         name = "-".join([moment, *(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words)])
         folder = _fresh(root, name)
         lock = Lock(folder).acquire()

@@ -35,7 +35,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ran = typed(folder, *EVOLVE)
     assert ran.code == 0, ran
     assert "seed 7" in ran.err and "formula " in ran.out and "simplified" in ran.out and "train01" in ran.out
-    assert "generation 2/2" in ran.err
+    assert "generation 2/2" in ran.err and "starts from: " in ran.err
     (made,) = (folder / "runs").iterdir()
     assert f"{made}/policy.json".endswith(next(x for x in ran.out.split() if x.endswith("policy.json")))
     return made
@@ -129,7 +129,7 @@ def test_replays_and_pictures_without_a_seed_given(here: Path, capsys: pytest.Ca
     ran = run(capsys, "playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2, "--iterations", 80,
               "--jobs", 1, "--bound-seconds", 0)  # fmt: skip
     assert ran.code == 0, ran.err
-    (folder,) = (here / "playtests").iterdir()
+    (folder,) = (here / "runs" / "playtests").iterdir()
     kept = json.loads((folder / "playtest.json").read_text())
     assert f"seed {kept['seed']}" in ran.err and f"seed {kept['seed']}" in ran.out
     gifs = list((folder / "pictures").glob("*.gif"))
@@ -234,3 +234,15 @@ def test_other_ways_to_solve(method: str, here: Path, capsys: pytest.CaptureFixt
     assert "tiny: utility 1 " in ran.out and "TO=1" in ran.out
     assert ("seed 3" in ran.err) == (method in ("random", "flat"))
     assert run(capsys, *line).out.split(" in ")[0] == ran.out.split(" in ")[0]
+
+
+def test_a_level_from_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = run(capsys, "level", "new", "cave")
+    assert made.code == 0 and "goblin wizard" in made.out and "level check cave.txt" in made.out
+    checked = run(capsys, "level", "check", "cave.txt")
+    assert checked.code == 0 and checked.err == "" and "1 level is fine" in checked.out
+    assert "largest distance in moves" in checked.out
+    solved = run(capsys, "solve", "cave.txt", "--persona", "treasure_collector", "--seconds", 3)
+    assert "won in" in solved.out and "J,x,y" in solved.out
+    (here / "open.txt").write_text("XXXXXX\n H T e\nXXXXXX\n")
+    assert "no wall at the edge of the board: 1 tile (line:column 2:1)" in run(capsys, "level", "check", "open.txt").err

@@ -79,3 +79,21 @@ def test_unknown_preset_and_place() -> None:
         EvolutionSettings.of("modrn")
     with pytest.raises(SettingsError, match=r"^here\.json:3"):
         EvolutionSettings.from_dict({"elites": -1}, Place("here.json", 3))
+
+
+@pytest.mark.parametrize(
+    ("population", "together"), [(100, (3, 5)), (60, (3, 5)), (25, (1, 1)), (10, (0, 0))]
+)
+def test_small_islands_have_fitting_elites_and_migrants(population: int, together: tuple[int, int]) -> None:
+    s = EvolutionSettings.of("modern", population=population)
+    assert (s.elites, s.migrants) == together
+    given = EvolutionSettings.of("modern", population=20, elites=2)
+    assert (given.elites, given.migrants) == (2, 1)
+
+
+def test_what_is_given_and_does_not_fit_is_told_with_all_rules_at_once() -> None:
+    with pytest.raises(SettingsError) as e:
+        EvolutionSettings.of("modern", population=24, islands=5, elites=3, migrants=5)
+    said = str(e.value)
+    assert "multiple of islands (5)" in said and "elites (3)" in said and "migrants (5)" in said
+    assert "use 25 or more, or --islands 1" in said

@@ -235,3 +235,11 @@ def test_minidungeons_1_files_load_with_what_was_mapped() -> None:
     (level,) = mapsets.resolve(get("minidungeons2"), [str(shared("levels/md1/map03.txt"))])
     assert any("'r' -> 'T'" in warning for warning in level.warnings)
     assert level.facts["grid"].hero == (10, 12)
+
+
+def test_sets_may_stand_in_a_table_of_their_own(game: Game, here: Path) -> None:
+    (here / "s.toml").write_text('[sets]\nnight = ["train01", "my levels/map2"]\n[about]\nx = "y"\n')
+    assert names(game, "s.toml#night") == ["train01", "map2"] == names(game, "s.toml")
+    (here / "bad.toml").write_text("[sets]\nnight = 3\n")
+    assert "'night' is not a set of levels" in wrong(game, "bad.toml")
+    assert "FILE.toml#NAME" in wrong(game, "nigth")

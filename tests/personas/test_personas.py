@@ -9,8 +9,9 @@ import pytest
 
 from persona_evo.errors import FormulaError, InputError, PersonaError
 from persona_evo.formula import parse
+from persona_evo.games import registry
 from persona_evo.games.core import Game, Metric
-from persona_evo.personas import Persona, Stage, catalog, combine, load, resolve, template
+from persona_evo.personas import Persona, Stage, catalog, combine, extremes, load, resolve, template
 
 
 def _never(*_: Any) -> Any:
@@ -180,5 +181,47 @@ def test_explanations_add_up(tmp_path: Path) -> None:
         assert row.utility == pytest.approx(sum(value for _, value in row.parts))
         assert [term for term, _ in row.parts] == ["GOLD", "-0.01 * ST", "-5 * DEAD"]
     staged = persona(tmp_path, STAGED)
+    for row in template.explain(staged, template.samples(TOY, staged)):
+        assert row.utility == pytest.approx(sum(value for _, value in row.parts))
     stages = {row.label: row.stage for row in template.explain(staged, template.samples(TOY, staged))}
     assert stages["all metrics low"] == "collect" and stages["best case"] == "hurry"
+
+
+def test_the_best_case_is_the_highest_that_there_is(tmp_path: Path) -> None:
+    for utility, best in (
+        ("0.6 * GOLD + 0.2 * HITS - 2 * DEAD", 0.6 + 0.2 * template.COUNT),
+        ("1 - abs(GOLD - 0.25) - DEAD", 1.0),
+        ("if(HITS >= 3, 0, GOLD) - 0.01 * ST", 1.0),
+        ("GOLD * (1 - GOLD * DEAD)", 1.0),
+    ):
+        p = persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility))
+        rows = template.explain(p, template.samples(TOY, p))
+        (found,) = [row.utility for row in rows if row.label == "best case"]
+        assert found == pytest.approx(best) and found >= max(row.utility for row in rows)
+
+
+def test_the_best_case_of_many_metrics_is_climbed_to() -> None:
+    symbols = [f"M{i}" for i in range(12)]
+    utility = parse(" + ".join(f"({i % 3 - 1}) * {s}" for i, s in enumerate(symbols)) + " + M0 * M11")
+    state = extremes.highest(utility, dict.fromkeys(symbols, (0.0, 1.0)), dict.fromkeys(symbols, 0.0))
+    assert utility.evaluate(state) == 4.0
+
+
+@pytest.mark.parametrize(
+    ("utility", "said"),
+    [
+        ("GOLD - 5 * DEAD", []),
+        ("60 * GOLD - 2 * DEAD", ["death may not matter", "worth 60"]),
+        ("GOLD", ["does not read DEAD"]),
+        ("0.1 * GOLD - DEAD", ["differ by 0.1"]),
+        ("GOLD - 0.5 * DEAD", ["death may not matter: a dead state can be worth 0.5"]),
+    ],
+)
+def test_doubtful_utilities_are_told(tmp_path: Path, utility: str, said: list[str]) -> None:
+    found = template.warnings(TOY, persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility)))
+    assert len(found) == len(said) and all(part in text for part, text in zip(said, found, strict=True))
+
+
+def test_no_persona_of_the_catalog_is_doubtful() -> None:
+    game = registry.get("minidungeons2")
+    assert [w for p in catalog() for w in template.warnings(game, p)] == []

@@ -24,7 +24,10 @@ def test_summaries_per_level_and_over_all() -> None:
     assert list(one.metrics) == ["ST", "TO", "TU", "WON"] and one.metrics["ST"] == one.steps
     assert one.ratio == pytest.approx(one.utility.value)
     assert every.trials == 20 and every.win_rate.value == 0.75
-    assert every.bound == Bound(0.75, False) and every.best_utility == max(r.utility for r in records[:10])
+    assert every.bound == Bound(0.75, False) and every.best_utility == pytest.approx(
+        (rows[0].best_utility + rows[2].best_utility) / 2
+    )
+    assert every.best_utility < max(rows[0].best_utility, rows[2].best_utility)
 
 
 def test_a_limit_missing_for_one_level_leaves_the_whole_without_one() -> None:
@@ -101,6 +104,24 @@ def test_verdict_of_a_harder_level() -> None:
     assert win.verdict == "B is harder for the monster killer: win rate 100 % -> 62 % (p < 0.0001)"
     assert "easier" in compare.compare_levels(b, a, INFOS)[0].verdict
     assert compare.headlines(rows)[0] == win.verdict and "seconds" not in {r.measure.key for r in rows}
+
+
+def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
+    def versions(trials: int) -> list[compare.Row]:
+        return compare.compare_levels(
+            [played("a", steps=10, trial=i) for i in range(trials)],
+            [played("b", steps=14, trial=i) for i in range(trials)], INFOS, ("a", "b"),
+        )  # fmt: skip
+
+    steps = next(r for r in versions(3) if r.measure.key == "steps")
+    assert (steps.test, steps.p, steps.p_rank) == ("exact", pytest.approx(0.1), pytest.approx(0.1))
+    assert not steps.differs() and steps.constant
+    said = " ".join(compare.headlines(versions(3)))
+    assert "too few trials to say for the runner" in said and "(3 trials each): steps 10 -> 14" in said
+    assert "p <" not in said
+    many = " ".join(compare.headlines(versions(50)))
+    assert "b changes what the runner does: steps 10 -> 14 (p < 0.0001, no variation in either)" in many
+    assert "too few" not in many.partition(";")[0]
 
 
 def test_verdict_of_no_difference_says_what_could_not_be_seen() -> None:

@@ -40,9 +40,12 @@ def test_games_that_only_end_are_not_called_unfinishable() -> None:
 def test_one_player_never_finishes() -> None:
     records = group("one", "runner", 5, 5) + [played(player="collector", outcome="running", steps=200)] * 5
     found = find(records, INFOS)
-    assert kinds(found) == ["timeouts", "never finishes"] and found[0].severity == "problem"
-    assert "5 of 5 playthroughs of the collector come to no end" in found[0].text
-    assert find(records, INFOS, players=["runner"]) == []
+    assert kinds(found) == ["timeouts"] and found[0].severity == "notice"
+    assert "come to no end (after 200 steps on average): 5 of 5 of the collector" in found[0].text
+    assert "--iterations" in found[0].text
+    assert kinds(find(records, INFOS, players=["runner"])) == ["timeouts"], "a baseline's, too"
+    lost = group("one", "runner", 5, 5) + [played(player="collector", outcome="lost")] * 2
+    assert kinds(find(lost, INFOS)) == ["never finishes"]
 
 
 def test_dead_content_by_place_and_by_kind() -> None:
@@ -61,6 +64,18 @@ def test_dead_content_by_place_and_by_kind() -> None:
         "nobody touches the only trap in 2 playthroughs: at (7, 7)",
     ]
     assert found[0].places == ((5, 6),) and found[0].numbers["untouched"] == 1
+
+
+def test_what_monsters_get_is_not_called_untouched() -> None:
+    events = [Event(3, "treasure:ogre", 3, 5), Event(9, "slain:wizard", 8, 8), Event(9, "trap:goblin", 7, 7)]
+    things = {"one": [("treasure", 3, 5), ("treasure", 2, 2), ("monster:wizard", 4, 4), ("trap", 7, 7)]}
+    found = find([played(events=events), played(), played(events=events[:1])], INFOS, things=things)
+    assert [f.text for f in found] == [
+        "nobody touches 1 of the 2 treasures in 3 playthroughs: at (2, 2)",
+        "the hero never touches 1 of the 2 treasures in 3 playthroughs: at (3, 5); ogres get there in 2 of them",
+        "the hero never touches the only wizard in 3 playthroughs: at (4, 4); other monsters slay one in 1 of them",
+        "the hero never touches the only trap in 3 playthroughs: at (7, 7); goblins get there in 1 of them",
+    ]
 
 
 def test_many_dead_objects_are_cut_short() -> None:
@@ -104,8 +119,17 @@ def test_a_priority_out_of_reach() -> None:
 
 
 def test_a_priority_that_nobody_can_have() -> None:
-    (found,) = find([played(treasure=0)] * 3, INFOS, priorities={"runner": "TO"})
-    assert found.text == "nothing to do for the runner: nobody gets any treasures opened in this level"
+    records = [played(treasure=0)] * 3 + [played(treasure=0, player="runner/ucb1")] * 2
+    both = {"runner": "TO", "runner/ucb1": "TO"}
+    (found,) = find(records, INFOS, priorities=both)
+    assert found.text == "nobody gets any treasures opened: 0 in 5 playthroughs"
+    things = {"one": [("treasure", x, 1) for x in range(5)]}
+    solved = {("one", "runner"): Bound(0.0, False, {"TO": 0.0})}
+    texts = [f.text for f in find(records, INFOS, priorities=both, things=things, bounds=solved)]
+    said = "nobody gets any treasures opened: 0 of 5 treasures in 5 playthroughs, and none in the solver's plan"
+    assert texts.count(said) == 1 and len(texts) == 2
+    known = {("one", "runner"): Bound(1.0, True, {"TO": 1.0})}
+    assert all("nobody gets" not in f.text for f in find(records, INFOS, priorities=both, bounds=known))
 
 
 def test_a_priority_where_less_is_better() -> None:

@@ -149,8 +149,9 @@ def test_holm_keeps_order_and_never_lowers(p_values: list[float]) -> None:
 def test_constants_and_tiny_samples_are_defined() -> None:
     same, other = [0.1] * 5, [0.3] * 5
     assert statistics.welch(same, same) == (0, 1, 0, statistics.NO_VARIATION)
-    assert statistics.welch(same, other) == (-math.inf, 0, 0, statistics.NO_VARIATION)
-    assert statistics.welch([0.0, 1e-300], [1e300, 1e300]) == (-math.inf, 0, 0, statistics.NO_VARIATION)
+    assert statistics.welch(same, other) == (-math.inf, 2 / math.comb(10, 5), 0, statistics.NO_VARIATION)
+    assert statistics.welch([0.0, 1e-300], [1e300, 1e300]) == (-math.inf, 1 / 3, 0, statistics.NO_VARIATION)
+    assert statistics.mann_whitney(same[:3], other[:3]) == (0, 0.1, 0, statistics.NO_VARIATION)
     assert statistics.welch([1.0], [2.0, 3.0]) == (0, 1, 0, statistics.TOO_FEW)
     assert statistics.mann_whitney(same, same)[1:] == (1, 0, statistics.NO_VARIATION)
     assert statistics.mann_whitney(same, other).p < 0.05

@@ -77,9 +77,10 @@ def test_everything_is_escaped_and_closed(full: Page) -> None:
     read = Reader(page.render(full))
     assert "script" not in read.tags and EVIL in read.text
     assert len(full.correlations) > 0 and "Structure and results" in read.text
-    for part in ("Requirements", "Findings", "Overview", "Comparison", "Two versions", "How it was made"):
+    for part in ("Requirements", "Findings", "Overview", "Comparison", "What differs", "How it was made"):
         assert part in read.text
-    assert read.text.index("Findings") < read.text.index("Overview")
+    order = ["What differs", "Findings", "Overview"]
+    assert [read.text.index(f"{part}\n") for part in order] == sorted(read.text.index(f"{part}\n") for part in order)
 
 
 def test_links_lead_to_parts_that_exist(full: Page) -> None:
@@ -162,3 +163,16 @@ def test_a_level_that_changed_since_is_told_and_not_drawn(tmp_path: Path) -> Non
     silent = dataclasses.replace(game, draw=None)
     quiet = folder.write(tmp_path, silent, [level], analysis)
     assert len(quiet.notes) == 2 and all(game.title in note for note in quiet.notes)
+
+
+def test_two_versions_begin_with_what_differs_and_the_heatmaps_side_by_side(tmp_path: Path) -> None:
+    game = registry.get("minidungeons2")
+    levels = [game.load(text, name) for text, name in ((LEVEL, "before"), (TURNED, "after"))]
+    rows = [walked(game, level, list(level_moves), trial=k) for k in range(3)
+            for level, level_moves in ((levels[0], "EEEE"), (levels[1], "E"))]  # fmt: skip
+    versions = compare.compare_levels(rows[::2], rows[1::2], game.metrics, ("before", "after"))
+    written = folder.write(tmp_path, game, levels, analyse(game, levels, rows), versions=versions, replays=False)
+    text = written.page.read_text(encoding="utf-8")
+    assert 0 < text.index('id="versions"') < text.index('class="gallery pair"') < text.index('id="findings"')
+    assert text.count('class="gallery pair"') == 1 and 'class="gallery heatmap"' not in text
+    assert (tmp_path / "comparison.csv").is_file()

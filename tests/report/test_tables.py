@@ -95,11 +95,11 @@ def test_rates_show_wilsons_interval() -> None:
 def test_tables_of_the_paper() -> None:
     rows = compare.versus_baseline(RECORDS, [("runner", "collector")], INFOS)
     counted = tables.counts_table(rows)
-    assert ["win rate", "1 / 0 of 1"] in counted.rows
+    assert ["win rate", "1 / 0"] in counted.rows and counted.headers[0] == "better / worse, of 1 level"
     square = tables.matrix_table(rows, "win_rate")
     assert square.rows == [["runner", "–", "1"], ["collector", "0", "–"]]
     only = tables.comparison_table(rows, only_differing=True)
-    assert len(only.rows) < len(rows) and all(row[8] == "*" for row in only.rows)
+    assert len(only.rows) < len(rows) and all(row[7] == "*" for row in only.rows)
 
 
 def test_requirements_and_findings() -> None:
@@ -145,3 +145,31 @@ def test_correlations_are_cut_and_say_so() -> None:
     table = tables.correlation_table(rows, limit=1)
     assert len(table.rows) == 1 and table.notes[0].startswith(f"1 of {len(rows)} correlations")
     assert len(tables.correlation_rows(rows)) == len(rows)
+
+
+def test_a_comparison_of_one_level_keeps_player_and_measure_in_every_block() -> None:
+    rows = compare.compare_levels(group("a", "runner", 10, 10), group("b", "runner", 2, 10, steps=40), INFOS)
+    table = tables.comparison_table(rows)
+    assert "level" not in table.headers and table.keys == 2
+    heads = [line for line in table.render(60).splitlines() if line.startswith("players")]
+    assert len(heads) > 1 and all(line.split()[:2] == ["players", "measure"] for line in heads)
+
+
+def test_what_is_always_nothing_or_said_twice_is_left_out_of_a_brief_table() -> None:
+    brief = tables.summary_table(SUMMARIES, INFOS, "one", brief=True)
+    assert "0 for all: TU" in brief.notes
+    labels = {row[0] for row in brief.rows}
+    assert not labels & {"TU teleports used", "WON won"} and "TO treasures opened" in labels
+    assert {"TU teleports used", "WON won"} <= {row[0] for row in tables.summary_table(SUMMARIES, INFOS, "one").rows}
+
+
+def test_where_less_is_better_the_lower_one_counts_as_better() -> None:
+    quick, slow = group("one", "runner", 10, 10, steps=10), group("one", "runner/ucb1", 10, 10, steps=40)
+    table = tables.counts_table(compare.versus_baseline(quick + slow, [("runner", "runner/ucb1")], INFOS))
+    assert table.title == "against the baseline: ucb1" and ["steps", "1 / 0"] in table.rows
+    assert any(row[0] == "teleports used (higher / lower)" for row in table.rows)
+
+
+def test_places_are_explained_once() -> None:
+    text = tables.findings_text([Finding("notice", "k", "a", "at (8, 17)", places=((8, 17),))] * 2)
+    assert text.count("(column, row)") == 1

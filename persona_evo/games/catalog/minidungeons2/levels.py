@@ -362,5 +362,5 @@ def _check_way(grid: Grid, source: str, allow_unreachable: bool) -> Grid:
         place=place,
         found=found,
         expected="a way from 'H' to 'e' by walking and through the portals",
-        hint="open a wall, or load the level with allow_unreachable to only be warned",
+        hint="open a wall, or be only warned: --allow-unreachable (in Python allow_unreachable=True)",
     )

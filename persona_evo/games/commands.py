@@ -1,0 +1,35 @@
+"""Command lines to copy: with the game that they are about, however it was named."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import Game
+
+UNSEEN = "test"
+"""The set of levels that a policy has not been trained on, where a game ships one."""
+
+
+def command(game: Game, *words: object) -> str:
+    """A command line of the program, with `--game` where the game is not the one that is meant without it."""
+    typed = ["persona-evo", *(str(word) for word in words if str(word))]
+    if game.name != registry.DEFAULT:
+        typed += ["--game", _near(registry.address(game))]
+    return shlex.join(typed)
+
+
+def unseen(game: Game, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Levels to playtest with in a command line: the game's own to test with, else these, else a word for some."""
+    return (UNSEEN,) if UNSEEN in mapsets.shipped(game).sets else otherwise or ("YOUR_LEVELS",)
+
+
+def _near(address: str) -> str:
+    """An address with its file named as seen from the current folder, where that is below it."""
+    file, colon, attribute = address.rpartition(":")
+    here = os.getcwd()
+    if not colon or not file.endswith(".py") or not Path(file).is_relative_to(here):
+        return address
+    return f"{os.path.relpath(file, here)}:{attribute}"
