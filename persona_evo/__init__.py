@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Plan,
         Player,
         Policy,
+        Reproduction,
         Results,
         SearchSettings,
         Solution,
@@ -54,7 +55,9 @@ if TYPE_CHECKING:
         plan,
         player,
         playtest_levels,
+        reproduce,
         resume_evolution,
+        resume_reproduction,
         solve,
     )
 
@@ -72,6 +75,7 @@ __all__ = [
     "Plan",
     "Player",
     "Policy",
+    "Reproduction",
     "Results",
     "SearchSettings",
     "Solution",
@@ -87,7 +91,9 @@ __all__ = [
     "plan",
     "player",
     "playtest_levels",
+    "reproduce",
     "resume_evolution",
+    "resume_reproduction",
     "solve",
 ]
 

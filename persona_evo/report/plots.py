@@ -141,6 +141,24 @@ def hall_of_fame(members: Sequence[tuple[int, float]], path: Path | str) -> Path
     return _save(figure, path)
 
 
+def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], path: Path | str, label: str) -> Path:
+    """Bars of whole numbers made of parts, as in the paper's figure 3. parts: name -> its number in each bar."""
+    figure = _figure(2.6 + 0.5 * len(names), 4.0)
+    ax = figure.subplots()
+    base = np.zeros(len(names))
+    for k, (part, values) in enumerate(parts.items()):
+        height = np.asarray(values, dtype=np.float64)
+        ax.bar(range(len(names)), height, 0.72, bottom=base, color=_colour(k), hatch=_hatch(k), edgecolor="white",
+               linewidth=0.6, label=_plain(part))  # fmt: skip
+        base += height
+    ax.set_xticks(range(len(names)), [_plain(n) for n in names], rotation=45 if len(names) > 6 else 0, fontsize=9)
+    ax.set_ylabel(label)
+    _tidy(ax, "y")
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside right center", frameon=False, fontsize=9)
+    return _save(figure, path)
+
+
 def drawing(game: Game) -> Any | None:
     """The game's module for drawing, or None where it has none."""
     return importlib.import_module(game.draw.partition(":")[0]) if game.draw else None

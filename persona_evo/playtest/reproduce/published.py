@@ -51,7 +51,8 @@ class Published:
     the formulas as printed. table2: kind -> measure -> (mean, half interval) of each persona, percent and seconds.
     table3: measure -> (maps higher, maps lower) of each persona. table4: kind -> measure -> rows of counts, -1 where
     the count is not known. digests: of the maps' files. limits: map -> (utility, turns) of the best plan of each
-    persona; won: metrics that all of these plans end with, turns: the metric that counts their turns.
+    persona; won: metrics that all of these plans end with, turns: the metric that counts their turns. objects: numbers
+    of the structure that figure 3 shows.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Published:
     limits: Mapping[str, Sequence[Sequence[float]]]
     won: Mapping[str, float]
     turns: str
+    objects: tuple[str, ...]
 
     @property
     def maps(self) -> tuple[str, ...]:
@@ -117,6 +119,7 @@ def load(name: str) -> Published:
         limits={key: value["limit"] for key, value in data["maps"].items()},
         won={key: float(value) for key, value in data["won"].items()},
         turns=data["turns"],
+        objects=tuple(data["objects"]),
     )
 
 

@@ -318,7 +318,8 @@ def _claims(m: Material, scores: Sequence[Score]) -> list[str]:
         if here.here.value <= mine.here.value:
             text += f"it has the most here ({mine.here.value:.1f} %)"
         else:
-            text += f"the {title(m, here.persona)} has more here ({here.here.value:.1f} % against {mine.here.value:.1f} %)"
+            most = f"{here.here.value:.1f} % against {mine.here.value:.1f} %"
+            text += f"the {title(m, here.persona)} has more here ({most})"
         if paper.persona == persona.name:
             text += ", as it has in the paper" if here.here.value <= mine.here.value else ", not so in the paper"
         else:
