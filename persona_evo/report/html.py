@@ -56,12 +56,11 @@ def figure(path: Path, caption: str, folder: Path | None = None) -> str:
 
 def table(table: Table, caption: str | None = None) -> str:
     """A table that scrolls sideways where it is too wide; its notes below."""
-    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in table.headers)
+    left = [" class=left" if i in table.left else "" for i in range(len(table.headers))]
+    head = "".join(f'<th scope="col"{left[i]}>{escape(h)}</th>' for i, h in enumerate(table.headers))
     body = ""
     for row in table.rows:
-        cells = "".join(
-            f'<td{" class=left" if i in table.left else ""}>{escape(cell)}</td>' for i, cell in enumerate(row) if i
-        )
+        cells = "".join(f"<td{left[i]}>{escape(cell)}</td>" for i, cell in enumerate(row) if i)
         body += f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
     notes = "".join(f'<p class="dim">{escape(note)}</p>' for note in table.notes)
     title = escape(table.title if caption is None else caption)

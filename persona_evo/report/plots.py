@@ -91,16 +91,16 @@ def win_rates(summaries: Sequence[Summary], path: Path | str) -> Path:
 
 
 def fitness(rows: Sequence[Mapping[str, Any]], path: Path | str, limit: float | None = None) -> Path:
-    """Fitness over generations from the rows of a journal: best (line) and mean (dotted) of each island.
+    """Fitness over generations (from 1) from the rows of a journal: best (line) and mean (dotted) of each island.
 
     limit: the best fitness that is possible or known, drawn as a line.
     """
     islands = sorted({int(r["island"]) for r in rows})
-    figure = _figure(7.6, 4.4)
+    figure = _figure(6.6, 4.4)
     ax = figure.subplots()
     for island in islands:
         own = sorted((r for r in rows if int(r["island"]) == island), key=lambda r: int(r["generation"]))
-        when = [int(r["generation"]) for r in own]
+        when = [int(r["generation"]) + 1 for r in own]
         ax.plot(when, [float(r["best"]) for r in own], color=_colour(island), label=f"island {island}", linewidth=1.6,
                 marker="o" if len(own) == 1 else "")  # fmt: skip
         ax.plot(when, [float(r["mean"]) for r in own], color=_colour(island), linestyle=":", linewidth=1.2)
@@ -115,7 +115,7 @@ def fitness(rows: Sequence[Mapping[str, Any]], path: Path | str, limit: float | 
     ax.set_ylabel("fitness (solid: best, dotted: mean)")
     _whole(ax)
     if islands:
-        ax.legend(fontsize=8, frameon=False, loc="lower right")
+        figure.legend(loc="outside lower center", ncols=min(6, len(islands) + 1), fontsize=8, frameon=False)
     _tidy(ax, "both")
     return _save(figure, path)
 

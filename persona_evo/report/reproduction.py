@@ -79,9 +79,9 @@ def write(material: Material, progress: Progress | None = None) -> Report:
              ("evolution", "evolution"), ("levels", "levels"), ("compared", "maps compared")]  # fmt: skip
     parts = [
         html.section("agreement", "Agreement with the paper", _standing(m), html.lines(words)),
-        html.section("table2", "Table II: average scores", html.table(two), html.table(played_table(m))),
+        html.section("table2", "Table II: average scores", _dense(html.table(two)), html.table(played_table(m))),
         html.section("table3", "Table III: evolved against UCB1", html.table(three)),
-        html.section("table4", "Table IV: personas against each other", _grid([html.table(t) for t in four])),
+        html.section("table4", "Table IV: personas against each other", _dense(_grid([html.table(t) for t in four]))),
         _evolution(folder, m),
         _levels(folder, m),
         _compared(folder, m),
@@ -137,7 +137,7 @@ def _score(s: Score) -> str:
 
 def _shown(row: Row, value: Interval) -> str:
     if row.key == "seconds":
-        digits = 2 if value.value >= 0.1 else 4
+        digits = 1 if value.value >= 10 else 3
     else:
         digits = 3 if row.key == "utility" else 1
     return f"{value.value:.{digits}f} ± {value.half:.{digits}f}"
@@ -172,9 +172,9 @@ def table4(m: Material, pairs: Sequence[Pair], row: Row) -> Table:
                 c = by_key.get((kind, a.name, b.name))
                 line.append(NONE if c is None else f"{'?' if c.paper is None else c.paper} | {c.here}")
         rows.append(line)
-    heads = [*_short(m), *(f"{short} UCB1" for short in _short(m))]
+    heads = [*_short(m), *(f"{short} B" for short in _short(m))]
     unknown = any(c.paper is None for c in by_key.values())
-    note = "paper | here; maps in which the row's persona is significantly higher than the column's"
+    note = "paper | here; maps in which the row's persona is significantly higher than the column's, B: baselines"
     return Table(row.name, ["", *heads], rows, [note + ("; ? not legible in the paper's text" if unknown else "")])
 
 
@@ -264,7 +264,7 @@ def _evolution(folder: _Folder, m: Material) -> str:
     folder.layout("equations", equations)
     return html.section(
         "evolution", "Evolution", html.lines(results.convergence_words(m, found)),
-        f'<div class="gallery chart">{"".join(figures)}</div>', html.table(runs_table), html.table(equations),
+        f'<div class="grids chart">{"".join(figures)}</div>', html.table(runs_table), html.table(equations),
     )  # fmt: skip
 
 
@@ -348,11 +348,12 @@ def _compared(folder: _Folder, m: Material) -> str:
         caption = f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"
         parts.append(f'<div class="gallery chart">{html.figure(path, caption)}</div>')
         maps = []
-        for label in labels:
+        for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
             file = folder.figure(f"heatmap_{name}_{label}")
-            drawn = plots.heatmap(m.game, level, groups[name, label], file)
+            who = title(m, persona)
+            drawn = plots.heatmap(m.game, level, groups[name, label], file, who)
             if drawn is not None:
-                maps.append(html.figure(drawn, f"Figure {5 + number}: {label} in {name}"))
+                maps.append(html.figure(drawn, f"Figure {5 + number} ({letter}): {who} in {name}"))
         parts.append(f'<div class="gallery heatmap">{"".join(maps)}</div>' if maps else "")
     return html.section("compared", f"Personas in {' and '.join(chosen)}", *parts)
 
@@ -380,7 +381,7 @@ def _cross(folder: _Folder, m: Material) -> str:
         note = "row: the map that the policy was evolved on; column: the map that is played"
         table = _matrix(f"{title(m, persona)}: mean utility", matrix, note)
         folder.layout(f"cross_transfer_{persona}", table)
-        parts.append(html.folded(title(m, persona), html.table(table)))
+        parts.append(html.folded(title(m, persona), _dense(html.table(table))))
     return html.section("cross", "Cross tables", *parts)
 
 
@@ -467,6 +468,10 @@ def _short(m: Material) -> list[str]:
 
 def _grid(content: Sequence[str]) -> str:
     return f'<div class="grids">{"".join(f"<div>{c}</div>" for c in content)}</div>'
+
+
+def _dense(content: str) -> str:
+    return f'<div class="dense">{content}</div>'
 
 
 def _width() -> int:
