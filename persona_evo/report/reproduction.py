@@ -17,6 +17,7 @@ from html import escape
 from pathlib import Path
 
 from persona_evo.evolve.winner import versions
+from persona_evo.games.mapsets import shipped
 from persona_evo.playtest.metrics import grouped, summarise
 from persona_evo.playtest.reproduce import cross, results
 from persona_evo.playtest.reproduce.course import Material
@@ -413,8 +414,8 @@ def facts(m: Material) -> dict[str, str]:
     found = {
         "command": " ".join(_command(m)),
         "seed": str(s.seed),
-        "protocol": f"{s.protocol}: {s.runs} runs of each persona, {e.generations} generations of {e.population} on "
-                    f"{e.islands} islands",
+        "protocol": f"{s.protocol}: {s.runs} run{'s' * (s.runs > 1)} of each persona, {e.generations} generations of "
+                    f"{e.population} on {e.islands} islands",
         "training levels": ", ".join(level.name for level in m.training),
         "evolution": f"{s.iterations} iterations a playthrough",
         "playtest": f"{s.trials} trials of each player in each level, {s.playtest_iterations} iterations a playthrough",
@@ -431,7 +432,10 @@ def facts(m: Material) -> dict[str, str]:
             f"{c.evolution.population} with {c.iterations} iterations a playthrough"
         )
     if m.differing:
-        found["limits"] = f"best plans that the solver found in {s.bound_seconds:g} s for each level and persona"
+        found["limits"] = (
+            f"best plans that the solver found in {s.bound_seconds:g} s for each level and persona, or that were played"
+            if s.bound_seconds else "best playthroughs of the playtest; the solver was not asked"
+        )  # fmt: skip
     else:
         found["limits"] = "proven for the paper's maps, plans of up to 200 turns"
     found["versions"] = ", ".join(f"{k} {v}" for k, v in versions(m.game).items())
@@ -443,8 +447,11 @@ def _command(m: Material) -> Iterator[str]:
     yield f"persona-evo reproduce {s.study} --protocol {s.protocol} --seed {s.seed} --runs {s.runs}"
     yield f"--trials {s.trials} --generations {s.evolution.generations} --population {s.evolution.population}"
     yield f"--iterations {s.iterations} --playtest-iterations {s.playtest_iterations}"
-    if s.cross is not None:
-        yield "--cross"
+    yield f"--bound-seconds {s.bound_seconds:g}"
+    yield from ("--quick",) * s.quick
+    yield from ("--cross",) * (s.cross is not None)
+    if not m.differing or m.levels[0].name not in shipped(m.game).levels:
+        yield "--levels DIR"
 
 
 def _standing(m: Material) -> str:

@@ -137,9 +137,12 @@ class _Ledger:
         """Iterations a second of this process."""
         return self.worked / (time.monotonic() - self.started) if self.worked else None
 
-    def teller(self, name: str, end: float | None = None) -> Callable[[float, str], None]:
-        """What to call with the share of a part that is done; end: moment at which it is ended anyway."""
-        before, first = self.worked, [-1.0]
+    def teller(self, name: str, end: float | None = None, fresh: bool = False) -> Callable[[float, str], None]:
+        """What to call with the share of a part that is done.
+
+        end: moment at which it is ended anyway. fresh: nothing of it was done before this process.
+        """
+        before, first = self.worked, [0.0 if fresh else -1.0]
 
         def tell(share: float, detail: str) -> None:
             weight = self.left.get(name, 0.0)
@@ -230,7 +233,7 @@ class Course:
         outcome = evolution.ended(folder) if begun else None
         if outcome is None:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
-            tell = self.ledger.teller(name, end)
+            tell = self.ledger.teller(name, end, fresh=not begun)
 
             def progress(p: evolution.Progress) -> None:
                 tell((p.generation + 1) / p.target, f"generation {p.generation + 1}/{p.target}, "
@@ -276,7 +279,7 @@ class Course:
     def _playtest(
         self, name: str, folder: str, players: Sequence[Player], trials: int, budget: Budget | None = None
     ) -> batch.Results:
-        tell = self.ledger.teller(name)
+        tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
             self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
             budget=budget or self.settings.playtest_budget, settings=self.settings.search, jobs=self.jobs,

@@ -45,7 +45,8 @@ class Settings:
     study: name of the publication's file. protocol: preset of the evolution, which also decides the rules of the
     search. runs: independent evolutions of each persona. trials: playthroughs of each player in each level.
     iterations: of the search in the evolution; playtest_iterations: in the playtests. bound_seconds: for the solver,
-    where limits are not known. cross: None for no cross tables.
+    where limits are not known. cross: None for no cross tables. quick: the budgets are those of a first look, but for
+    what was given.
     """
 
     study: str
@@ -58,6 +59,7 @@ class Settings:
     playtest_iterations: int
     bound_seconds: float
     cross: Cross | None = None
+    quick: bool = False
 
     def __post_init__(self) -> None:
         for name in ("runs", "trials", "iterations", "playtest_iterations"):
@@ -101,7 +103,7 @@ class Settings:
         r, t, i, p = (u if g is None else g for g, u in zip(given, usual, strict=True))
         b = (0.3 if quick else 10.0) if bound_seconds is None else bound_seconds
         return cls(
-            study, protocol, seed, r, t, evolution, i, p, b, _cross(protocol, quick, t, i) if cross else None
+            study, protocol, seed, r, t, evolution, i, p, b, _cross(protocol, quick, t, i) if cross else None, quick
         )
 
     @property
