@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Plan,
         Player,
         Policy,
+        Reproduction,
         Results,
         SearchSettings,
         Solution,
@@ -55,7 +56,9 @@ if TYPE_CHECKING:
         plan,
         player,
         playtest_levels,
+        reproduce,
         resume_evolution,
+        resume_reproduction,
         solve,
     )
 
@@ -73,6 +76,7 @@ __all__ = [
     "Plan",
     "Player",
     "Policy",
+    "Reproduction",
     "Results",
     "SearchSettings",
     "Solution",
@@ -88,7 +92,9 @@ __all__ = [
     "plan",
     "player",
     "playtest_levels",
+    "reproduce",
     "resume_evolution",
+    "resume_reproduction",
     "solve",
 ]
 

@@ -29,6 +29,10 @@ from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.batch import Player
 from persona_evo.playtest.compare import Row, compare_levels, headlines
+from persona_evo.playtest.reproduce import course
+from persona_evo.playtest.reproduce import published as publications
+from persona_evo.playtest.reproduce import settings as reproductions
+from persona_evo.playtest.reproduce.course import Material
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
 from persona_evo.search.plan import Plan, Planner
@@ -52,6 +56,7 @@ __all__ = [
     "Plan",
     "Player",
     "Policy",
+    "Reproduction",
     "Results",
     "SearchSettings",
     "Solution",
@@ -67,7 +72,9 @@ __all__ = [
     "plan",
     "player",
     "playtest_levels",
+    "reproduce",
     "resume_evolution",
+    "resume_reproduction",
     "solve",
     "tree_policy",
 ]
@@ -404,6 +411,78 @@ def solve(level: LevelLike, persona: PersonaLike, *, seconds: float = 10.0) -> S
     (chosen,) = _levels(game, level)[:1]
     limits.warm_up(game, chosen)
     return solve_level(game, chosen, who.utility, seconds=seconds)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A published experiment, run again: everything that was evolved and played, the page, and a summary."""
+
+    material: Material
+    page: Path
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def reproduce(
+    study: str = "minidungeons",
+    protocol: str = "paper",
+    levels: str | Path | None = None,
+    *,
+    folder: str | Path | None = None,
+    jobs: int = -1,
+    backend: str = "loky",
+    duration: float | None = None,
+    progress: Callable[[course.Progress], None] | None = None,
+    drawing: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Reproduction:
+    """Run a published experiment again and write a report on it; the same call goes on after any stop.
+
+    Args:
+        study: "minidungeons".
+        protocol: "paper" or "modern".
+        levels: a folder with the publication's maps; without it levels of the project stand in.
+        folder: for everything; `reproduction-<study>-<protocol>` if not given.
+        jobs, backend: of `playtest_levels`; without influence on the result.
+        duration: seconds; evolutions share what the playtests leave of it.
+        progress: told how far everything is. drawing: told what is being drawn.
+        settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,
+            bound_seconds (see `playtest.reproduce.settings`).
+    """
+    chosen = reproductions.Settings.of(study, protocol, **settings)
+    published = publications.load(study)
+    loaded = reproductions.levels_for(published, registry.get(published.game), levels)
+    target = Path(folder) if folder is not None else Path(f"reproduction-{study}-{protocol}")
+    return _reproduce(target, chosen, loaded, jobs, backend, duration, progress, drawing)
+
+
+def resume_reproduction(
+    folder: str | Path,
+    *,
+    jobs: int = -1,
+    backend: str = "loky",
+    duration: float | None = None,
+    progress: Callable[[course.Progress], None] | None = None,
+    drawing: Callable[[str], None] | None = None,
+) -> Reproduction:
+    """Continue a reproduction with nothing but its folder (arguments as for `reproduce`)."""
+    settings, levels = reproductions.reopen(Path(folder))
+    return _reproduce(Path(folder), settings, levels, jobs, backend, duration, progress, drawing)
+
+
+def _reproduce(
+    folder: Path, settings: reproductions.Settings, levels: Sequence[Level], jobs: int, backend: str,
+    duration: float | None, progress: course.Tell | None, drawing: Callable[[str], None] | None,
+) -> Reproduction:  # fmt: skip
+    from persona_evo.report import reproduction as report
+
+    material = course.Course(
+        folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress
+    ).run()
+    written = report.write(material, drawing)
+    return Reproduction(material, written.page, written.text)
 
 
 def as_results(played: batch.Results) -> Results:

@@ -26,6 +26,8 @@ SMALL = {
     "playtest my_levels/": "--trials 2 --iterations 200 --no-pictures --jobs 1 --bound-seconds 0 --seed 1",
     "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
     "solve after.txt": "--seconds 1",
+    "reproduce minidungeons": "--generations 1 --population 10 --iterations 30 --playtest-iterations 60 --trials 2 "
+    "--jobs 1 --bound-seconds 0",
 }
 """What is added to each command; a command of the README that is not here fails the test."""
 

@@ -27,13 +27,14 @@ from persona_evo.cli import (
     persona,
     playtest,
     policy,
+    reproduce,
     solve,
 )
 from persona_evo.cli.parser import Parser
 from persona_evo.cli.say import Progress, note
 from persona_evo.errors import PersonaEvoError
 
-COMMANDS = (demo, persona, level, evolve, policy, playtest, compare, solve, formula, doctor)
+COMMANDS = (demo, persona, level, evolve, policy, playtest, compare, solve, reproduce, formula, doctor)
 """In the order in which they are met."""
 
 ABOUT = """\

@@ -58,8 +58,9 @@ class Outcome:
 
     folder: of the run. status: FINISHED, DEADLINE or INTERRUPTED. generations: how many there are. best: fittest of
     the hall of fame, None if no generation was finished. policy: the policy file, None after an interruption.
-    priority: mean of the metric that the persona is about, in the comparison at the end. found_in_start: the policy is
-    one of the formulas that the first population was given, at least in its canonical form.
+    priority: mean of the metric that the persona is about, in the comparison at the end; utility: of the utility.
+    found_in_start: the policy is one of the formulas that the first population was given, at least in its canonical
+    form.
     """
 
     folder: Path
@@ -68,6 +69,7 @@ class Outcome:
     best: Individual | None
     policy: Path | None = None
     priority: float | None = None
+    utility: float | None = None
     found_in_start: bool = False
 
     def __str__(self) -> str:
@@ -86,6 +88,7 @@ def evolve(
     seed: int,
     *,
     root: Path = Path("runs"),
+    name: str | None = None,
     search: SearchSettings | None = None,
     budget: Budget | None = None,
     jobs: int = 1,
@@ -104,6 +107,7 @@ def evolve(
         settings: of the evolution.
         seed: everything follows from it.
         root: folder of run folders.
+        name: of the run's folder; made of the moment, the persona and the seed if not given.
         search, budget: of each playthrough; the search's preset is that of the evolution unless given.
         jobs, backend, address: see `parallel.Workers`; without influence on the result.
         deadline: moment on `time.monotonic` after which no generation is begun that would not end before it.
@@ -118,11 +122,11 @@ def evolve(
         raise SettingsError("an evolution needs levels", found="none", expected="at least one")
     if search is None:
         search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.anytime()
-    name = game_name or game.name
+    registered = game_name or game.name
     utility: Formula = persona.utility
-    spec = FitnessSpec.of(name, levels, utility, search, budget or Budget(), persona.priority)
+    spec = FitnessSpec.of(registered, levels, utility, search, budget or Budget(), persona.priority)
     config = {
-        "game": name,
+        "game": registered,
         "game_version": game.version,
         "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
         "seed": seed,
@@ -132,7 +136,7 @@ def evolve(
         **spec_to_dict(spec),
         "versions": winners.versions(game),
     }
-    with Workers(jobs, backend, address) as workers, runs.Run.create(root, config) as run:
+    with Workers(jobs, backend, address) as workers, runs.Run.create(root, config, name=name) as run:
         return _work(run, Fitness(spec, workers), deadline, progress)
 
 
@@ -176,7 +180,7 @@ def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: Evo
                 **options: Any) -> tuple[Outcome, list[Outcome]]:  # fmt: skip
     """`settings.runs` independent runs with the seeds seed, seed + 1, ...; (the best, all).
 
-    The best is that whose winner has the best mean of the persona's core priority on fresh seeds; of equals the first.
+    The best is that whose winner has the best mean of the persona's core priority on fresh seeds (see `best_run`).
     A deadline or Ctrl-C ends the series.
     """
     outcomes: list[Outcome] = []
@@ -188,9 +192,34 @@ def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: Evo
 
 
 def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
-    """The outcome with the best core priority; those without a policy count as worst."""
+    """The outcome with the best core priority, of equals the one with the best utility, of these the first.
+
+    Those without a policy count as worst.
+    """
     sign = -1.0 if any(m.symbol == priority and m.better == "lower" for m in game.metrics) else 1.0
-    return max(outcomes, key=lambda o: float("-inf") if o.priority is None else sign * o.priority)
+    worst = float("-inf")
+
+    def rank(o: Outcome) -> tuple[float, float]:
+        return worst if o.priority is None else sign * o.priority, worst if o.utility is None else o.utility
+
+    return max(outcomes, key=rank)
+
+
+def ended(folder: Path) -> Outcome | None:
+    """The outcome of a run that has come to a policy, at its target or at a deadline; None before that.
+
+    Raises:
+        RunError, PolicyError: a file is damaged.
+    """
+    checkpoint = runs.read_checkpoint(folder)
+    if checkpoint is None:
+        return None
+    before = _policy_of(folder, checkpoint.generation + 1)
+    if before is None:
+        return None
+    state = _state_of(folder, checkpoint)
+    status = FINISHED if state.generation + 1 >= checkpoint.target else DEADLINE
+    return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
 
 
 def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str]:
@@ -342,13 +371,15 @@ def _progress(
 
 
 def _state(run: runs.Run) -> State | None:
-    if run.checkpoint is None:
-        return None
+    return None if run.checkpoint is None else _state_of(run.folder, run.checkpoint)
+
+
+def _state_of(folder: Path, checkpoint: runs.Checkpoint) -> State:
     try:
-        return State.from_json(run.checkpoint.state)
+        return State.from_json(checkpoint.state)
     except (KeyError, TypeError, ValueError) as e:
         raise RunError(
-            "the checkpoint's state is damaged", place=Place(str(run.folder / runs.CHECKPOINT)), found=str(e),
+            "the checkpoint's state is damaged", place=Place(str(folder / runs.CHECKPOINT)), found=str(e),
             hint="restore the file from a copy",
         ) from e  # fmt: skip
 
@@ -380,7 +411,7 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
     done, best = state.generation + 1, state.hall[0]
     if status == INTERRUPTED:
         return Outcome(run.folder, status, done, best)
-    before = _policy_of(run, done)
+    before = _policy_of(run.folder, done)
     if before is not None:
         return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
@@ -389,7 +420,9 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
         policy = run.finish(text, done)
     except KeyboardInterrupt:
         return Outcome(run.folder, INTERRUPTED, done, best)
-    return Outcome(run.folder, status, done, best, policy, winner.priority, _in_start(run, policy))
+    return Outcome(
+        run.folder, status, done, best, policy, winner.priority, winner.utility, _in_start(run, policy)
+    )
 
 
 def _in_start(run: runs.Run, path: Path) -> bool:
@@ -400,18 +433,18 @@ def _in_start(run: runs.Run, path: Path) -> bool:
     return any(found == canonical(parse(text)) for text in run.config.get("first", ()))
 
 
-def _policy_of(run: runs.Run, generations: int) -> tuple[Path, float] | None:
-    """The policy that this run ended with before, with its core priority, if no generation has come since."""
+def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | None] | None:
+    """The policy that a run ended with, its core priority and its utility, if no generation has come since."""
     from persona_evo.store import policies
 
-    path = runs.policy_of(run.folder)
+    path = runs.policy_of(folder)
     if path is None:
         return None
-    facts = policies.read(path).run
-    if facts.get("generations") != generations:
+    policy = policies.read(path)
+    if policy.run.get("generations") != generations:
         return None
-    values = facts.get("priority", {}).values()
-    return path, sum(values) / max(1, len(values))
+    values = policy.run.get("priority", {}).values()
+    return path, sum(values) / max(1, len(values)), policy.mean
 
 
 def summary(config: Mapping[str, Any]) -> str:

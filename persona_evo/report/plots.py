@@ -91,16 +91,16 @@ def win_rates(summaries: Sequence[Summary], path: Path | str) -> Path:
 
 
 def fitness(rows: Sequence[Mapping[str, Any]], path: Path | str, limit: float | None = None) -> Path:
-    """Fitness over generations from the rows of a journal: best (line) and mean (dotted) of each island.
+    """Fitness over generations (from 1) from the rows of a journal: best (line) and mean (dotted) of each island.
 
     limit: the best fitness that is possible or known, drawn as a line.
     """
     islands = sorted({int(r["island"]) for r in rows})
-    figure = _figure(7.6, 4.4)
+    figure = _figure(6.6, 4.4)
     ax = figure.subplots()
     for island in islands:
         own = sorted((r for r in rows if int(r["island"]) == island), key=lambda r: int(r["generation"]))
-        when = [int(r["generation"]) for r in own]
+        when = [int(r["generation"]) + 1 for r in own]
         ax.plot(when, [float(r["best"]) for r in own], color=_colour(island), label=f"island {island}", linewidth=1.6,
                 marker="o" if len(own) == 1 else "")  # fmt: skip
         ax.plot(when, [float(r["mean"]) for r in own], color=_colour(island), linestyle=":", linewidth=1.2)
@@ -115,7 +115,7 @@ def fitness(rows: Sequence[Mapping[str, Any]], path: Path | str, limit: float | 
     ax.set_ylabel("fitness (solid: best, dotted: mean)")
     _whole(ax)
     if islands:
-        ax.legend(fontsize=8, frameon=False, loc="lower right")
+        figure.legend(loc="outside lower center", ncols=min(6, len(islands) + 1), fontsize=8, frameon=False)
     _tidy(ax, "both")
     return _save(figure, path)
 
@@ -138,6 +138,24 @@ def hall_of_fame(members: Sequence[tuple[int, float]], path: Path | str) -> Path
     _whole(ax)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     _tidy(ax, "both")
+    return _save(figure, path)
+
+
+def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], path: Path | str, label: str) -> Path:
+    """Bars of whole numbers made of parts, as in the paper's figure 3. parts: name -> its number in each bar."""
+    figure = _figure(2.6 + 0.5 * len(names), 4.0)
+    ax = figure.subplots()
+    base = np.zeros(len(names))
+    for k, (part, values) in enumerate(parts.items()):
+        height = np.asarray(values, dtype=np.float64)
+        ax.bar(range(len(names)), height, 0.72, bottom=base, color=_colour(k), hatch=_hatch(k), edgecolor="white",
+               linewidth=0.6, label=_plain(part))  # fmt: skip
+        base += height
+    ax.set_xticks(range(len(names)), [_plain(n) for n in names], rotation=45 if len(names) > 6 else 0, fontsize=9)
+    ax.set_ylabel(label)
+    _tidy(ax, "y")
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside right center", frameon=False, fontsize=9)
     return _save(figure, path)
 
 

@@ -59,9 +59,11 @@ caption { padding-bottom: 6px; color: var(--dim); font-size: 0.875rem; text-alig
 th, td { padding: 5px 12px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 thead th { color: var(--dim); font-weight: 600; }
 tbody th { font-weight: 500; }
-th:first-child, td.left { text-align: left; }
+th:first-child, th.left, td.left { text-align: left; }
 th:first-child { padding-left: 2px; }
 tbody th { position: sticky; left: 0; background: var(--card); }
+.dense table { font-size: 0.82rem; }
+.dense th, .dense td { padding: 4px 7px; }
 tr.total th, tr.total td { border-top: 2px solid var(--line); font-weight: 600; }
 .bar { position: relative; display: block; height: 6px; min-width: 96px; margin-top: 4px; border-radius: 3px;
   background: var(--bar); }

@@ -62,20 +62,24 @@ class Run:
         self._lock = lock
 
     @classmethod
-    def create(cls, root: Path, config: Mapping[str, Any], *, now: datetime | None = None) -> Run:
+    def create(
+        cls, root: Path, config: Mapping[str, Any], *, name: str | None = None, now: datetime | None = None
+    ) -> Run:
         """A new folder below `root`, with its configuration.
 
         Args:
             config: plain values; must have "game", "persona" (with "name"), "seed" and "target".
+            name: of the folder, if not made of the moment, the game, the persona and the seed. It may be there, but
+                not hold a run.
 
         Raises:
-            RunError: the folder cannot be made.
+            RunError: the folder cannot be made, or holds a run.
         """
         moment = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
         game = str(config["game"]).replace("\\", "/").rpartition("/")[2]
         words = (game, str(config["persona"]["name"]), f"s{config['seed']}")
-        name = "-".join([moment, *(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words)])
-        folder = _fresh(root, name)
+        automatic = "-".join([moment, *(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words)])
+        folder = _fresh(root, automatic) if name is None else _named(root / name)
         lock = Lock(folder).acquire()
         full = {"schema": SCHEMA, "created": moment, **config}
         schema.write_atomically(folder / CONFIG, schema.dump(full))
@@ -162,6 +166,17 @@ def _fresh(root: Path, name: str) -> Path:
     except OSError as e:
         raise RunError("the run's folder cannot be made", place=Place(str(root / name)), found=e.strerror) from e
     raise RunError("there are too many runs of this name", place=Place(str(root / name)))
+
+
+def _named(folder: Path) -> Path:
+    """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
+    if (folder / CONFIG).exists():
+        raise RunError("the folder holds a run already", place=Place(str(folder)), hint="resume it, or name another")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise RunError("the run's folder cannot be made", place=Place(str(folder)), found=e.strerror) from e
+    return folder
 
 
 def read_config(folder: Path) -> dict[str, Any]:

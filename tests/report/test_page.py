@@ -17,7 +17,7 @@ from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY, Bound, summarise
 from persona_evo.playtest.require import Check
-from persona_evo.report import folder, page
+from persona_evo.report import folder, html, page
 from persona_evo.report.page import Page, Picture
 from tests.playtest.makers import INFOS, group
 from tests.report.test_pictures import LEVEL, TURNED, walked
@@ -114,7 +114,7 @@ def test_an_empty_page_is_a_page() -> None:
 def test_sizes_of_pictures(tmp_path: Path) -> None:
     Image.new("RGB", (7, 9)).save(tmp_path / "a.gif")
     (tmp_path / "b.png").write_bytes(b"\x89PNG")
-    assert page._size(tmp_path / "a.gif") == (7, 9) and page._size(tmp_path / "b.png") is None
+    assert html._size(tmp_path / "a.gif") == (7, 9) and html._size(tmp_path / "b.png") is None
 
 
 def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,127 @@
+"""`persona-evo reproduce`: run a published experiment again, and read its tables with our numbers beside its own.
+
+Everything is in one folder. The same command goes on where it was stopped or killed, and does nothing twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.say import SOLVER, Progress, compiling, duration, is_compiled, note, say
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.playtest.reproduce.course import Progress as Told
+
+FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "iterations", "playtest_iterations",
+          "bound_seconds", "seed", "out")
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add(commands: Any) -> None:
+    """The command's options, a command for each publication."""
+    parser = commands.add_parser("reproduce", help="run a published experiment again", description=__doc__)
+    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons", required=True)
+    _minidungeons(studies)
+
+
+def _minidungeons(studies: Any) -> None:
+    parser = studies.add_parser(
+        "minidungeons", help="personas through MCTS with evolved heuristics (Holmgård et al. 2019)",
+        description="Evolves the four personas' tree policies several times, plays all maps with the best of each and "
+        "with UCB1, and writes tables II to IV, figures 3 to 6 and the correlations beside the paper's.",
+    )  # fmt: skip
+    parser.add_argument("--protocol", choices=("paper", "modern"), help="(default: paper)")
+    parser.add_argument("--levels", type=filled, metavar="DIR", help="folder with the paper's maps, map01 to map11 "
+                        "(default: levels of the project stand in)")
+    parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="evolutions of each persona, of which the "
+                        "best counts (default: 3)")
+    parser.add_argument("--trials", type=whole(1, 100_000), metavar="N",
+                        help="playthroughs of each player in each map (default: 50)")
+    parser.add_argument("--generations", type=whole(1, 1_000_000), metavar="N", help="(default: 100)")
+    parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 100)")
+    parser.add_argument("--iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
+                        help="of the search in the evolution (default: 10000)")
+    parser.add_argument("--playtest-iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
+                        help="of the search in the playtests (default: 10000, modern 60000)")
+    parser.add_argument("--bound-seconds", type=number(0, 86400), metavar="S",
+                        help="for the best plan of each persona in each level where it is not known (default: 10)")
+    parser.add_argument("--cross", action="store_true", help="also the cross tables: policies under other utilities, "
+                        "on other maps, and against more search")
+    parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
+    parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
+                        help="time for this call, such as 8h: evolutions share what the playtests leave of it")
+    options.add_jobs(parser)
+    options.add_backend(parser)
+    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
+                        help="everything random follows from it (default: 1)")
+    options.add_out(parser, "folder for everything (default: reproduction-minidungeons-PROTOCOL)")
+    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evolve, play and report what is not there yet."""
+    from persona_evo import api
+    from persona_evo.evolve.deadline import duration as seconds
+
+    if args.address is not None:
+        raise SettingsError("--address is not for reproductions", expected="--backend loky, threading, dask or ray")
+    tell: dict[str, Any] = {
+        "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": _drawing(),
+        "duration": None if args.for_ is None else seconds(args.for_),
+    }  # fmt: skip
+    if args.resume is not None:
+        for name in (*FROZEN, "cross", "quick"):
+            if getattr(args, name) not in (None, False):
+                raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
+                                    expected="--for, --jobs, --backend",
+                                    hint="a reproduction has everything else from its folder")
+        folder = args.resume
+    else:
+        protocol = args.protocol or "paper"
+        folder = args.out or Path(f"reproduction-{args.command_reproduce}-{protocol}{'-quick' * args.quick}")
+        given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels", "out")}
+        if given["seed"] is None:
+            given["seed"] = 1
+    compiling()
+    try:
+        if args.resume is not None:
+            done = api.resume_reproduction(folder, **tell)
+        else:
+            note(f"reproducing {args.command_reproduce}, protocol {protocol}, seed {given['seed']}, into {folder}")
+            done = api.reproduce(
+                args.command_reproduce, protocol, args.levels, folder=folder, quick=args.quick, cross=args.cross,
+                **given, **tell,
+            )
+    except KeyboardInterrupt:
+        note(f"stopped; everything up to here is kept in {folder}")
+        note(f"go on with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
+        return 130
+    Progress.done_with_line()
+    say(done)
+    say(f"\neverything is in {folder}, start with {done.page}")
+    return 0
+
+
+def _teller() -> Callable[[Told], None]:
+    line, solver = Progress(), [is_compiled(SOLVER)]
+
+    def tell(p: Told) -> None:
+        if p.part == "limits" and not solver[0]:
+            solver[0] = True
+            compiling(SOLVER)
+        rest = "" if p.eta is None else f", {duration(p.eta)} to go for everything"
+        line.show(f"{p.share:.0%}: {p.part}, {p.detail}{rest}", last=p.last)
+
+    return tell
+
+
+def _drawing() -> Callable[[str], None]:
+    line = Progress()
+    return lambda text: line.show(f"drawing {text}")

@@ -1,0 +1,10 @@
+"""Published experiments run again, from evolution to tables.
+
+| module | what |
+|---|---|
+| `published` | the numbers of the publication, from a TOML file beside it |
+| `settings` | protocol and budgets; the file that a reproduction's folder is known by |
+| `course` | the runs and playtests in their order, each resumable |
+| `results` | the publication's tables from playthroughs, and what they say about agreement |
+| `cross` | policies under other utilities, on other maps, against more search |
+"""

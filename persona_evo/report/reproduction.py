@@ -1,0 +1,485 @@
+"""The report of a reproduction: the publication's tables and figures with our numbers beside its own.
+
+| file | what |
+|---|---|
+| index.html | the page, complete in itself |
+| tables/*.csv | table2 to table4 in the publication's layout, `*_numbers` the same as numbers; and the rest |
+| figures/*.png | fitness, objects, metrics, heatmaps |
+| policies/*.json | the policies that were chosen |
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from persona_evo.evolve.winner import versions
+from persona_evo.games.mapsets import shipped
+from persona_evo.playtest.metrics import grouped, summarise
+from persona_evo.playtest.reproduce import cross, results
+from persona_evo.playtest.reproduce.course import Material
+from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Row
+from persona_evo.playtest.reproduce.results import Difference, Pair, Score, title
+from persona_evo.playtest.statistics import Interval, mean_interval
+from persona_evo.report import html, plots, tables
+from persona_evo.report.tables import Table
+from persona_evo.store import policies
+
+NONE = "–"
+"""Stands for what is not known or does not exist."""
+
+Progress = Callable[[str], None]
+Rows = list[dict[str, object]]
+
+
+@dataclass
+class Report:
+    """What was written. text: tables and sentences for a terminal."""
+
+    page: Path
+    text: str
+
+
+@dataclass
+class _Folder:
+    root: Path
+    progress: Progress | None = None
+    written: list[Path] = field(default_factory=list)
+
+    def csv(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+        path = self.root / "tables" / f"{name}.csv"
+        tables.write_csv(path, rows)
+        self.written.append(path)
+
+    def layout(self, name: str, table: Table) -> None:
+        heads = [h or " " * i for i, h in enumerate(table.headers)]
+        self.csv(name, [dict(zip(heads, row, strict=True)) for row in table.rows])
+
+    def figure(self, name: str) -> Path:
+        if self.progress is not None:
+            self.progress(name)
+        path = self.root / "figures" / f"{name}.png"
+        self.written.append(path)
+        return path
+
+
+def write(material: Material, progress: Progress | None = None) -> Report:
+    """Write the report into the reproduction's folder; files of the same names are written anew."""
+    m = material
+    for name in ("tables", "figures", "policies"):
+        (m.folder / name).mkdir(exist_ok=True)
+    folder = _Folder(m.folder, progress)
+    scores, cells, pairs = results.table2(m), results.table3(m), results.table4(m)
+    two, three, four = table2(m, scores), table3(m, cells), [table4(m, pairs, row) for row in m.published.rows]
+    _tables(folder, m, scores, cells, pairs, (two, three, four))
+    words = results.agreement(m, scores, cells, pairs)
+    links = [("agreement", "agreement"), ("table2", "table II"), ("table3", "table III"), ("table4", "table IV"),
+             ("evolution", "evolution"), ("levels", "levels"), ("compared", "maps compared")]  # fmt: skip
+    parts = [
+        html.section("agreement", "Agreement with the paper", _standing(m), html.lines(words)),
+        html.section("table2", "Table II: average scores", _dense(html.table(two)), html.table(played_table(m))),
+        html.section("table3", "Table III: evolved against UCB1", html.table(three)),
+        html.section("table4", "Table IV: personas against each other", _dense(_grid([html.table(t) for t in four]))),
+        _evolution(folder, m),
+        _levels(folder, m),
+        _compared(folder, m),
+    ]
+    if m.crossed is not None:
+        parts.append(_cross(folder, m))
+        links.append(("cross", "cross tables"))
+    parts.append(html.section("made", "How it was made", html.facts(facts(m))))
+    links.append(("made", "how it was made"))
+    for persona in m.personas:
+        policies.write(m.policies[persona.name], m.folder / "policies" / f"{persona.name}.json")
+    text = html.document(
+        f"Reproduction: {m.published.title}",
+        f"{m.published.source}; protocol {m.settings.protocol}, {len(m.played.records)} playthroughs of "
+        f"{len(m.levels)} levels",
+        [(f"#{where}", name) for where, name in links], parts,
+    )  # fmt: skip
+    page = m.folder / "index.html"
+    page.write_text(text, encoding="utf-8", newline="\n")
+    said = [two.render(_width()), three.render(_width()), "\n".join(words)]
+    if m.differing:
+        said.insert(0, _stand_in(m))
+    return Report(page, "\n\n".join(said))
+
+
+def table2(m: Material, scores: Sequence[Score]) -> Table:
+    """Table II, each cell "paper | here | limit"."""
+    rows: list[list[str]] = []
+    names = [p.name for p in m.personas]
+    by_key = {(s.kind, s.row.key, s.persona): s for s in scores}
+    for kind, word in ((EVOLVED, "Evolved"), (BASELINE, "Baseline")):
+        rows.append([word, *([""] * len(names))])
+        for row in (*m.published.rows, *results.MORE_ROWS):
+            label = row.short + (" (%)" if results.is_share(row.key) else "")
+            rows.append([label, *(_score(by_key[kind, row.key, name]) for name in names)])
+    notes = [
+        "paper | here | at the end of the best plan; means ± half the 95 % interval over all playthroughs",
+        *(["? best known, not proven"] if any(s.limit is not None and not s.proven for s in scores) else []),
+        "the paper's time is that of a search of at most 300 s; here the budget is one of iterations",
+    ]
+    return Table(f"Average scores, {_setting(m)}", ["Metric", *_short(m)], rows, notes)
+
+
+def _score(s: Score) -> str:
+    paper = NONE if s.paper is None else f"{s.paper[0]:g} ± {s.paper[1]:g}"
+    if s.limit is None:
+        limit = NONE
+    else:
+        limit = f"{s.limit:.3f}" if s.row.key == "utility" else f"{s.limit:.1f}"
+        limit += "" if s.proven else "?"
+    return f"{paper} | {_shown(s.row, s.here)} | {limit}"
+
+
+def _shown(row: Row, value: Interval) -> str:
+    if row.key == "seconds":
+        digits = 1 if value.value >= 10 else 3
+    else:
+        digits = 3 if row.key == "utility" else 1
+    return f"{value.value:.{digits}f} ± {value.half:.{digits}f}"
+
+
+def table3(m: Material, cells: Sequence[Difference]) -> Table:
+    """Table III, each cell "paper | here"."""
+    by_key = {(c.row.key, c.persona): c for c in cells}
+    rows = []
+    for row in m.published.rows:
+        line = [row.name]
+        for persona in m.personas:
+            c = by_key[row.key, persona.name]
+            line += [f"{c.paper[k]} | {c.here[k]}" for k in (0, 1)]
+        rows.append(line)
+    heads = [f"{short} {side}" for short in _short(m) for side in ("E", "B")]
+    note = (
+        f"paper (of {len(m.published.maps)} maps) | here (of {len(m.levels)}); E: significantly higher for the evolved "
+        "persona, B: for the baseline of the same type (t tests with unequal variances, p < 0.05, not corrected)"
+    )
+    return Table("Maps in which a metric is significantly higher", ["Metric", *heads], rows, [note])
+
+
+def table4(m: Material, pairs: Sequence[Pair], row: Row) -> Table:
+    """One block of table IV, each cell "paper | here"."""
+    by_key = {(c.kind, c.persona, c.other): c for c in pairs if c.row.key == row.key}
+    rows = []
+    for a in m.personas:
+        line = [a.short]
+        for kind in (EVOLVED, BASELINE):
+            for b in m.personas:
+                c = by_key.get((kind, a.name, b.name))
+                line.append(NONE if c is None else f"{'?' if c.paper is None else c.paper} | {c.here}")
+        rows.append(line)
+    heads = [*_short(m), *(f"{short} B" for short in _short(m))]
+    unknown = any(c.paper is None for c in by_key.values())
+    note = "paper | here; maps in which the row's persona is significantly higher than the column's, B: baselines"
+    return Table(row.name, ["", *heads], rows, [note + ("; ? not legible in the paper's text" if unknown else "")])
+
+
+def played_table(m: Material) -> Table:
+    """Wins, steps and times of every player."""
+    rows = []
+    for label in (p.label for p in m.played.players):
+        own = [r for r in m.played.records if r.player == label]
+        won = [r for r in own if r.won]
+        seconds, steps = mean_interval([r.seconds for r in own]), mean_interval([float(r.steps) for r in own])
+        won_seconds = f"{sum(r.seconds for r in won) / len(won):.3f}" if won else NONE
+        rows.append([
+            label, f"{len(won)} of {len(own)}", str(sum(r.lost for r in own)), f"{steps.value:.1f} ± {steps.half:.1f}",
+            f"{seconds.value:.3f} ± {seconds.half:.3f}", won_seconds, f"{sum(r.seconds for r in own):.1f}",
+            f"{sum(r.iterations for r in own) / len(own):.0f}", f"{sum(r.nodes for r in own) / len(own):.0f}",
+        ])  # fmt: skip
+    heads = ["player", "wins", "deaths", "steps", "seconds", "seconds of wins", "seconds of all", "iterations", "nodes"]
+    note = "seconds: of the search, on one core; iterations and nodes: means"
+    return Table("Wins, steps and time", heads, rows, [note])
+
+
+def _tables(
+    folder: _Folder, m: Material, scores: Sequence[Score], cells: Sequence[Difference], pairs: Sequence[Pair],
+    shown: tuple[Table, Table, list[Table]],
+) -> None:  # fmt: skip
+    two, three, four = shown
+    folder.layout("table2", two)
+    folder.layout("table3", three)
+    folder.csv("table4", [
+        {"metric": t.title, **{h or "persona": cell for h, cell in zip(t.headers, row, strict=True)}}
+        for t in four for row in t.rows
+    ])  # fmt: skip
+    folder.csv("table2_numbers", [
+        {"kind": s.kind, "measure": s.row.key, "persona": s.persona, "paper": s.paper[0] if s.paper else "",
+         "paper_half": s.paper[1] if s.paper else "", "here": s.here.value, "low": s.here.low, "high": s.here.high,
+         "n": s.here.n, "limit": "" if s.limit is None else s.limit, "proven": int(s.proven)}
+        for s in scores
+    ])  # fmt: skip
+    folder.csv("table3_numbers", [
+        {"measure": c.row.key, "persona": c.persona, "paper_higher": c.paper[0], "paper_lower": c.paper[1],
+         "higher": c.here[0], "lower": c.here[1], "levels": c.levels}
+        for c in cells
+    ])  # fmt: skip
+    folder.csv("table4_numbers", [
+        {"kind": c.kind, "measure": c.row.key, "persona": c.persona, "other": c.other,
+         "paper": "" if c.paper is None else c.paper, "here": c.here}
+        for c in pairs
+    ])  # fmt: skip
+    folder.csv("playthroughs", tables.record_rows(m.played.records))
+    folder.csv("levels", _level_rows(m))
+
+
+def _level_rows(m: Material) -> Rows:
+    """Every player in every level, measure by measure, with the limit of its persona's utility."""
+    rows: Rows = []
+    for (level, label), group in grouped(m.played.records).items():
+        bound = m.bounds.get((level, group[0].persona))
+        for row in (*m.published.rows, *results.MORE_ROWS):
+            v = mean_interval([results.value_of(row.key)(r) for r in group])
+            limit = bound.utility if bound is not None and row.key == "utility" else ""
+            rows.append({
+                "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.low, "high": v.high,
+                "n": v.n, "limit": limit,
+            })  # fmt: skip
+    return rows
+
+
+def _evolution(folder: _Folder, m: Material) -> str:
+    found, figures = [], []
+    rows: Rows = []
+    for persona in m.personas:
+        journal = m.journals[persona.name]
+        found.append(results.convergence(persona.name, journal))
+        known = [m.bounds.get((level.name, persona.name)) for level in m.training]
+        limit = sum(b.utility for b in known if b) / len(known) if all(known) else None
+        path = plots.fitness(journal, folder.figure(f"fitness_{persona.name}"), limit)
+        figures.append(html.figure(path, f"{title(m, persona.name)}: fitness of the run that was chosen, per island"))
+        rows += [{"persona": persona.name, **{k: v for k, v in r.items() if k != "timing"}} for r in journal]
+    folder.csv("fitness", rows)
+    folder.csv("convergence", [
+        {"persona": c.persona, "generation": c.generation, "generations": c.generations, "final": c.final}
+        for c in found
+    ])  # fmt: skip
+    runs_table = _runs_table(m)
+    folder.layout("runs", runs_table)
+    equations = equations_table(m)
+    folder.layout("equations", equations)
+    return html.section(
+        "evolution", "Evolution", html.lines(results.convergence_words(m, found)),
+        f'<div class="grids chart">{"".join(figures)}</div>', html.table(runs_table), html.table(equations),
+    )  # fmt: skip
+
+
+def _runs_table(m: Material) -> Table:
+    rows = []
+    for persona in m.personas:
+        for n, outcome in enumerate(m.outcomes[persona.name], 1):
+            chosen = outcome is m.best[persona.name] or outcome.folder == m.best[persona.name].folder
+            policy = policies.read(outcome.policy) if outcome.policy else None
+            rows.append([
+                f"{persona.name} {n}", "chosen" if chosen else "", str(policy.seed if policy else NONE),
+                str(outcome.generations), str(policy.run.get("evaluations", NONE) if policy else NONE),
+                persona.priority, NONE if outcome.priority is None else f"{outcome.priority:.4f}",
+                NONE if outcome.utility is None else f"{outcome.utility:.4f}", _minutes(m, outcome.folder),
+            ])  # fmt: skip
+    heads = ["run", "", "seed", "generations", "evaluations", "priority", "its mean", "utility", "minutes"]
+    note = "means over the training levels on seeds that the evolution never used; the best by core priority is chosen"
+    return Table("Evolutionary runs", heads, rows, [note], frozenset({1, 5}))
+
+
+def _minutes(m: Material, folder: Path) -> str:
+    from persona_evo.store import runs
+
+    seconds = {int(r["generation"]): float(r.get("timing", {}).get("seconds", 0)) for r in runs.read_journal(folder)}
+    return f"{sum(seconds.values()) / 60:.1f}"
+
+
+def equations_table(m: Material) -> Table:
+    """The simplified formulas beside the paper's."""
+    rows = []
+    for number, (persona, printed) in enumerate(zip(m.personas, m.published.printed, strict=True), 6):
+        rows.append([
+            f"({number}) {persona.short}", policies.find(printed, m.game.name).formula, m.policies[persona.name].best,
+        ])  # fmt: skip
+    return Table("Tree policies, simplified", ["", "paper, as printed", "here"], rows, left=frozenset({1, 2}))
+
+
+def _levels(folder: _Folder, m: Material) -> str:
+    structure = results.structures(m)
+    folder.csv("structure", [{"level": name, **numbers} for name, numbers in structure.items()])
+    names = list(structure)
+    parts = [k for k in m.published.objects if all(k in s for s in structure.values())]
+    path = plots.stacked(
+        names, {k: [structure[n][k] for n in names] for k in parts}, folder.figure("objects"), "objects"
+    )
+    named = results.named_correlations(m)
+    folder.csv("correlations_named", [
+        {"persona": n.persona, "result": n.result, "structure": n.structure, "paper": n.r, "here": c.r, "p": c.p,
+         "levels": c.n, "note": c.note}
+        for n, c in named
+    ])  # fmt: skip
+    found = results.all_correlations(m)
+    folder.csv("correlations", tables.correlation_rows(found))
+    return html.section(
+        "levels", "Levels and personas",
+        f'<div class="gallery chart">{html.figure(path, "Figure 3: number of objects in each level")}</div>',
+        "<h3>Correlations of section VI-D</h3>", html.lines(results.correlation_words(m, named)),
+        html.folded("the strongest of all correlations", html.table(tables.correlation_table(found)) if found else ""),
+    )  # fmt: skip
+
+
+def _compared(folder: _Folder, m: Material) -> str:
+    """Figures 4 to 6."""
+    labels = list(m.evolved.values())
+    own = [r for r in m.played.records if r.player in labels]
+    summaries = summarise(own, m.game.metrics, m.bounds)
+    groups = grouped(own)
+    counts = results.differences(m)
+    chosen = results.compared(m)
+    folder.csv("differences", [{"level": name, "differences": n} for name, n in counts.items()])
+    most, fewest = max(counts, key=lambda n: counts[n]), min(counts, key=lambda n: counts[n])
+    words = f"Significant differences between evolved personas, over all pairs and metrics of table IV: most in {most} "
+    words += f"({counts[most]}), fewest in {fewest} ({counts[fewest]})"
+    if not m.differing:
+        words += f"; in the paper most in {chosen[0]} ({counts[chosen[0]]} here), fewest in {chosen[1]} "
+        words += f"({counts[chosen[1]]} here)"
+    parts = [f"<p>{escape(words)}.</p>"]
+    for number, name in enumerate(chosen):
+        level = next(v for v in m.levels if v.name == name)
+        path = plots.metric_bars(summaries, folder.figure(f"metrics_{name}"), m.game.metrics, name)
+        caption = f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"
+        parts.append(f'<div class="gallery chart">{html.figure(path, caption)}</div>')
+        maps = []
+        for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
+            file = folder.figure(f"heatmap_{name}_{label}")
+            who = title(m, persona)
+            drawn = plots.heatmap(m.game, level, groups[name, label], file, who)
+            if drawn is not None:
+                maps.append(html.figure(drawn, f"Figure {5 + number} ({letter}): {who} in {name}"))
+        parts.append(f'<div class="gallery heatmap">{"".join(maps)}</div>' if maps else "")
+    return html.section("compared", f"Personas in {' and '.join(chosen)}", *parts)
+
+
+def _cross(folder: _Folder, m: Material) -> str:
+    crossed = m.crossed
+    assert crossed is not None
+    valued, foreign = cross.valued(m), cross.foreign(m, crossed)
+    transfers = {p.name: cross.transfer(m, crossed, p.name) for p in m.personas}
+    shown: list[str] = []
+    for name, heading, matrix, note in (
+        ("cross_valued", "Playthroughs of a persona by the utility of another", valued,
+         "row: who plays, with its own utility and policy; column: by whose utility it is judged"),
+        ("cross_policies", "A persona with the policy of another", foreign,
+         "row: for whom the policy was evolved; column: whose utility is searched for, and judged by"),
+    ):  # fmt: skip
+        table = _matrix(heading, matrix, note)
+        folder.layout(name, table)
+        shown.append(html.table(table))
+    budgets = _budgets(m)
+    folder.layout("cross_budgets", budgets)
+    parts = [_grid(shown), html.table(budgets), html.lines(cross.budget_words(m, crossed)),
+             "<h3>Policies of a single map</h3>", html.lines(cross.transfer_words(m, transfers))]  # fmt: skip
+    for persona, matrix in transfers.items():
+        note = "row: the map that the policy was evolved on; column: the map that is played"
+        table = _matrix(f"{title(m, persona)}: mean utility", matrix, note)
+        folder.layout(f"cross_transfer_{persona}", table)
+        parts.append(html.folded(title(m, persona), _dense(html.table(table))))
+    return html.section("cross", "Cross tables", *parts)
+
+
+def _matrix(heading: str, matrix: cross.Matrix, note: str) -> Table:
+    rows = [
+        [name, *(NONE if v is None else f"{v:.3f}" for v in row)]
+        for name, row in zip(matrix.rows, matrix.cells, strict=True)
+    ]
+    return Table(heading, ["", *matrix.columns], rows, [note])
+
+
+def _budgets(m: Material) -> Table:
+    assert m.crossed is not None
+    rows, times = [], [1, *m.crossed.more]
+    sign = {1: " +", -1: " −", 0: ""}
+    for persona, evolved, ucb1, compared in cross.budgets(m, m.crossed):
+        cells = [f"{ucb1[t].value:.3f} ± {ucb1[t].half:.3f}{sign[compared[t]]}" for t in times]
+        rows.append([persona, f"{evolved.value:.3f} ± {evolved.half:.3f}", *cells])
+    note = "mean utility; + the evolved policy is significantly better than this, − worse (t test, p < 0.05)"
+    heads = ["", "evolved", "UCB1", *(f"UCB1, {t} times" for t in times[1:])]
+    return Table(f"What an evolved policy is worth in search, {m.settings.playtest_iterations} iterations", heads, rows,
+                 [note])  # fmt: skip
+
+
+def facts(m: Material) -> dict[str, str]:
+    """Seeds, budgets, versions."""
+    s, e = m.settings, m.settings.evolution
+    search = ", ".join(f"{k} {v}" for k, v in s.search.to_dict().items())
+    found = {
+        "command": " ".join(_command(m)),
+        "seed": str(s.seed),
+        "protocol": f"{s.protocol}: {s.runs} run{'s' * (s.runs > 1)} of each persona, {e.generations} generations of "
+                    f"{e.population} on {e.islands} islands",
+        "training levels": ", ".join(level.name for level in m.training),
+        "evolution": f"{s.iterations} iterations a playthrough",
+        "playtest": f"{s.trials} trials of each player in each level, {s.playtest_iterations} iterations a playthrough",
+        "search": search,
+        "first population": ", ".join(e.first) or "random",
+    }  # fmt: skip
+    short = [o for p in m.personas for o in m.outcomes[p.name] if o.generations < e.generations]
+    if short:
+        found["ended early"] = ", ".join(f"{o.folder.name} after {o.generations} generations" for o in short)
+    if s.cross is not None:
+        c = s.cross
+        found["cross tables"] = (
+            f"{c.trials} trials; policies of a single map from {c.evolution.generations} generations of "
+            f"{c.evolution.population} with {c.iterations} iterations a playthrough"
+        )
+    if m.differing:
+        found["limits"] = (
+            f"best plans that the solver found in {s.bound_seconds:g} s for each level and persona, or that were played"
+            if s.bound_seconds else "best playthroughs of the playtest; the solver was not asked"
+        )  # fmt: skip
+    else:
+        found["limits"] = "proven for the paper's maps, plans of up to 200 turns"
+    found["versions"] = ", ".join(f"{k} {v}" for k, v in versions(m.game).items())
+    return found
+
+
+def _command(m: Material) -> Iterator[str]:
+    s = m.settings
+    yield f"persona-evo reproduce {s.study} --protocol {s.protocol} --seed {s.seed} --runs {s.runs}"
+    yield f"--trials {s.trials} --generations {s.evolution.generations} --population {s.evolution.population}"
+    yield f"--iterations {s.iterations} --playtest-iterations {s.playtest_iterations}"
+    yield f"--bound-seconds {s.bound_seconds:g}"
+    yield from ("--quick",) * s.quick
+    yield from ("--cross",) * (s.cross is not None)
+    if not m.differing or m.levels[0].name not in shipped(m.game).levels:
+        yield "--levels DIR"
+
+
+def _standing(m: Material) -> str:
+    return f'<p class="tag">{escape(_stand_in(m))}</p>' if m.differing else ""
+
+
+def _stand_in(m: Material) -> str:
+    return (
+        f"These are not the paper's maps ({m.differing[0]}): other levels stand in, so the paper's columns are for "
+        "reference only, and nothing here can confirm or refute them."
+    )
+
+
+def _setting(m: Material) -> str:
+    return f"{m.settings.trials} playthroughs of each player in each of {len(m.levels)} levels"
+
+
+def _short(m: Material) -> list[str]:
+    return [p.short for p in m.personas]
+
+
+def _grid(content: Sequence[str]) -> str:
+    return f'<div class="grids">{"".join(f"<div>{c}</div>" for c in content)}</div>'
+
+
+def _dense(content: str) -> str:
+    return f'<div class="dense">{content}</div>'
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns

@@ -1,0 +1,136 @@
+"""`reproduce` as a user runs it, with the smallest budgets: whole, killed and resumed, and with its cross tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from persona_evo.evolve import winner
+from tests.cli.tool import command, environment, run
+
+LEVEL = """\
+XXXXXXXXXX
+XH  T  P X
+X XXXX X X
+X  M  X  X
+XT X  b eX
+XXXXXXXXXX
+"""
+TINY = ("--quick", "--generations", "2", "--population", "10", "--iterations", "30", "--playtest-iterations", "60",
+        "--trials", "2", "--bound-seconds", "0", "--jobs", "1", "--seed", "5")  # fmt: skip
+TIMES = {"seconds", "Time (s)", "seconds of wins", "seconds of all", "minutes"}
+
+
+@pytest.fixture
+def levels(tmp_path: Path) -> Path:
+    folder = tmp_path / "levels"
+    folder.mkdir()
+    for number, cell in enumerate("TPRo", 1):
+        text = LEVEL.replace("X  M  X  X", f"X  M {cell}X  X")
+        (folder / f"small{number}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simplification takes seconds and has its own tests."""
+    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+
+
+def tables(folder: Path) -> dict[str, list[list[str]]]:
+    """The tables of a report, without what is measured with a clock."""
+    found = {}
+    for path in sorted((folder / "tables").iterdir()):
+        if path.name in ("correlations.csv", "correlations_named.csv", "differences.csv", "levels.csv"):
+            continue
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.reader(stream))
+        kept = [i for i, name in enumerate(rows[0]) if name not in TIMES]
+        found[path.name] = [[row[i] for i in kept] for row in rows if not TIMES & set(row[:2])]
+    return found
+
+
+@pytest.mark.usefixtures("unsimplified")
+def test_whole_then_killed_and_resumed(
+    levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY)
+    assert done.code == 0, done.err
+    assert "These are not the paper's maps" in done.out and f"start with {whole / 'index.html'}" in done.out
+    assert "playtest, 64/64 playthroughs" in done.err
+    page = (whole / "index.html").read_text(encoding="utf-8")
+    for words in ("Table II", "Table III", "Table IV", "Correlations of section VI-D", "Figure 6 (d)", "numba"):
+        assert words in page
+
+    arguments = command("reproduce", "minidungeons", "--levels", levels, "--out", killed, *TINY)
+    process = subprocess.Popen(arguments, env=environment(), stderr=subprocess.PIPE, text=True)
+    second = killed / "runs" / "evolution" / "monster_killer-1" / "config.json"
+    end = time.monotonic() + 120
+    while not second.exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    assert second.exists() and not (killed / "index.html").exists()
+    kept = (killed / "runs" / "evolution" / "runner-1" / "policy.json").read_bytes()
+
+    again = run(capsys, "reproduce", "minidungeons", "--resume", killed, "--jobs", "1")
+    assert again.code == 0, again.err
+    assert "evolution of runner" not in again.err and "evolution of completionist" in again.err
+    assert (killed / "runs" / "evolution" / "runner-1" / "policy.json").read_bytes() == kept
+    ours, theirs = tables(killed), tables(whole)
+    policy = json.loads(kept)
+    if policy["simplification"] != "not tried":  # the killed process had simplified that one
+        ours["equations.csv"] = theirs["equations.csv"]
+    assert ours == theirs
+
+    same = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY)
+    assert same.code == 0 and "evolution of" not in same.err and "playthroughs" not in same.err
+    other = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY, "--trials", "3")
+    assert other.code == 2 and "the folder holds another reproduction" in other.err and "trials 2" in other.err
+
+
+@pytest.mark.usefixtures("unsimplified")
+def test_cross_tables(levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("small3", "small4"):
+        (levels / f"{name}.txt").unlink()
+    out = tmp_path / "out"
+    done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", out, *TINY, "--cross",
+               "--protocol", "modern")  # fmt: skip
+    assert done.code == 0, done.err
+    found = tables(out)
+    assert [row[0] for row in found["cross_valued.csv"]][1:] == ["R", "MK", "TC", "C"]
+    assert found["cross_policies.csv"][0][1:] == ["R", "MK", "TC", "C"]
+    assert found["cross_transfer_runner.csv"][0][1:] == ["small1", "small2"]
+    assert found["cross_budgets.csv"][0][1:] == ["evolved", "UCB1", "UCB1, 2 times", "UCB1, 4 times"]
+    assert "What an evolved policy is worth in search" in (out / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("reproduce", "minidungeons"),
+        ("reproduce minidungeon", "did you mean 'minidungeons'"),
+        ("reproduce minidungeons --protocol papre", "did you mean 'paper'"),
+        ("reproduce minidungeons --levels nowhere", "no such level"),
+        ("reproduce minidungeons --runs 0", "from 1 to"),
+        ("reproduce minidungeons --for soon", "not a duration"),
+        ("reproduce minidungeons --population 7", "multiple of islands"),
+        ("reproduce minidungeons --resume nowhere", "not the folder of a reproduction"),
+        ("reproduce minidungeons --resume nowhere --trials 3", "--trials does not go with --resume"),
+        ("reproduce minidungeons --resume nowhere --quick", "--quick does not go with --resume"),
+        ("reproduce minidungeons --quick --out taken", "cannot be made"),
+    ],
+)
+def test_what_is_typed_wrong(
+    line: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    ran = run(capsys, *line.split())
+    assert ran.code == 2 and says in ran.err and "Traceback" not in ran.err
