@@ -128,7 +128,7 @@ class Planner:
         uops, uconst = code(utility, self.game.symbols)
         scoring = policy_code(policy.formula or utility, variables(self.game))
         tree, level = self._tree, self.level
-        tree.lay_out(len(scoring.ends))
+        tree.lay_out(scoring.kept)
         used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
         self._rules = self.game.rules_for(used)
         entries = self._rules.entries
