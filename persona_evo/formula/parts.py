@@ -1,4 +1,4 @@
-"""A formula taken apart: what of it stays the same, and what is left to compute each time."""
+"""A formula taken apart: what of it stays the same for a while, and what is left to compute each time."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ class Parts(NamedTuple):
     fixed: dict[str, Formula]
 
 
-def split(formula: Formula, changing: Iterable[str]) -> Parts:
+def split(formula: Formula, changing: Iterable[str], leaves: bool = True) -> Parts:
     """Separate the largest sub-expressions that read symbols, but none that changes.
 
     The value is the same to the last bit: nothing is computed in another order, and each fixed part once.
 
     Args:
         changing: the symbols that change; a formula without any is left whole.
+        leaves: a symbol alone is a part, too.
     """
     changes = frozenset(changing)
     names: dict[tuple[Token, ...], str] = {}
     taken = formula.symbols | changes
 
     def named(part: tuple[Token, ...]) -> tuple[Token, ...]:
-        if not any(is_symbol(token) for token in part):
+        if not any(map(is_symbol, part)) or (len(part) == 1 and not leaves):
             return part
         if part not in names:
-            name = f"fixed{len(names)}"
+            name = f"part{len(names)}"
             while name in taken:
                 name = f"_{name}"
             names[part] = name

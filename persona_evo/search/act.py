@@ -148,7 +148,7 @@ class Actor:
         opts[SALT] = derive(self.seed, "expansion") & 0xFFFFFFFF
         scoring = policy_code(formula or self.utility, variables(game), not self._open)
         scoring.describe(opts)
-        tree.lay_out(len(scoring.ends))
+        tree.lay_out(scoring.kept)
         self._arrays = (level.tables, tree.links, tree.values, tree.states, tree.slots, tree.keys)
         self._codes = (*code(self.utility, game.symbols), *scoring.rows)
         self._best = (np.zeros(1), np.zeros(length, dtype=np.int64))

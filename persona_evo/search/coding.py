@@ -1,12 +1,14 @@
 """Formulas as the rows of numbers that compiled code takes.
 
-The score of a node is asked for at every visit, or at every visit of a sibling. What a tree policy computes from the
-state alone is worked out once when a node is made and kept in its row: the formula's fixed parts.
+The score of a node is asked for at every visit, or at every visit of a sibling, and so a tree policy's formula is
+taken apart: what it computes from the state alone is worked out once, when a node is made, and kept in the node's row;
+what it computes from P alone is worked out once for all children of a node.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,25 +17,26 @@ from numpy.typing import NDArray
 from persona_evo.formula import Formula
 from persona_evo.formula.encoding import encode_all
 from persona_evo.formula.parts import split
-from persona_evo.search.layout import ENDS, MOST_PARTS, PARTS, READS, SPREAD
+from persona_evo.search.layout import ENDS, KEPT, MOST_KEPT, MOST_SHARED, READS, SHARED, SPREAD
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 
 
 class PolicyCode(NamedTuple):
-    """A tree policy's code: of the whole formula, or of what its fixed parts leave.
+    """A tree policy's code: what its parts leave, and the parts.
 
-    rows: `pops`, `pconst` and `fops` of `layout`. reads, spread: whether `pops` reads metrics, and RSD. ends: where in
-    `fops` each part ends.
+    rows: `pops`, `pconst` and `fops` of `layout`. reads, spread: whether `pops` reads metrics, and RSD. kept: how many
+    parts nodes keep; the others are shared by siblings. ends: where in `fops` each part ends.
     """
 
     rows: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
     reads: bool
     spread: bool
-    ends: tuple[int, ...] = ()
+    kept: int
+    ends: tuple[int, ...]
 
     def describe(self, opts: NDArray[np.int64]) -> None:
         """Write to a search's options what the rows hold."""
-        opts[[READS, SPREAD, PARTS]] = self.reads, self.spread, len(self.ends)
+        opts[[READS, SPREAD, KEPT, SHARED]] = self.reads, self.spread, self.kept, len(self.ends) - self.kept
         opts[ENDS : ENDS + len(self.ends)] = self.ends
 
 
@@ -45,21 +48,23 @@ def code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=512)
-def policy_code(formula: Formula, order: tuple[str, ...], remember: bool = True) -> PolicyCode:
-    """A tree policy over variables in this order, with fixed parts where they pay and find room.
+def policy_code(formula: Formula, order: tuple[str, ...], keep: bool = True) -> PolicyCode:
+    """A tree policy over variables in this order, in parts as far as there is room for them.
 
     Args:
-        remember: False where the state of a node changes.
+        keep: nodes may keep parts; not where the state of a node changes.
     """
-    rest, fixed = split(formula, SEARCH_VARIABLES)
-    spread = "RSD" in formula.symbols
-    if not remember or len(fixed) > MOST_PARTS or rest == formula:
-        reads = not formula.symbols <= SEARCH_VARIABLES.keys()
-        return PolicyCode((*code(formula, order), np.zeros(0, dtype=np.int64)), reads, spread)
-    (words, *parts), constants = encode_all([rest, *fixed.values()], (*order, *fixed))
-    ends = np.cumsum([len(part) for part in parts])
+    rest, kept = split(formula, SEARCH_VARIABLES)
+    if not keep or len(kept) > MOST_KEPT:
+        rest, kept = formula, {}
+    unlike = {*order, *kept} - {"P"}
+    whole, (rest, shared) = rest, split(rest, unlike, leaves=False)
+    if len(shared) > MOST_SHARED:
+        rest, shared = whole, {}
+    (words, *parts), constants = encode_all([rest, *kept.values(), *shared.values()], (*order, *kept, *shared))
     rows = (_words(words), _constants(constants), _words([word for part in parts for word in part]))
-    return PolicyCode(rows, False, spread, tuple(map(int, ends)))
+    reads = not rest.symbols <= {*SEARCH_VARIABLES, *kept, *shared}
+    return PolicyCode(rows, reads, "RSD" in rest.symbols, len(kept), tuple(accumulate(map(len, parts))))
 
 
 def _words(words: list[int]) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ Names of the arguments used throughout:
 | counts int64[COUNTS], best float64[1] | what the search knows of itself, and the best utility seen |
 | best_moves int64[rollout] | the moves that lead from the best node on to the best state |
 | uops, uconst / pops, pconst | postfix code of the utility / of the tree policy |
-| fops | postfix code of the tree policy's fixed parts, one after the other, with the constants `pconst` |
+| fops | postfix code of the tree policy's parts, one after the other, with the constants `pconst` |
 | scratch | a state; actions, played int64 rows; vars, stack float64 rows; utils float64[players] |
 | seen float64[rollout + 1, metrics] | the metrics after each move of a rollout |
 | rng int64[2] | the search's stream |
@@ -20,14 +20,16 @@ Names of the arguments used throughout:
 from __future__ import annotations
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
- PARTS, ENDS) = range(17)  # fmt: skip
-MOST_PARTS = 4
+ KEPT, SHARED, ENDS) = range(18)  # fmt: skip
+MOST_KEPT = MOST_SHARED = 4
+MOST_PARTS = MOST_KEPT + MOST_SHARED
 OPTIONS = ENDS + MOST_PARTS
 IS_UCB1 = 3
 """opts[HOLDS] is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1.
 
-opts[READS] and opts[SPREAD] say whether `pops` reads metrics, and RSD. opts[PARTS] is the number of the formula's fixed
-parts (see `coding`); in `fops` part k ends before opts[ENDS + k]."""
+opts[READS] and opts[SPREAD] say whether `pops` reads metrics, and RSD. opts[KEPT] and opts[SHARED] are the numbers of
+the formula's parts that are kept in a node's row, and that all children of a node share (see `coding`); in `fops`,
+where those kept come first, part k ends before opts[ENDS + k]. In `vars` they follow the search's variables."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 

@@ -22,7 +22,7 @@ from persona_evo.search.layout import (
     BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, CUT_OFF, EXHAUSTED, FIRST_WIN, FULL, GOING_ON, HASHED,
     HOLDS, HORIZON, ITERATIONS, LENGTH, NODES, PLAYERS, STUCK, WATCH, WATCH_ALL, WIN, WINNER,
 )
-from persona_evo.search.selection import remember, score, select
+from persona_evo.search.selection import keep, score, select
 from persona_evo.search.tree import (
     BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NOBODY, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES, STATUS, TOTAL,
     TWIN, UNKNOWN, VISITS,
@@ -129,15 +129,15 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
                                counts, actions, vars, rng, node)
                 if child == NOBODY:
                     continue
-                remember(measure, tables, values, states, opts, fops, pconst, vars, stack, child, player)
+                keep(measure, tables, values, states, opts, fops, pconst, vars, stack, child, player)
                 node = child
                 fresh = True
                 break
             counts[FULL] = 1
         if links[node, FIRST] == NOBODY:
             break
-        found = select(measure, tables, links, values, states, opts, weights, pops, pconst, vars, stack, rng, node,
-                       player)
+        found = select(measure, tables, links, values, states, opts, weights, pops, pconst, fops, vars, stack, rng,
+                       node, player)
         if found < 0:
             break
         tied |= found & 1

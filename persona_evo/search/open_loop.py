@@ -65,7 +65,7 @@ def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
             links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
             best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
             actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
-    """So many iterations of the open loop; arguments as for `mcts.search`, without fixed parts."""
+    """So many iterations of the open loop; arguments as for `mcts.search`; nodes keep no parts."""
     for _ in range(iterations):
         counts[ITERATIONS] += 1
         node = ROOT
@@ -88,8 +88,8 @@ def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
             player = 0
             if opts[PLAYERS] > 1:
                 player = mover(tables, states[node])
-            found = select(measure, tables, links, values, states, opts, weights, pops, pconst, vars, stack, rng, node,
-                           player)
+            found = select(measure, tables, links, values, states, opts, weights, pops, pconst, fops, vars, stack,
+                           rng, node, player)
             if found < 0:
                 break
             child = found >> 1

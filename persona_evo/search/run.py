@@ -51,7 +51,7 @@ class Run:
         self._planner, self._progress = planner, progress
         game, level, opts = planner.game, planner.level, planner._opts
         by_leaf = planner.by_leaf and policy.formula is not None and policy.holds == STATIC
-        scoring = policy_code(policy.formula or utility, variables(game), remember=not by_leaf)
+        scoring = policy_code(policy.formula or utility, variables(game), keep=not by_leaf)
         self._codes = (*code(utility, game.symbols), *scoring.rows)
         used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
         planner._rules = self._rules = game.rules_for(used)
@@ -69,7 +69,7 @@ class Run:
         self._rng = stream(seed)
         self._reason, self._why = layout.GOING_ON, "budget"
         tree, rules = planner._tree, self._rules.entries
-        tree.lay_out(len(scoring.ends))
+        tree.lay_out(scoring.kept)
         tree.states[0] = state
         with np.errstate(all="ignore"):
             planner._plant(

@@ -10,26 +10,35 @@ from typing import Any
 
 from persona_evo.compiling import compiled, jit
 from persona_evo.formula.machine import run
-from persona_evo.search.layout import CUT_OFF, ENDS, HOLDS, IS_UCB1, MEAN, METRICS, PARTS, READS, SPREAD
+from persona_evo.search.layout import CUT_OFF, ENDS, HOLDS, IS_UCB1, MEAN, KEPT, METRICS, READS, SHARED, SPREAD
 from persona_evo.search.tree import (
-    BEST, DEPTH, DONE, FIRST, FIXED, NEXT, NOBODY, SCORE, SQUARES, STATUS, TOTAL, TWIN, VISITS,
+    BEST, DEPTH, DONE, FIRST, KEPT_PART, NEXT, NOBODY, SCORE, SQUARES, STATUS, TOTAL, TWIN, VISITS,
 )
 from persona_evo.search.tree_policy import EVERY_TIME
 from persona_evo.seeds import draw
 
 
 @jit
-def remember(measure: Any, tables: Any, values: Any, states: Any, opts: Any, fops: Any, pconst: Any, vars: Any,
-             stack: Any, node: int, player: int) -> None:
-    """Work out the fixed parts of the tree policy for a new node."""
-    if opts[PARTS] == 0:
-        return
-    measure(tables, states[node], player, vars)
+def keep(measure: Any, tables: Any, values: Any, states: Any, opts: Any, fops: Any, pconst: Any, vars: Any,
+         stack: Any, node: int, player: int) -> None:
+    """Work out the parts of the tree policy that a new node keeps."""
+    if opts[KEPT]:
+        measure(tables, states[node], player, vars)
     begin = 0
-    for k in range(opts[PARTS]):
+    for k in range(opts[KEPT]):
         end = opts[ENDS + k]
-        values[node, FIXED + k] = run(fops[begin:end], pconst, vars, stack)
+        values[node, KEPT_PART + k] = run(fops[begin:end], pconst, vars, stack)
         begin = end
+
+
+@jit
+def share(opts: Any, fops: Any, pconst: Any, vars: Any, stack: Any, visits: int) -> None:
+    """Work out the parts of the tree policy that are the same for all children of a node with `visits` visits."""
+    vars[opts[METRICS] + 2] = visits
+    kept = opts[KEPT]
+    for k in range(kept, kept + opts[SHARED]):
+        begin = opts[ENDS + k - 1] if k > 0 else 0
+        vars[opts[METRICS] + 6 + k] = run(fops[begin : opts[ENDS + k]], pconst, vars, stack)
 
 
 @compiled
@@ -55,8 +64,8 @@ def score(measure: Any, tables: Any, links: Any, values: Any, states: Any, node:
     vars[k + 3] = links[node, DEPTH]
     vars[k + 4] = top
     vars[k + 5] = spread
-    for i in range(opts[PARTS]):
-        vars[k + 6 + i] = values[node, FIXED + i]
+    for i in range(opts[KEPT]):
+        vars[k + 6 + i] = values[node, KEPT_PART + i]
     return run(pops, pconst, vars, stack)
 
 
@@ -76,10 +85,12 @@ def rate(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: 
 
 @compiled
 def select(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, weights: Any, pops: Any,
-           pconst: Any, vars: Any, stack: Any, rng: Any, node: int, player: int) -> int:
+           pconst: Any, fops: Any, vars: Any, stack: Any, rng: Any, node: int, player: int) -> int:
     """The child with the best score, as (row << 1) | (1 if there was a tie); -1 where all are closed."""
     visits = links[links[node, TWIN], VISITS]
     log_visits = math.log(max(1, visits)) if opts[HOLDS] == IS_UCB1 else 0.0
+    if opts[SHARED]:
+        share(opts, fops, pconst, vars, stack, visits)
     cut_off = opts[CUT_OFF]
     chosen = -1
     ties = 1

@@ -17,8 +17,8 @@ Rows rather than one array per field: what a step of the descent reads of a chil
 | TWIN | the node that keeps the statistics of this state: itself, or an equal one (`merge`) |
 
 `values` float64[capacity, 4 or more]: TOTAL and BEST and SQUARES of the utilities backed up, as the player who moved
-into the node sees them; SCORE, the tree policy's score where it does not change between visits; from FIXED on, what of
-the tree policy's formula never changes (see `coding`), in as many columns as it needs.
+into the node sees them; SCORE, the tree policy's score where it does not change between visits; from KEPT_PART on,
+what of the tree policy's formula never changes (see `coding`), in as many columns as it needs.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.search.layout import MOST_PARTS
+from persona_evo.search.layout import MOST_KEPT
 
 PARENT, FIRST, NEXT, VISITS, ACTION, LEFT, DEPTH, STATUS, OPEN, TWIN = range(10)
 LINKS = 10
 TOTAL, BEST, SQUARES, SCORE = range(4)
-FIXED = VALUES = 4
+KEPT_PART = VALUES = 4
 
 ROOT = 0
 ROOTLESS = NOBODY = UNKNOWN = -1
@@ -50,7 +50,7 @@ class Tree:
 
     links int32[capacity, LINKS], values float64[capacity, VALUES and up], states uint16[capacity, state size]; slots
     int32[2**k] and keys int64[capacity] are the hash table of states (one entry where transpositions are off). memory
-    float64[capacity * (VALUES + MOST_PARTS)] is where `values` has its place.
+    float64[capacity * (VALUES + MOST_KEPT)] is where `values` has its place.
     """
 
     links: NDArray[np.int32]
@@ -66,7 +66,7 @@ class Tree:
         slots = 1
         while hashed and slots < 2 * capacity:
             slots *= 2
-        memory = np.empty(capacity * (VALUES + MOST_PARTS), dtype=np.float64)
+        memory = np.empty(capacity * (VALUES + MOST_KEPT), dtype=np.float64)
         return cls(
             np.empty((capacity, LINKS), dtype=np.int32),
             memory[: capacity * VALUES].reshape(capacity, VALUES),
@@ -77,7 +77,7 @@ class Tree:
         )
 
     def lay_out(self, parts: int) -> None:
-        """Give `values` columns for so many fixed parts of a formula; what it held is lost."""
+        """Give `values` columns for so many parts of a formula; what it held is lost."""
         columns = VALUES + parts
         self.values = self.memory[: self.capacity * columns].reshape(self.capacity, columns)
 
@@ -87,7 +87,7 @@ class Tree:
         return len(self.links)
 
     def bytes_per_node(self) -> float:
-        """Memory of a full tree divided by its nodes, with as many fixed parts as there can be."""
+        """Memory of a full tree divided by its nodes, with as many parts of a formula as there can be."""
         arrays = (self.links, self.memory, self.states, self.slots, self.keys)
         return sum(a.nbytes for a in arrays) / self.capacity
 

@@ -1,4 +1,4 @@
-"""Scores from what a node's row keeps are those of the whole formula, so the trees are the same, bit by bit."""
+"""Scores put together from parts are those of the whole formula, so the trees are the same, bit by bit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from persona_evo.search import coding
 from persona_evo.search.act import Actor
 from persona_evo.search.plan import Planner
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import FIXED
+from persona_evo.search.tree import VALUES
 from persona_evo.search.tree_policy import TreePolicy, variables
 from tests.examples import corridor, nim
 from tests.search.levels import GAME
@@ -25,22 +25,24 @@ from tests.search.levels import GAME
 UTILITY = parse("0.7*MS + 0.3*PE - 5*DEAD", GAME.symbols)
 ANYTIME, PAPER = SearchSettings.anytime(), SearchSettings.paper()
 FORMULAS = {
-    "R + MS + PE - DEAD + sqrt(2*log(P)/N)": 3,
-    "R + 0.5*MS + 0.3*PE - 0.2*DEAD + HL": 4,
-    "if(MS > 0.5, R, RMAX - RSD) * (MS/HL - ST) + 0.001*D": 2,
-    "R - NM*R + (NM + TO/0)*N": 2,
-    "R + MS*R + PE*R + DEAD*R + HL*R + ST*R": 0,
-    "R + sqrt(log(P)/N)": 0,
-    "PE + 0.2*MS": 0,
+    "R + MS + PE - DEAD + sqrt(2*log(P)/N)": (3, 1),
+    "R + 0.5*MS + 0.3*PE - 0.2*DEAD + HL": (4, 0),
+    "if(MS > 0.5, R, RMAX - RSD) * (MS/HL - ST) + 0.001*D": (2, 0),
+    "R - NM*R + (NM + TO/0)*N - P/(N + (P - 1)*PE) + P*P": (3, 2),
+    "R + MS*R + PE*R + DEAD*R + HL*R + ST*R + sqrt(P)": (0, 1),
+    "P + 1 + N/(P - 2) + N/(P - 3) + N/(P - 4) + N/(P - 5) + PE": (1, 0),
+    "R + log(P)": (0, 1),
+    "R + D": (0, 0),
+    "PE + 0.2*MS": (0, 0),
 }
-"""Tree policies and how many parts of each are kept."""
+"""Tree policies, and how many parts of each are kept and shared."""
 
 
 @contextmanager
 def whole_formulas() -> Iterator[None]:
     """Searches score with the whole formula each time."""
     coding.policy_code.cache_clear()
-    with patch.object(coding, "MOST_PARTS", 0):
+    with patch.object(coding, "MOST_KEPT", 0), patch.object(coding, "MOST_SHARED", 0):
         yield
     coding.policy_code.cache_clear()
 
@@ -51,7 +53,7 @@ def tree(game: Game, of: Level, rules: SearchSettings, text: str, iterations: in
     utility = UTILITY if game is GAME else parse("0.7*COINS + 0.3*OUT - 0.001*ST", game.symbols)
     found = planner.plan(utility, TreePolicy.of(text, game), Budget(iterations), seed=5)
     kept, n = planner._tree, found.nodes
-    values = np.ascontiguousarray(kept.values[1:n, :FIXED]).tobytes()
+    values = np.ascontiguousarray(kept.values[1:n, :VALUES]).tobytes()
     states = kept.states[:n].tobytes() if game.compiled else b""
     return found.actions, found.iterations, found.stopped, kept.links[:n].tobytes(), values, states
 
@@ -63,7 +65,8 @@ def tree(game: Game, of: Level, rules: SearchSettings, text: str, iterations: in
 ])  # fmt: skip
 def test_trees_are_those_of_the_whole_formula(rules: SearchSettings, text: str) -> None:
     (of,) = mapsets.resolve(GAME, ["train02"])
-    assert len(coding.policy_code(parse(text), variables(GAME)).ends) == FORMULAS[text]
+    scoring = coding.policy_code(parse(text), variables(GAME))
+    assert (scoring.kept, len(scoring.ends) - scoring.kept) == FORMULAS[text]
     kept = tree(GAME, of, rules, text, 2_000)
     with whole_formulas():
         assert tree(GAME, of, rules, text, 2_000) == kept
