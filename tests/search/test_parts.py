@@ -52,7 +52,7 @@ def tree(game: Game, of: Level, rules: SearchSettings, text: str, iterations: in
     planner = Planner(game, of, rules, iterations + 1)
     utility = UTILITY if game is GAME else parse("0.7*COINS + 0.3*OUT - 0.001*ST", game.symbols)
     found = planner.plan(utility, TreePolicy.of(text, game), Budget(iterations), seed=5)
-    kept, n = planner._tree, found.nodes
+    kept, n = planner._tree, planner._nodes
     values = np.ascontiguousarray(kept.values[1:n, :VALUES]).tobytes()
     states = kept.states[:n].tobytes() if game.compiled else b""
     return found.actions, found.iterations, found.stopped, kept.links[:n].tobytes(), values, states
