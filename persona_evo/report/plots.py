@@ -238,7 +238,7 @@ def _figure(width: float, height: float) -> Figure:
 
 def _save(figure: Figure, path: Path | str) -> Path:
     path = Path(path)
-    figure.savefig(path, format="png", metadata={"Software": ""})
+    figure.savefig(path, format="png", bbox_inches="tight", pad_inches=0.06, metadata={"Software": ""})
     return path
 
 
