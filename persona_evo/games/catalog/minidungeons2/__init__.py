@@ -25,11 +25,13 @@ METRICS = (
            better="higher", ratio=True),
     Metric("DEAD", "dead", "1 when the hero is dead", high=1, better="lower"),
     Metric("WON", "won", "1 when the exit was reached alive", high=1, better="higher"),
-    Metric("NM", "nearest monster", "moves (portals taken) to the nearest living mortal monster / farthest way to the "
-           "exit, 0 without any", better="lower", costly=True),
-    Metric("NT", "nearest treasure", "moves to the nearest treasure, likewise", better="lower", costly=True),
-    Metric("NP", "nearest potion", "moves to the nearest potion, likewise", better="lower", costly=True),
-    Metric("NE", "way to the exit", "moves to the exit, portals taken, / farthest way to it without them",
+    Metric("NM", "nearest monster", "moves to the nearest living monster that can die / farthest way to the exit, 0 "
+           "without any", better="lower", costly=True),
+    Metric("NT", "nearest treasure", "moves to the nearest treasure / farthest way to the exit, 0 without any",
+           better="lower", costly=True),
+    Metric("NP", "nearest potion", "moves to the nearest potion / farthest way to the exit, 0 without any",
+           better="lower", costly=True),
+    Metric("NE", "way to the exit", "moves to the exit / farthest way to it on foot; like all ways through portals, too",
            better="lower", costly=True),
 )
 """The paper's eleven (table I) and IC, then DEAD and WON, then distances that the paper does not have."""
