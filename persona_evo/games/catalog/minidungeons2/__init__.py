@@ -31,7 +31,7 @@ METRICS = (
            better="lower", costly=True),
     Metric("NP", "nearest potion", "moves to the nearest potion / farthest way to the exit, 0 without any",
            better="lower", costly=True),
-    Metric("NE", "way to the exit", "moves to the exit / farthest way to it on foot; like all ways through portals, too",
+    Metric("NE", "way to the exit", "moves to the exit / farthest way to it on foot; ways lead through portals, too",
            better="lower", costly=True),
 )
 """The paper's eleven (table I) and IC, then DEAD and WON, then distances that the paper does not have."""
