@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from json.decoder import JSONDecoder
@@ -24,24 +25,66 @@ Error = type[InputError]
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file so that at any moment it is either the old or the new one, also after a crash."""
-    part = path.with_name(path.name + ".part")
-    with open(part, "w", encoding="utf-8", newline="\n") as f:
-        f.write(text)
-        f.flush()
-        os.fsync(f.fileno())
-    os.replace(part, path)
-    _sync_folder(path.parent)
+def write_atomically(path: Path, text: str | Iterable[str]) -> None:
+    """Replace a file so that at any moment it is either the old or the new one, also after a crash.
+
+    text: whole or in pieces, with the line ends that the file is to have. What is no regular file (a device, a pipe)
+    is written into; a link stays one.
+
+    Raises:
+        InputError: a text that UTF-8 cannot hold; the old file is left as it is.
+        OSError: with the file's name.
+    """
+    pieces = (_encoded(piece, path) for piece in ((text,) if isinstance(text, str) else text))
+    with _named(path):
+        if path.exists() and not path.is_file():
+            with open(path, "wb") as f:
+                f.writelines(pieces)
+            return
+        target = path.resolve() if path.is_symlink() else path
+        part = target.with_name(target.name + ".part")
+        try:
+            with open(part, "wb") as f:
+                f.writelines(pieces)
+                f.flush()
+                os.fsync(f.fileno())
+            os.replace(part, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise
+        _sync_folder(target.parent)
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> int:
-    """Add lines to a file, safe from a crash when this returns; the file's length in bytes."""
-    with open(path, "a", encoding="utf-8", newline="\n") as f:
-        f.writelines(line + "\n" for line in lines)
+    """Add lines to a file, safe from a crash when this returns; the file's length in bytes (raises as above)."""
+    pieces = [_encoded(line + "\n", path) for line in lines]
+    with _named(path), open(path, "ab") as f:
+        f.writelines(pieces)
         f.flush()
         os.fsync(f.fileno())
         return f.tell()
+
+
+def _encoded(text: str, path: Path) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as e:
+        raise InputError(
+            "a text cannot be written as UTF-8", place=Place(str(path)), found=ascii(text[e.start : e.end]),
+            expected="characters without lone surrogates", hint="correct the name or text that has it",
+        ) from e  # fmt: skip
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Give an error of the operating system the file's name, which those of writing lack."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is None:
+            e.filename = str(path)
+        raise
 
 
 def _sync_folder(folder: Path) -> None:
