@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,7 +135,7 @@ def _cache_class() -> Any:
     """numba's cache of a function, in our folder, that neither a damaged file nor a folder without room can stop."""
     from numba.core import caching
 
-    class Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
+    class Locator(caching.UserProvidedCacheLocator):
         def __init__(self, function: Any, file: str) -> None:
             self._py_file, self._lineno = file, function.__code__.co_firstlineno
             self._cache_path = str(cache_folder() / self.get_suitable_cache_subpath(file))
@@ -144,10 +144,10 @@ def _cache_class() -> Any:
         def from_function(cls, function: Any, file: str) -> Any:
             return cls(function, file) if os.path.exists(file) else None
 
-    class Storage(caching.CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = (Locator, *caching.CacheImpl._locator_classes)
+    class Storage(caching.CompileResultCacheImpl):
+        _locator_classes: ClassVar[list[Any]] = [Locator, *caching.CacheImpl._locator_classes]
 
-    class Kept(caching.FunctionCache):  # type: ignore[misc]
+    class Kept(caching.FunctionCache):
         _impl_class = Storage
 
         def load_overload(self, signature: Any, context: Any) -> Any:

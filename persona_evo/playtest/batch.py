@@ -24,16 +24,13 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.personas import Persona
-from persona_evo.playtest.journal import Journal, reopen
+from persona_evo.playtest.journal import MAX_TRIALS, Journal, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.search.plan import MAX_NODES, Plan, Planner, capacity_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
-
-MAX_TRIALS = 100_000
-"""Most trials of each player in each level."""
 
 _ROUND_SECONDS = 2.0
 """How long a round of tasks should take; playthroughs are written down and progress is told after each."""

@@ -201,7 +201,7 @@ def _is_finite(value: float) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**64
 
 
 def _plain(name: str, value: Any, place: Place | None) -> Any:
