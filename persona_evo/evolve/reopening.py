@@ -14,6 +14,7 @@ from persona_evo.evolve.records import Individual, State
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs, schema
 
@@ -54,6 +55,7 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     budget_at(r)
     r.made("search", SearchSettings.from_dict)
     check_levels(r)
+    load_levels(r, game)
     return spec_from_dict(game_name, priority, r.data)
 
 
@@ -90,6 +92,16 @@ def check_levels(reader: schema.Reader) -> None:
         options = level.object("options")
         for key in options.data:
             options.get(key, (str, int, float, bool, type(None)), "a text, a number, true, false or null")
+
+
+def load_levels(reader: schema.Reader, game: Game) -> list[Level]:
+    """The levels of a configuration that `check_levels` has passed, with what the game refuses as an error in place."""
+
+    def load(level: schema.Reader) -> Level:
+        name, text, source = (level.text_of(key) for key in ("name", "text", "source"))
+        return level.made("options", lambda options: game.load(text, name, source, **options))
+
+    return [load(level) for level in reader.items("levels")]
 
 
 def state_of(folder: Path, config: Mapping[str, Any], checkpoint: runs.Checkpoint) -> State:

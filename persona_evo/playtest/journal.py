@@ -142,6 +142,14 @@ class Reopened:
     players: Sequence[Mapping[str, Any]]
 
 
+def config_reader(folder: Path) -> schema.Reader:
+    """The configuration of a playtest that has one, to take values out."""
+    path = folder / CONFIG
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    return schema.Reader(data, text, str(path), RunError)
+
+
 def reopen(folder: Path) -> Reopened:
     """Read back the configuration of a playtest.
 
@@ -153,9 +161,8 @@ def reopen(folder: Path) -> Reopened:
         raise RunError(
             "this is not the folder of a playtest", place=Place(str(folder)), expected=f"a folder with {CONFIG}"
         )
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    r = schema.Reader(data, text, str(path), RunError)
+    r = config_reader(folder)
+    data = r.data
     check_levels(r)
     r.made("budget", lambda _: budget_at(r))
     r.made("search", SearchSettings.from_dict)

@@ -142,7 +142,8 @@ def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[An
     [
         (("evolution",), []), (("evolution", "metrics"), 5), (("evolution", "metrics"), ["NOPE"]),
         (("evolution", "islands"), "x"), (("levels",), {}), (("levels",), []), (("levels", 0, "options"), []),
-        (("levels", 0, "options", "rules"), ["paper"]), (("budget",), 5), (("budget", "iterations"), "x"),
+        (("levels", 0, "options", "rules"), ["paper"]), (("levels", 0, "options", "rules"), 5),
+        (("budget",), 5), (("budget", "iterations"), "x"),
         (("budget", "iterations"), 1.5), (("search",), []), (("search", "rollout"), {}), (("versions",), [1]),
         (("versions",), {"a": 1}), (("utility",), 7), (("utility",), "1 +"), (("persona", "priority"), 3),
         (("persona", "priority"), "NOPE"), (("first",), [1]), (("target",), 0), (("game_version",), "1"),
