@@ -13,6 +13,7 @@ The decorator can be exchanged before anything is imported (`PERSONA_EVO_INTERPR
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -22,7 +23,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,6 +64,8 @@ def cache_folder() -> Path:
     folder = root / digest.hexdigest()[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK) and not any(folder.rglob("*.nbc")):
+            raise PermissionError
     except OSError:
         import tempfile
 
@@ -111,22 +114,55 @@ def jit(
     if INTERPRET:
         return function
     import numba
+    from numba.core.typeinfer import register_dispatcher
 
-    config: Any = numba.config
     flags = dict(FLAGS)
     if inline:
         flags["forceinline"] = True
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
-    try:
-        if signature is None:
-            return numba.njit(cache=True, **flags)(function)
-        dispatcher = numba.njit(signature, cache=True, **flags)(function)
-    finally:
-        config.CACHE_DIR = before
-    if final:
+    dispatcher = numba.njit(**flags)(function)
+    dispatcher._cache = _cache_class()(function)
+    if signature is not None:
+        with register_dispatcher(dispatcher):
+            dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    elif final:
         dispatcher.disable_compile()
     return dispatcher
+
+
+@functools.cache
+def _cache_class() -> Any:
+    """numba's cache of a function, in our folder, that neither a damaged file nor a folder without room can stop."""
+    from numba.core import caching
+
+    class Locator(caching.UserProvidedCacheLocator):
+        def __init__(self, function: Any, file: str) -> None:
+            self._py_file, self._lineno = file, function.__code__.co_firstlineno
+            self._cache_path = str(cache_folder() / self.get_suitable_cache_subpath(file))
+
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            return cls(function, file) if os.path.exists(file) else None
+
+    class Storage(caching.CompileResultCacheImpl):
+        _locator_classes: ClassVar[list[Any]] = [Locator, *caching.CacheImpl._locator_classes]
+
+    class Kept(caching.FunctionCache):
+        _impl_class = Storage
+
+        def load_overload(self, signature: Any, context: Any) -> Any:
+            try:
+                return super().load_overload(signature, context)
+            except Exception:  # whatever unpickling makes of a damaged file: compile anew
+                with contextlib.suppress(OSError):
+                    os.unlink(self._cache_file._index_path)
+                return None
+
+        def save_overload(self, signature: Any, result: Any) -> None:
+            with contextlib.suppress(OSError):  # read-only or full: go on with what is in memory
+                super().save_overload(signature, result)
+
+    return Kept
 
 
 def compiled(function: F) -> F:

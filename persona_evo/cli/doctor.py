@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from persona_evo import __version__
-from persona_evo.cli.say import is_compiled, say
+from persona_evo.cli.say import counted, is_compiled, say
+from persona_evo.errors import Place, SettingsError
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "matplotlib", "pillow", *OPTIONAL)
@@ -35,7 +36,13 @@ def run(args: argparse.Namespace) -> int:
         folders = [f for f in inside if re.fullmatch("[0-9a-f]{16}", f.name) and any(f.rglob("*.nbi"))]
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
-        say(f"deleted {len(folders)} folders of compiled code in {root}")
+        left = [f for f in folders if f.exists()]
+        say(f"deleted {counted(len(folders) - len(left), 'folder')} of compiled code in {root}")
+        if left:
+            raise SettingsError(
+                "compiled code cannot be deleted", place=Place(str(left[0])), found=counted(len(left), "folder"),
+                hint="see that you may write there, or set PERSONA_EVO_CACHE to another folder",
+            )  # fmt: skip
         return 0
     say(f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, {cores()} cores")
     for package in PACKAGES:

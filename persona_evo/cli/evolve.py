@@ -74,6 +74,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     from persona_evo.games import registry
     from persona_evo.personas import load
     from persona_evo.search.settings import SearchSettings
+    from persona_evo.store import policies
 
     game = options.game_of(args)
     persona = load(args.persona, game)
@@ -88,6 +89,9 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
          f"{settings.generations} generations of {settings.population}{runs}, {limit} a playthrough, seed {seed}")
     note(f"starts from: {starts}")
+    if "library" in settings.first:
+        for error in policies.damaged(game.name):
+            note(f"warning: a policy is passed over: {error}")
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,

@@ -37,6 +37,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", default="text", choices=KINDS, help="language (default: %(default)s)")
     parser.add_argument("--name", default="score", type=filled, metavar="NAME", help="of the function (default: score)")
     parser.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: standard output)")
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
 
 
 def run_simplify(args: argparse.Namespace) -> int:
@@ -71,9 +72,20 @@ def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
     from persona_evo.formula.export import export
 
     text = export(formula, args.to, args.name, about)
+    return put(text, args)
+
+
+def put(text: str, args: argparse.Namespace) -> int:
+    """Print a text, or write it to a file that is not there yet (or anew with --force)."""
+    from persona_evo.errors import Place, SettingsError
+    from persona_evo.store import schema
+
+    text = text.rstrip("\n")
     if args.out is None:
-        say(text.rstrip("\n"))
-    else:
-        args.out.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", newline="\n")
-        say(f"wrote {args.out}")
+        say(text)
+        return 0
+    if args.out.is_file() and not args.force:
+        raise SettingsError("there is such a file already", place=Place(str(args.out)), hint="--force writes over it")
+    schema.write_atomically(args.out, text + "\n")
+    say(f"wrote {args.out}")
     return 0

@@ -11,31 +11,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from persona_evo import __version__
-from persona_evo.cli import (
-    compare,
-    demo,
-    doctor,
-    evolve,
-    formula,
-    level,
-    persona,
-    playtest,
-    policy,
-    reproduce,
-    solve,
-)
-from persona_evo.cli.parser import Parser
-from persona_evo.cli.say import Progress, note
-from persona_evo.errors import PersonaEvoError
+if TYPE_CHECKING:
+    from persona_evo.cli.parser import Parser
 
-COMMANDS = (demo, persona, level, evolve, policy, playtest, compare, solve, reproduce, formula, doctor)
-"""In the order in which they are met."""
+COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "compare", "solve", "reproduce", "formula",
+            "doctor")  # fmt: skip
+"""Modules, in the order in which they are met."""
 
 ABOUT = """\
 Automated playtesting with personas: say what a kind of player wants, evolve a tree policy for it, playtest levels.
@@ -49,16 +36,23 @@ Automated playtesting with personas: say what a kind of player wants, evolve a t
 
 def parser() -> Parser:
     """The parser of all commands."""
+    import importlib
+
+    from persona_evo import __version__
+    from persona_evo.cli.parser import Parser
+
     top = Parser(prog="persona-evo", description=ABOUT)
     top.add_argument("--version", action="version", version=f"persona-evo {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in COMMANDS:
-        module.add(commands)
+    for name in COMMANDS:
+        importlib.import_module(f"persona_evo.cli.{name}").add(commands)
     return top
 
 
 def _quiet_threads() -> None:
     """Keep the thread that feeds worker processes from telling that Ctrl-C took its work away."""
+    import threading
+
     told = threading.excepthook
 
     def tell(args: threading.ExceptHookArgs) -> None:
@@ -69,31 +63,108 @@ def _quiet_threads() -> None:
     threading.excepthook = tell
 
 
+def _open_streams() -> None:
+    """Give what was closed by the caller to nobody, lest a file that is opened takes its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[bool]]:
+    """A list that is not empty once Ctrl-C was typed, whatever compiled code made of it."""
+    import signal
+    import threading
+
+    typed: list[bool] = []
+
+    def stop(number: int, frame: Any) -> None:
+        typed.append(True)
+        signal.default_int_handler(number, frame)
+
+    ours = threading.current_thread() is threading.main_thread()
+    ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield typed
+    finally:
+        if ours and signal.getsignal(signal.SIGINT) is stop:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
-    _quiet_threads()
+    try:
+        _open_streams()
+        _quiet_threads()
+        with _interrupts() as typed:
+            return _main(argv, typed)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _main(argv: Sequence[str] | None, typed: Sequence[bool]) -> int:
+    from persona_evo.cli.say import Progress, note, silence
+    from persona_evo.errors import PersonaEvoError
+
     try:
         try:
             args = parser().parse_args(argv)
             code = int(args.run(args))
-            sys.stdout.flush()
+            _flush()
             return code
+        except SystemExit:
+            _flush()
+            raise
         except PersonaEvoError as e:
             note(f"persona-evo: error: {e}")
             return 2
         except KeyboardInterrupt:
             note("persona-evo: stopped")
             return 130
-        except OSError as e:
-            if isinstance(e, BrokenPipeError):
+        except BrokenPipeError:
+            raise
+        except Exception as e:
+            if typed:
+                note("persona-evo: stopped")
+                return 130
+            if not isinstance(e, OSError):
                 raise
-            note(f"persona-evo: error: {e.strerror or e}" + (f": {e.filename}" if e.filename else ""))
+            note(f"persona-evo: error: {_told(e)}")
+            _flush(quietly=True)
             return 2
         finally:
             Progress.done_with_line()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         return 141
+
+
+def _flush(quietly: bool = False) -> None:
+    """Write what standard output still holds; quietly: or drop it, where that cannot be."""
+    from persona_evo.cli.say import silence
+
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        silence(sys.stdout)
+        if not quietly:
+            raise
+
+
+def _told(error: OSError) -> str:
+    import errno
+
+    said = f"{error.filename}: " if error.filename else ""
+    said += error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)):
+        said += "\n  hint: what was saved is kept; free space, then go on with --resume, or run the command again"
+    return said
+
 
 if __name__ == "__main__":
     sys.exit(main())

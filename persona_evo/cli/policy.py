@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import say
+from persona_evo.cli.say import note, say
 from persona_evo.errors import Place, PolicyError
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ def run_list(args: argparse.Namespace) -> int:
         text = _rounded(p.best) if p.kind == "formula" else "UCB1"
         rows.append([Path(p.file).stem, p.persona or "anyone", "–" if p.mean is None else f"{p.mean:.3f}",
                      text if len(text) <= 60 else text[:57] + "...", p.file])
+    for error in policies.damaged(game.name):
+        note(f"warning: a policy is passed over: {error}")
+        rows.append([Path(error.place.source if error.place else "").stem, "", "–", "damaged",
+                     error.place.source if error.place else ""])
     table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
     say(table.render())
     return 0
@@ -93,13 +97,7 @@ def run_export(args: argparse.Namespace) -> int:
 
     policy = _load(args)
     if args.to == "json":
-        text = json.dumps(policy.to_dict(), indent=2, ensure_ascii=False)
-        if args.out is None:
-            say(text)
-        else:
-            args.out.write_text(text + "\n", encoding="utf-8", newline="\n")
-            say(f"wrote {args.out}")
-        return 0
+        return formula.put(json.dumps(policy.to_dict(), indent=2, ensure_ascii=False), args)
     text = policy.formula if args.raw else policy.best
     if policy.kind == "ucb1":
         text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 
 def say(text: object = "", stream: TextIO | None = None) -> None:
     """Print a line or lines; in plain ASCII where the terminal cannot show the rest."""
     target = sys.stdout if stream is None else stream
+    if target is None:  # closed by whoever called
+        raise BrokenPipeError
     line = str(text)
     try:
         line.encode(getattr(target, "encoding", None) or "ascii")
@@ -23,7 +28,28 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
 def note(text: object) -> None:
     """Print to standard error: what is going on, and what is no result."""
     Progress.done_with_line()
-    say(text, sys.stderr)
+    with _if_heard():
+        say(text, sys.stderr)
+
+
+@contextlib.contextmanager
+def _if_heard() -> Iterator[None]:
+    """Standard error that cannot be written stops nothing."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest of the process)
+    try:
+        yield
+    except (OSError, ValueError):
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO | None) -> None:
+    """Let a stream that cannot be written go nowhere, also when the process ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if stream is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 class Progress:
@@ -37,6 +63,10 @@ class Progress:
 
     def show(self, text: str, *, last: bool = False) -> None:
         """Say how far things are; `last` keeps the line."""
+        with _if_heard():
+            self._show(text, last)
+
+    def _show(self, text: str, last: bool) -> None:
         import time
 
         stream = sys.stderr
@@ -57,7 +87,8 @@ class Progress:
     def done_with_line(cls) -> None:
         """End the line that is being rewritten, if there is one."""
         if cls._open:
-            sys.stderr.write("\n")
+            with _if_heard():
+                sys.stderr.write("\n")
             cls._open = False
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.errors import SettingsError
+from persona_evo.evolve import reopening
 from persona_evo.evolve import winner as winners
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_to_dict
 from persona_evo.evolve.genetics import OUTCOMES, metrics_of
 from persona_evo.evolve.islands import Evaluate, check_first, generations
 from persona_evo.evolve.parallel import Usage, Workers
@@ -165,7 +166,7 @@ def resume(
     """
     with Workers(jobs, backend, address) as workers, runs.Run.resume(folder) as run:
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
-        spec = _spec(run)
+        spec = reopening.spec_of(run.folder, str(run.config["game"]))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
             if generations < max(1, done):
@@ -217,7 +218,7 @@ def ended(folder: Path) -> Outcome | None:
     before = _policy_of(folder, checkpoint.generation + 1)
     if before is None:
         return None
-    state = _state_of(folder, checkpoint)
+    state = reopening.state_of(folder, runs.read_config(folder), checkpoint)
     status = FINISHED if state.generation + 1 >= checkpoint.target else DEADLINE
     return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
 
@@ -309,7 +310,7 @@ def drive(
 
     Ctrl-C ends it at once: what is on disk is the last whole generation, and resuming makes the broken one again.
     """
-    settings = EvolutionSettings.from_dict(run.config["evolution"], Place(str(run.folder / runs.CONFIG)))
+    settings = reopening.settings_of(run.folder)
     target = run.checkpoint.target if run.checkpoint else int(run.config["target"])
     state = _state(run)
     pace: deque[float] = deque(maxlen=_PACE)
@@ -371,32 +372,7 @@ def _progress(
 
 
 def _state(run: runs.Run) -> State | None:
-    return None if run.checkpoint is None else _state_of(run.folder, run.checkpoint)
-
-
-def _state_of(folder: Path, checkpoint: runs.Checkpoint) -> State:
-    try:
-        return State.from_json(checkpoint.state)
-    except (KeyError, TypeError, ValueError) as e:
-        raise RunError(
-            "the checkpoint's state is damaged", place=Place(str(folder / runs.CHECKPOINT)), found=str(e),
-            hint="restore the file from a copy",
-        ) from e  # fmt: skip
-
-
-def _spec(run: runs.Run) -> FitnessSpec:
-    place = Place(str(run.folder / runs.CONFIG))
-    try:
-        spec = spec_from_dict(run.config["game"], run.config["persona"]["priority"], run.config)
-    except (KeyError, TypeError) as e:
-        raise RunError("the configuration is damaged", place=place, found=str(e), hint="restore the file") from e
-    game, version = registry.get(spec.game), run.config.get("game_version")
-    if game.version != version:
-        raise RunError(
-            "the rules of the game have changed since this run began", place=place, found=f"version {version}",
-            expected=f"version {game.version}", hint="start a new run",
-        )  # fmt: skip
-    return spec
+    return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)
 
 
 def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None) -> Outcome:

@@ -20,20 +20,18 @@ from typing import Any, NamedTuple
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.reopening import load_levels
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.personas import Persona
-from persona_evo.playtest.journal import Journal, reopen
+from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.search.plan import MAX_NODES, Plan, Planner, capacity_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
-
-MAX_TRIALS = 100_000
-"""Most trials of each player in each level."""
 
 _ROUND_SECONDS = 2.0
 """How long a round of tasks should take; playthroughs are written down and progress is told after each."""
@@ -252,7 +250,7 @@ def resume(
             "the rules of the game have changed since this playtest began", place=Place(str(folder)),
             found=f"version {known.game_version}", expected=f"version {game.version}", hint="play into another folder",
         )  # fmt: skip
-    levels = [game.load(v["text"], v["name"], v["source"], **v.get("options", {})) for v in known.levels]
+    levels = load_levels(config_reader(folder), game)
     return playtest(
         game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,

@@ -13,18 +13,24 @@ the batch is continued.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from persona_evo.errors import InputError, Place, RunError
+from persona_evo.errors import Place, RunError
+from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
 from persona_evo.playtest.records import Playthrough, from_json
+from persona_evo.search.settings import SearchSettings
 from persona_evo.store import schema
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
 """Version of playtest.json."""
+
+MAX_TRIALS = 100_000
+"""Most trials of each player in each level."""
 
 CONFIG, TRACES = "playtest.json", "traces.jsonl"
 
@@ -65,6 +71,8 @@ class Journal:
         """
         if not self.path.exists():
             return []
+        if not self.path.is_file():
+            raise RunError("the playthroughs are no file", place=Place(str(self.path)), hint="restore it from a copy")
         lines = self.path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if line.endswith(b"\n")]
         if len(whole) < len(lines):
@@ -134,6 +142,14 @@ class Reopened:
     players: Sequence[Mapping[str, Any]]
 
 
+def config_reader(folder: Path) -> schema.Reader:
+    """The configuration of a playtest that has one, to take values out."""
+    path = folder / CONFIG
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    return schema.Reader(data, text, str(path), RunError)
+
+
 def reopen(folder: Path) -> Reopened:
     """Read back the configuration of a playtest.
 
@@ -145,19 +161,27 @@ def reopen(folder: Path) -> Reopened:
         raise RunError(
             "this is not the folder of a playtest", place=Place(str(folder)), expected=f"a folder with {CONFIG}"
         )
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    r = schema.Reader(data, text, str(path), RunError)
-    for kind, keys in (("levels", ("name", "text", "source")), ("players", ("label", "persona", "utility", "policy"))):
-        for i, row in enumerate(r.get(kind, list, "a list")):
-            for key in keys:
-                if not isinstance(row, dict) or not isinstance(row.get(key), str):
-                    raise _damaged(r, kind, i, key)
+    r = config_reader(folder)
+    data = r.data
+    check_levels(r)
+    r.made("budget", lambda _: budget_at(r))
+    r.made("search", SearchSettings.from_dict)
+    players = r.items("players")
+    if not players:
+        raise r.fail("is empty", "players", expected="at least one player", hint="restore the file from a copy")
+    for player in players:
+        for key in ("label", "persona", "policy"):
+            player.text_of(key)
+        for key in ("priority", "title", "baseline"):
+            player.text_of(key, "")
+        formula_at(player, "utility")
+        if player.data.get("formula", "") is not None:
+            formula_at(player, "formula")
+        if not 0 <= player.number("c") < math.inf:
+            raise player.fail("is out of range", "c", found=player.data["c"], expected="a number of at least 0")
+    if not 1 <= r.whole("trials") <= MAX_TRIALS:
+        raise r.fail("is out of range", "trials", found=r.whole("trials"), expected=f"1 to {MAX_TRIALS}")
     return Reopened(
         r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
         r.object("search").data, data["levels"], data["players"],
     )  # fmt: skip
-
-
-def _damaged(reader: schema.Reader, kind: str, index: int, key: str) -> InputError:
-    return reader.fail(f"has no {key!r}", kind, index, expected="as this program wrote it", hint="restore the file")

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from persona_evo.errors import GameError, Place, RunError
 from persona_evo.games.core import Event
+from persona_evo.store import schema
 
 SCHEMA = 1
 """Version of the lines that `to_json` writes. It changes when a field changes its meaning."""
@@ -170,13 +171,10 @@ def read(path: Path | str) -> Iterator[Playthrough]:
 
 
 def write(path: Path | str, records: Iterable[Playthrough]) -> int:
-    """Write a file of JSON lines anew; the number of lines. Line ends are the same on every system."""
-    count = 0
-    with Path(path).open("w", encoding="utf-8", newline="\n") as stream:
-        for record in records:
-            stream.write(record.to_json() + "\n")
-            count += 1
-    return count
+    """Replace a file of JSON lines at once; the number of lines. Line ends are the same on every system."""
+    chosen = list(records)
+    schema.write_atomically(Path(path), (record.to_json() + "\n" for record in chosen))
+    return len(chosen)
 
 
 def _refuse_constant(text: str) -> NoReturn:
@@ -203,7 +201,7 @@ def _is_finite(value: float) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**64
 
 
 def _plain(name: str, value: Any, place: Place | None) -> Any:

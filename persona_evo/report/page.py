@@ -13,6 +13,7 @@ from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
 from persona_evo.report import html, tables
+from persona_evo.store import schema
 
 KINDS = ("chart", "heatmap", "replay")
 """Kinds of pictures, in the order in which a level shows them."""
@@ -53,7 +54,7 @@ class Page:
 def write(page: Page, path: Path | str, embed: bool = True) -> Path:
     """Write the page. With `embed` pictures are within the file; without, it names them relative to its folder."""
     path = Path(path)
-    path.write_text(render(page, None if embed else path.parent), encoding="utf-8", newline="\n")
+    schema.write_atomically(path, render(page, None if embed else path.parent))
     return path
 
 

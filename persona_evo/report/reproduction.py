@@ -26,7 +26,7 @@ from persona_evo.playtest.reproduce.results import Difference, Pair, Score, titl
 from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.report import html, plots, tables
 from persona_evo.report.tables import Table
-from persona_evo.store import policies
+from persona_evo.store import policies, schema
 
 NONE = "–"
 """Stands for what is not known or does not exist."""
@@ -101,7 +101,7 @@ def write(material: Material, progress: Progress | None = None) -> Report:
         [(f"#{where}", name) for where, name in links], parts,
     )  # fmt: skip
     page = m.folder / "index.html"
-    page.write_text(text, encoding="utf-8", newline="\n")
+    schema.write_atomically(page, text)
     said = [two.render(_width()), three.render(_width()), "\n".join(words)]
     if m.differing:
         said.insert(0, _stand_in(m))

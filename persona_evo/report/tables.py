@@ -7,6 +7,7 @@ the plus-minus, `put` writes plain ASCII instead.
 from __future__ import annotations
 
 import csv
+import io
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval
+from persona_evo.store import schema
 
 ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": "x", "·": "|", "−": "-", "≥": ">=", "─": "-"})
 """What stands in for the signs used here where only ASCII can be shown."""
@@ -229,10 +231,11 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: S
     """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given."""
     body = list(rows)
     names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
-    with Path(path).open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, names, restval="", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(body)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(body)
+    schema.write_atomically(Path(path), text.getvalue())
     return len(body)
 
 

@@ -1,4 +1,4 @@
-"""One process for one run folder.
+"""One process for one folder.
 
 The lock is the operating system's on an open file, so it goes with the process that holds it, however that ends. The
 file says who holds it; it is empty when nobody does. Between machines, where such locks do not reach, what the file
@@ -20,6 +20,9 @@ from persona_evo.errors import Place, RunError
 LOCK = "lock"
 """Name of the lock file."""
 
+_LONGEST = 4096
+"""Bytes that say who holds a lock, at most; whatever else the file has says nothing."""
+
 
 class Lock:
     """Holds a folder from `acquire` (or `with`) until `release` or the end of the process."""
@@ -37,21 +40,21 @@ class Lock:
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as e:
-            raise RunError("the run cannot be locked", place=Place(str(self.path)), found=e.strerror) from e
+            raise RunError("the folder cannot be locked", place=Place(str(self.path)), found=e.strerror) from e
         holder = _holder(self.path)
         if not _try(handle):
             os.close(handle)
             raise RunError(
-                "the run is in use by another process", place=Place(str(self.path)), found=_said(holder),
-                hint="wait until it ends, or stop it; it can be resumed then",
+                "the folder is in use by another process", place=Place(str(self.path)), found=_said(holder),
+                hint="wait until that ends, or stop it; the work can be resumed then",
             )  # fmt: skip
         host = socket.gethostname()
         if holder.get("host") not in (None, host):
             _free(handle)
             os.close(handle)
             raise RunError(
-                "the run was left locked on another machine", place=Place(str(self.path)), found=_said(holder),
-                hint="delete this file if no evolution runs there any more",
+                "the folder was left locked on another machine", place=Place(str(self.path)), found=_said(holder),
+                hint="delete this file if nothing is at work there any more",
             )  # fmt: skip
         self._handle = handle
         os.ftruncate(handle, 0)
@@ -77,10 +80,12 @@ class Lock:
 
 def _holder(path: Path) -> dict[str, object]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with open(path, "rb") as f:
+            data = json.loads(f.read(_LONGEST))
+    except (OSError, ValueError, RecursionError):
         return {}
-    return data if isinstance(data, dict) else {}
+    fits = isinstance(data, dict) and isinstance(data.get("host"), str) and isinstance(data.get("pid"), int)
+    return data if fits else {}
 
 
 def _said(holder: dict[str, object]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import persona_evo
-from persona_evo.errors import FormulaError, Place, PolicyError, unknown
+from persona_evo.errors import FormulaError, InputError, Place, PolicyError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
@@ -249,15 +249,24 @@ def _for_game(policy: Policy, game: str) -> Policy:
 
 
 def available(game: str) -> list[Policy]:
-    """All policies that `find` finds by name, sorted by name.
+    """All policies that `find` finds by name, sorted by name; damaged ones are passed over (see `damaged`)."""
+    return [policy for policy in _survey(game) if isinstance(policy, Policy)]
 
-    Raises:
-        PolicyError: one of them is damaged.
-    """
-    found: dict[str, Policy] = {}
+
+def damaged(game: str) -> list[InputError]:
+    """What is wrong with the files that could be found by name, but cannot be read."""
+    return [error for error in _survey(game) if not isinstance(error, Policy)]
+
+
+def _survey(game: str) -> list[Policy | InputError]:
+    found: dict[str, Policy | InputError] = {}
     for folder in folders(game):
         for path in sorted(folder.glob("*.json")):
-            found.setdefault(path.stem, read(path))
+            if path.stem not in found:
+                try:
+                    found[path.stem] = read(path)
+                except InputError as e:
+                    found[path.stem] = e
     return [found[name] for name in sorted(found)]
 
 

@@ -17,6 +17,7 @@ journal is then equal to that of a run that was never stopped, but for the times
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -45,13 +46,15 @@ class Checkpoint:
     """How far a run is.
 
     generation: the last one finished. target: how many the run is to have. journal: bytes of the journal that belong
-    to the generations up to this one. state: all that the next generation depends on.
+    to the generations up to this one. state: all that the next generation depends on. config: digest of the
+    configuration that it was made with, "" where an older version wrote it.
     """
 
     generation: int
     target: int
     journal: int
     state: Mapping[str, Any]
+    config: str = ""
 
 
 class Run:
@@ -60,6 +63,7 @@ class Run:
     def __init__(self, folder: Path, config: Mapping[str, Any], checkpoint: Checkpoint | None, lock: Lock) -> None:
         self.folder, self.config, self.checkpoint = folder, config, checkpoint
         self._lock = lock
+        self._digest = digest(config)
 
     @classmethod
     def create(
@@ -96,9 +100,17 @@ class Run:
         lock = Lock(folder).acquire()
         try:
             checkpoint = read_checkpoint(folder)
+            if checkpoint is None:
+                _check_new(folder)
+            elif checkpoint.config not in ("", digest(config)):
+                raise RunError(
+                    "the checkpoint belongs to another configuration", place=Place(str(folder / CHECKPOINT)),
+                    found=f"digest {checkpoint.config}", expected=f"{digest(config)}, that of {CONFIG}",
+                    hint=f"restore {CONFIG} and {CHECKPOINT} from a copy; for other settings start a new run",
+                )  # fmt: skip
+            _repair(folder / JOURNAL, checkpoint)
             for part in folder.glob("*.part"):
                 part.unlink()
-            _repair(folder / JOURNAL, checkpoint)
         except BaseException:
             lock.release()
             raise
@@ -116,7 +128,7 @@ class Run:
         """Write down a generation: journal first, then the checkpoint that makes it count."""
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
         end = schema.append_lines(self.folder / JOURNAL, lines)
-        self.checkpoint = Checkpoint(generation, target, end, state)
+        self.checkpoint = Checkpoint(generation, target, end, state, self._digest)
         self._save()
         schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))
 
@@ -191,14 +203,36 @@ def read_config(folder: Path) -> dict[str, Any]:
             "this is not a run folder", place=Place(str(folder)), expected=f"a folder with {CONFIG}",
             hint="name a folder below runs/",
         )  # fmt: skip
+    return dict(_reader(path).data)
+
+
+def config_reader(folder: Path) -> schema.Reader:
+    """The configuration of a run, to take values out (raises as `read_config`)."""
+    read_config(folder)
+    return _reader(folder / CONFIG)
+
+
+def _reader(path: Path) -> schema.Reader:
     data, text = schema.read(path, RunError)
     data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
     reader = schema.Reader(data, text, str(path), RunError)
-    reader.text_of("game")
-    reader.object("persona").text_of("name")
-    reader.whole("seed")
-    reader.whole("target")
-    return data
+    if path.name == CONFIG:
+        reader.text_of("game")
+        persona = reader.object("persona")
+        persona.text_of("name")
+        persona.text_of("priority", "")
+        reader.whole("seed")
+        reader.words("versions", {})
+        reader.texts("first", [])
+        if reader.whole("target") < 1:
+            raise reader.fail("is out of range", "target", found=data["target"], expected="at least 1")
+    return reader
+
+
+def digest(config: Mapping[str, Any]) -> str:
+    """Names a configuration: the same for the same values, whatever their order."""
+    plain = json.dumps(json.loads(schema.dump(config)), sort_keys=True)
+    return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
@@ -207,14 +241,40 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
     Raises:
         RunError: a damaged file.
     """
-    path = folder / CHECKPOINT
-    if not path.is_file():
+    if not os.path.lexists(folder / CHECKPOINT):
         return None
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    reader = schema.Reader(data, text, str(path), RunError)
-    state = reader.get("state", dict, "an object")
-    return Checkpoint(reader.whole("generation"), reader.whole("target"), reader.whole("journal"), state)
+    reader = checkpoint_reader(folder)
+    for name, least in (("generation", 0), ("target", 1), ("journal", 0)):
+        if reader.whole(name) < least:
+            raise reader.fail(
+                "is out of range", name, found=reader.whole(name), expected=f"a whole number of at least {least}",
+                hint="restore the file from a copy",
+            )  # fmt: skip
+    return Checkpoint(
+        reader.whole("generation"), reader.whole("target"), reader.whole("journal"),
+        reader.get("state", dict, "an object"), reader.text_of("config", ""),
+    )  # fmt: skip
+
+
+def checkpoint_reader(folder: Path) -> schema.Reader:
+    """The checkpoint of a run that has one, to take values out (raises as `read_checkpoint`)."""
+    return _reader(folder / CHECKPOINT)
+
+
+def _check_new(folder: Path) -> None:
+    """Refuse a run without a checkpoint that has more than the first generation's torn beginning.
+
+    Raises:
+        RunError: the checkpoint was lost; nothing is deleted.
+    """
+    signs = [p.name for p in (folder / HALL, *sorted(folder.glob("policy*.json"))) if p.exists()]
+    later = [row["generation"] for row in read_journal(folder) if row["generation"] != 0]
+    if signs or later:
+        raise RunError(
+            "the run has generations but no checkpoint", place=Place(str(folder / CHECKPOINT)),
+            found=", ".join([*signs, *([f"{JOURNAL} up to generation {max(later)}"] if later else [])]),
+            expected="the file, which tells where to go on", hint="restore it from a copy, or start a new run",
+        )  # fmt: skip
 
 
 def read_journal(folder: Path) -> list[dict[str, Any]]:
@@ -226,6 +286,8 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
     path = folder / JOURNAL
     if not path.exists():
         return []
+    if not path.is_file():
+        raise RunError("the journal is no file", place=Place(str(path)), hint="restore it from a copy")
     lines = path.read_bytes().splitlines(keepends=True)
     return [_row(line, path, n) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
 
@@ -241,7 +303,7 @@ def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
         if isinstance(row, dict) and isinstance(row.get("generation"), int):
             return row
         column = 1
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         column = getattr(e, "colno", 1)
     raise RunError(
         "the journal is damaged", place=Place(str(path), number, column),
@@ -259,7 +321,7 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     if checkpoint is None:
         path.unlink(missing_ok=True)
         return
-    size = path.stat().st_size if path.exists() else 0
+    size = path.stat().st_size if path.is_file() else 0
     if size < checkpoint.journal:
         raise RunError(
             "the journal lacks lines that the checkpoint has", place=Place(str(path)), found=f"{size} bytes",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from json.decoder import JSONDecoder
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from persona_evo.errors import InputError, Place, unknown
 
@@ -18,30 +20,81 @@ MAX_BYTES = 256 * 2**20
 """Largest JSON file that is read, in bytes."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+_DIGITS = 20
+"""Digits and sign of the longest whole number of 64 bits."""
+
 _ABSENT = object()
 
+_REFUSALS = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError)
+_RESTORE = "restore the file from a copy"
+
+T = TypeVar("T")
 Error = type[InputError]
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file so that at any moment it is either the old or the new one, also after a crash."""
-    part = path.with_name(path.name + ".part")
-    with open(part, "w", encoding="utf-8", newline="\n") as f:
-        f.write(text)
-        f.flush()
-        os.fsync(f.fileno())
-    os.replace(part, path)
-    _sync_folder(path.parent)
+def write_atomically(path: Path, text: str | Iterable[str]) -> None:
+    """Replace a file so that at any moment it is either the old or the new one, also after a crash.
+
+    text: whole or in pieces, with the line ends that the file is to have. What is no regular file (a device, a pipe)
+    is written into; a link stays one.
+
+    Raises:
+        InputError: a text that UTF-8 cannot hold; the old file is left as it is.
+        OSError: with the file's name.
+    """
+    pieces = (_encoded(piece, path) for piece in ((text,) if isinstance(text, str) else text))
+    with _named(path):
+        if path.exists() and not path.is_file():
+            with open(path, "wb") as f:
+                f.writelines(pieces)
+            return
+        target = path.resolve() if path.is_symlink() else path
+        part = target.with_name(target.name + ".part")
+        try:
+            with open(part, "wb") as f:
+                f.writelines(pieces)
+                f.flush()
+                os.fsync(f.fileno())
+            os.replace(part, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise
+        _sync_folder(target.parent)
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> int:
-    """Add lines to a file, safe from a crash when this returns; the file's length in bytes."""
-    with open(path, "a", encoding="utf-8", newline="\n") as f:
-        f.writelines(line + "\n" for line in lines)
+    """Add lines to a file, safe from a crash when this returns; the file's length in bytes (raises as above)."""
+    pieces = [_encoded(line + "\n", path) for line in lines]
+    with _named(path), open(path, "ab") as f:
+        f.writelines(pieces)
         f.flush()
         os.fsync(f.fileno())
         return f.tell()
+
+
+def _encoded(text: str, path: Path) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as e:
+        raise InputError(
+            "a text cannot be written as UTF-8", place=Place(str(path)), found=ascii(text[e.start : e.end]),
+            expected="characters without lone surrogates", hint="correct the name or text that has it",
+        ) from e  # fmt: skip
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Give an error of the operating system the file's name, which those of writing lack."""
+    try:
+        yield
+    except OSError as e:
+        e.filename = str(path)
+        raise
 
 
 def _sync_folder(folder: Path) -> None:
@@ -96,7 +149,8 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
     """The object that a JSON text describes.
 
     Raises:
-        error: not JSON, not an object, a key that stands twice, or NaN and infinities; with line and column.
+        error: not JSON, not an object, a key that stands twice, a number that is not finite or beyond 64 bits, or a
+            text that UTF-8 cannot hold; with line and column.
     """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,18 +164,54 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
     def no_constant(name: str) -> Any:
         raise error("the file has a number that is not finite", place=_first(text, name, source), found=name)
 
+    def whole(digits: str) -> int:
+        if len(digits) > _DIGITS or not -(2**63) <= int(digits) < 2**64:
+            shown = digits if len(digits) <= 40 else digits[:40] + "..."
+            raise error(
+                "the file has a number that is too large", place=_first(text, digits, source), found=shown,
+                expected="a whole number of 64 bits", hint="restore the file from a copy",
+            )  # fmt: skip
+        return int(digits)
+
+    def real(digits: str) -> float:
+        number = float(digits)
+        if math.isinf(number):
+            raise error(
+                "the file has a number that is too large", place=_first(text, digits, source), found=digits[:40],
+                expected="a finite number", hint="restore the file from a copy",
+            )  # fmt: skip
+        return number
+
     try:
-        data = json.loads(text, object_pairs_hook=once, parse_constant=no_constant)
+        data = json.loads(
+            text, object_pairs_hook=once, parse_constant=no_constant, parse_int=whole, parse_float=real
+        )
     except JSONDecodeError as e:
         raise error(
             f"not valid JSON: {e.msg}", place=Place(source, e.lineno, e.colno), found=_around(text, e.pos),
             hint="the file was cut off or edited; restore it from a copy",
         ) from e  # fmt: skip
     except RecursionError as e:
-        raise error("the JSON is nested too deeply", place=Place(source)) from e
+        raise error(
+            "the JSON is nested too deeply", place=Place(source), hint="restore the file from a copy"
+        ) from e
+    lone = _SURROGATE.search(text)
+    if lone is not None and not _has_utf8(data):
+        raise error(
+            "a text has half a character", place=place_at(text, lone.start(), source), found=lone.group(),
+            expected="no lone surrogates", hint="write the character itself, or both halves of it",
+        )  # fmt: skip
     if not isinstance(data, dict):
         raise error("not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }")
     return data
+
+
+def _has_utf8(data: Any) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read(path: Path, error: Error) -> tuple[dict[str, Any], str]:
@@ -193,11 +283,14 @@ class Reader:
     error: Error
     path: tuple[str | int, ...] = field(default=())
 
-    def fail(self, what: str, *path: str | int, found: Any = _ABSENT, expected: str = "", hint: str = "") -> InputError:
-        """The error for the value at `path` below this object."""
+    def fail(
+        self, what: str, *path: str | int, found: Any = _ABSENT, expected: str = "", hint: str = "",
+        said: str | None = None,
+    ) -> InputError:  # fmt: skip
+        """The error for the value at `path` below this object. found: that value; said: words in its place."""
         full = (*self.path, *path)
         name = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in full) or "."
-        shown = None if found is _ABSENT else _short(found)
+        shown = said if found is _ABSENT else _short(found)
         place = locate(self.text, full, self.source)
         return self.error(f"{name}: {what}", place=place, found=shown, expected=expected or None, hint=hint or None)
 
@@ -229,6 +322,25 @@ class Reader:
         """An object, to read on."""
         value = self.get(key, dict, "an object", default)
         return Reader(value, self.text, self.source, self.error, (*self.path, key))
+
+    def items(self, key: str) -> list[Reader]:
+        """A list of objects, each to read on."""
+        found = []
+        for i, value in enumerate(self.get(key, list, "a list of objects")):
+            if not isinstance(value, dict):
+                raise self.fail("has the wrong type", key, i, found=value, expected="an object")
+            found.append(Reader(value, self.text, self.source, self.error, (*self.path, key, i)))
+        return found
+
+    def made(self, key: str, make: Callable[[dict[str, Any]], T]) -> T:
+        """What `make` makes of an object; whatever it refuses is an error at this key."""
+        value = self.get(key, dict, "an object")
+        try:
+            return make(value)
+        except InputError as e:
+            raise self.fail(e.what, key, expected=e.expected or "", hint=e.hint or _RESTORE, said=e.found) from e
+        except _REFUSALS as e:
+            raise self.fail("is damaged", key, said=f"{type(e).__name__}: {e}", hint=_RESTORE) from e
 
     def texts(self, key: str, default: Any = _ABSENT) -> list[str]:
         """A list of texts."""

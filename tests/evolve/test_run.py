@@ -13,6 +13,8 @@ import pytest
 
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import deadline as deadlines
+from persona_evo.evolve import reopening
+from persona_evo.evolve.fitness import FitnessSpec, spec_to_dict
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.run import (
     DEADLINE,
@@ -29,9 +31,10 @@ from persona_evo.evolve.run import (
     summary,
 )
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load
-from persona_evo.search.settings import Budget
+from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import policies, runs
 
 from .drive_synthetic import config, work
@@ -112,6 +115,60 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
         work(runs.Run.resume(run.folder))
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("generation",), 0), (("evaluations",), -1), (("hall",), []), (("islands",), []), (("islands",), 5),
+        (("islands", 0, "individuals"), []), (("islands", 0, "stream"), [3, [2**40], None]),
+        (("hall", 0, 0), "1 +"), (("hall", 0, 2), [1.0]), (("hall", 0, 3), 0), (("memory",), [["k", [], 1]]),
+    ],
+)  # fmt: skip
+def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
+    run = runs.Run.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
+    work(run)
+    file = run.folder / runs.CHECKPOINT
+    data = json.loads(file.read_text())
+    inner = data["state"]
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    file.write_text(json.dumps(data))
+    with pytest.raises(RunError, match=r"checkpoint\.json:1:\d+: \.state.*the checkpoint's state is damaged"):
+        work(runs.Run.resume(run.folder))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("evolution",), []), (("evolution", "metrics"), 5), (("evolution", "metrics"), ["NOPE"]),
+        (("evolution", "islands"), "x"), (("levels",), {}), (("levels",), []), (("levels", 0, "options"), []),
+        (("levels", 0, "options", "rules"), ["paper"]), (("levels", 0, "options", "rules"), 5),
+        (("budget",), 5), (("budget", "iterations"), "x"),
+        (("budget", "iterations"), 1.5), (("search",), []), (("search", "rollout"), {}), (("versions",), [1]),
+        (("versions",), {"a": 1}), (("utility",), 7), (("utility",), "1 +"), (("persona", "priority"), 3),
+        (("persona", "priority"), "NOPE"), (("first",), [1]), (("target",), 0), (("game_version",), "1"),
+    ],
+)  # fmt: skip
+def test_each_value_of_a_configuration_is_checked(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    spec = FitnessSpec.of(GAME.name, levels, parse("WIN"), SearchSettings.anytime(), Budget())
+    data: Any = {
+        **config("modern", 2), "game": GAME.name, "game_version": GAME.version, "versions": {}, **spec_to_dict(spec),
+        "utility": "0", "schema": 1,
+    }  # fmt: skip
+    data["levels"][0]["options"] = dict(data["levels"][0]["options"])
+    data["evolution"]["metrics"] = []
+    inner = data
+    for step in path[:-1]:
+        inner = inner[step]
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    reopening.spec_of(tmp_path, GAME.name)
+    inner[path[-1]] = value
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    with pytest.raises(RunError, match=rf"config\.json:1:\d+: \.{path[0]}"):
+        reopening.spec_of(tmp_path, GAME.name)
+
+
 def tiny(preset: str = "modern", **changes: Any) -> EvolutionSettings:
     values = {"population": 8, "islands": 2, "generations": 2, "elites": 1, "migrants": 1, "final_trials": 2,
               "final_candidates": 3, "first": ("ucb1",) if preset == "modern" else ()}  # fmt: skip
@@ -166,6 +223,12 @@ def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
     path = outcome.folder / runs.CONFIG
     text = path.read_text()
     path.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
+    with pytest.raises(RunError, match="another configuration"):
+        resume(outcome.folder)
+    checkpoint = outcome.folder / runs.CHECKPOINT
+    kept = json.loads(checkpoint.read_text())
+    del kept["config"]  # as older versions wrote it
+    checkpoint.write_text(json.dumps(kept))
     with pytest.raises(RunError, match="rules of the game have changed"):
         resume(outcome.folder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +196,30 @@ def test_time_alone_does_not_ask_for_all_memory() -> None:
     assert batch.room(Budget(None, seconds=0.5)) == 500_000
     assert batch.room(Budget(1000)) == 1001
     assert batch.room(Budget(None, nodes=77)) == 77
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("players", 0, "formula"), 5), (("players", 0, "formula"), "1 +"), (("players", 0, "c"), "x"),
+        (("players", 0, "c"), -1), (("players", 0, "priority"), ["MS"]), (("players", 0, "utility"), 3),
+        (("players", 0), 7), (("players",), []), (("levels", 0, "options", "rules"), ["paper"]), (("levels",), {}),
+        (("budget",), []), (("budget", "iterations"), "x"), (("search",), 3), (("trials",), 0), (("seed",), "x"),
+    ],
+)  # fmt: skip
+def test_each_value_of_a_configuration_is_checked(
+    levels: list[Level], players: list[Player], tmp_path: Path, path: tuple[Any, ...], value: Any
+) -> None:
+    texts = tuple(batch.LevelText.of(level) for level in levels)
+    roles = tuple(batch.Role.of(p) for p in players)
+    spec = batch.Spec(GAME.name, texts, roles, batch.SearchSettings.anytime(), BUDGET)
+    data: Any = json.loads(json.dumps({"schema": 1, **batch.configuration(spec, GAME, players, 2, 1)}))
+    (tmp_path / journal.CONFIG).write_text(json.dumps(data))
+    journal.reopen(tmp_path)
+    inner = data
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    (tmp_path / journal.CONFIG).write_text(json.dumps(data))
+    with pytest.raises(RunError, match=rf"playtest\.json:1:\d+: \.{path[0]}"):
+        journal.reopen(tmp_path)

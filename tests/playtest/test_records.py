@@ -80,3 +80,12 @@ def test_a_place_is_optional_and_short_records_are_enough() -> None:
     assert record.won and record.positions == [] and isinstance(record.utility, float)
     with pytest.raises(RunError, match="f:7: a playthrough has no"):
         records.from_dict({"schema": 1}, Place("f", 7))
+
+
+def test_a_file_of_playthroughs_is_replaced_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    records.write(path, [played()])
+    before = path.read_bytes()
+    with pytest.raises(GameError):
+        records.write(path, [played(), played(utility=float("nan"))])
+    assert path.read_bytes() == before

@@ -159,3 +159,44 @@ def test_the_lock_of_a_dead_process_is_taken_over_and_that_of_another_machine_is
     (folder / LOCK).write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
     with pytest.raises(RunError, match=r"another machine(.|\n)*process 1 on elsewhere"):
         runs.Run.resume(folder)
+
+
+def test_without_its_checkpoint_a_run_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    for generations, gone in ((2, ()), (3, ("hall_of_fame.json",)), (1, ("journal.jsonl",))):
+        folder = made(tmp_path, generations)
+        for name in ("checkpoint.json", *gone):
+            (folder / name).unlink()
+        before = {p.name: p.read_bytes() for p in folder.iterdir()}
+        with pytest.raises(RunError, match=r"checkpoint\.json: the run has generations but no checkpoint"):
+            runs.Run.resume(folder)
+        assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    (folder / "checkpoint.json").mkdir()
+    with pytest.raises(RunError, match="cannot be read"):
+        runs.Run.resume(folder)
+
+
+def test_a_checkpoint_belongs_to_its_configuration(tmp_path: Path) -> None:
+    folder = made(tmp_path, 2)
+    config, checkpoint = folder / "config.json", folder / "checkpoint.json"
+    good, kept = config.read_text(), json.loads(checkpoint.read_text())
+    config.write_text(good.replace('"seed": 7', '"seed": 8'))
+    with pytest.raises(RunError, match="another configuration"):
+        runs.Run.resume(folder)
+    del kept["config"]
+    checkpoint.write_text(json.dumps(kept))
+    runs.Run.resume(folder).close()
+
+
+@pytest.mark.parametrize(("name", "value"), [("journal", -3), ("generation", -1), ("target", 0), ("config", 5)])
+def test_numbers_of_a_checkpoint_are_checked(tmp_path: Path, name: str, value: int) -> None:
+    folder = made(tmp_path, 2)
+    path = folder / "checkpoint.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    with pytest.raises(RunError, match=rf"checkpoint\.json:1:\d+: \.{name}"):
+        runs.Run.resume(folder)
+
+
+@pytest.mark.parametrize("text", ["[" * 4000, '{"pid": 1, "host": 5}', "\x00\xff", '{"pid": "x", "host": "elsewhere"}'])
+def test_garbage_in_the_lock_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / LOCK).write_text(text)
+    Lock(tmp_path).acquire().release()

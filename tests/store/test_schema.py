@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persona_evo.errors import PolicyError, RunError
+from persona_evo.errors import InputError, PolicyError, RunError
 from persona_evo.store import schema
 
 TEXT = '{\n  "name": "a",\n  "list": [1, {"deep": true}],\n  "o": {"k": 5}\n}\n'
@@ -52,7 +52,8 @@ def test_values_are_located(path: tuple[str | int, ...], place: str) -> None:
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=15,
 )
@@ -118,3 +119,47 @@ def test_an_atomic_write_replaces_and_leaves_nothing_beside(tmp_path: Path) -> N
     schema.write_atomically(path, "two ä")
     assert path.read_text(encoding="utf-8") == "two ä"
     assert [p.name for p in tmp_path.iterdir()] == ["f.json"]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    schema.write_atomically(path, "old\n")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match=r"UTF-8.*\n.*ud800"):
+        schema.write_atomically(path, ["new", "\ud800"])
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match=r"a\.json"):
+        schema.write_atomically(path, "new\n")
+    assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["a.json"]
+    with pytest.raises(OSError, match=r"a\.json"):
+        schema.append_lines(path, ["more"])
+
+
+def test_what_is_no_file_is_written_into_and_a_link_stays_one(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "target"
+    target.write_text("old")
+    link.symlink_to(target)
+    schema.write_atomically(link, "new")
+    assert link.is_symlink() and target.read_text() == "new"
+    schema.write_atomically(Path("/dev/null"), "gone")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("1e999", "too large"), ("-1e999", "too large"), ("1" + "0" * 400, "too large"), ("9" * 5000, "too large"),
+        (str(2**64), "too large"), (r'"a\ud800"', "half a character"), (r'"\udc00"', "half a character"),
+        (r'{"\ud800x": 1}', "half a character"), ("[" * 100_000, "nested too deeply"),
+    ],
+)  # fmt: skip
+def test_values_that_nothing_could_hold_are_refused(value: str, said: str) -> None:
+    with pytest.raises(RunError, match=f"f.json.*{said}"):
+        schema.parse(f'{{"a": {value}}}', "f.json", RunError)
+
+
+def test_whole_characters_and_64_bits_are_fine() -> None:
+    read = schema.parse(r'{"a": "\ud83d\ude00", "b": 18446744073709551615, "c": "\\ud800"}', "f.json", RunError)
+    assert read == {"a": "\U0001f600", "b": 2**64 - 1, "c": r"\ud800"}

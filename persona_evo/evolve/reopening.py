@@ -1,0 +1,161 @@
+"""What a run folder says, checked value by value before anything depends on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import InputError
+from persona_evo.evolve.fitness import FitnessSpec, spec_from_dict
+from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.records import Individual, State
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import parse
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.store import runs, schema
+
+_RESTORE = "restore the file from a copy"
+
+
+def settings_of(folder: Path) -> EvolutionSettings:
+    """The evolution's settings.
+
+    Raises:
+        RunError: the configuration is damaged.
+    """
+    return runs.config_reader(folder).made("evolution", EvolutionSettings.from_dict)
+
+
+def spec_of(folder: Path, game_name: str) -> FitnessSpec:
+    """What is played, by the game that the registry finds under `game_name`.
+
+    Raises:
+        RunError: the configuration is damaged, or made with other rules of the game.
+    """
+    r = runs.config_reader(folder)
+    game = registry.get(game_name)
+    if game.version != r.whole("game_version"):
+        raise r.fail(
+            "the rules of the game have changed since this run began", "game_version", found=r.whole("game_version"),
+            expected=f"version {game.version}", hint="start a new run",
+        )  # fmt: skip
+    r.words("versions")
+    priority = r.object("persona").text_of("priority")
+    if priority and priority not in game.symbols:
+        raise r.object("persona").fail(
+            "the game has no such metric", "priority", found=priority, expected="one of " + ", ".join(game.symbols)
+        )
+    settings = r.made("evolution", EvolutionSettings.from_dict)
+    r.made("evolution", lambda _: metrics_of(settings, game))
+    formula_at(r, "utility", game.symbols)
+    budget_at(r)
+    r.made("search", SearchSettings.from_dict)
+    check_levels(r)
+    load_levels(r, game)
+    return spec_from_dict(game_name, priority, r.data)
+
+
+def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
+    """Refuse what is no formula over the symbols."""
+    text = reader.text_of(key)
+    try:
+        parse(text, symbols)
+    except InputError as e:
+        raise reader.fail(
+            f"not a formula: {e.what}", key, found=text, expected=e.expected or "", hint=_RESTORE
+        ) from e  # fmt: skip
+
+
+def budget_at(reader: schema.Reader) -> Budget:
+    """The budget of a configuration."""
+    inner = reader.object("budget")
+    for name in ("iterations", "nodes"):
+        if inner.data.get(name) is not None:
+            inner.whole(name)
+    if inner.data.get("seconds") is not None:
+        inner.number("seconds")
+    return reader.made("budget", Budget.from_dict)
+
+
+def check_levels(reader: schema.Reader) -> None:
+    """Refuse a configuration whose levels are not as this program writes them."""
+    levels = reader.items("levels")
+    if not levels:
+        raise reader.fail("is empty", "levels", expected="at least one level", hint=_RESTORE)
+    for level in levels:
+        for key in ("name", "text", "source"):
+            level.text_of(key)
+        options = level.object("options")
+        for key in options.data:
+            options.get(key, (str, int, float, bool, type(None)), "a text, a number, true, false or null")
+
+
+def load_levels(reader: schema.Reader, game: Game) -> list[Level]:
+    """The levels of a configuration that `check_levels` has passed, with what the game refuses as an error in place."""
+
+    def load(level: schema.Reader) -> Level:
+        name, text, source = (level.text_of(key) for key in ("name", "text", "source"))
+        return level.made("options", lambda options: game.load(text, name, source, **options))
+
+    return [load(level) for level in reader.items("levels")]
+
+
+def state_of(folder: Path, config: Mapping[str, Any], checkpoint: runs.Checkpoint) -> State:
+    """The state that a checkpoint holds, which has to fit the run's configuration.
+
+    Raises:
+        RunError: it is damaged, or another run's.
+    """
+    try:
+        state = State.from_json(checkpoint.state)
+        wrong = _wrong(state, checkpoint, EvolutionSettings.from_dict(config["evolution"]), config)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
+        wrong = "state", f"{type(e).__name__}: {e}", "what this program wrote"
+    if wrong is None:
+        return state
+    where, found, expected = wrong
+    reader = runs.checkpoint_reader(folder)
+    raise reader.fail(
+        "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=_RESTORE
+    )  # fmt: skip
+
+
+def _wrong(
+    state: State, checkpoint: runs.Checkpoint, settings: EvolutionSettings, config: Mapping[str, Any]
+) -> tuple[str, str, str] | None:
+    """(where, found, expected) of what does not fit."""
+    if state.generation != checkpoint.generation:
+        return "state.generation", str(state.generation), f"{checkpoint.generation}, as the checkpoint says"
+    if state.evaluations < 0:
+        return "state.evaluations", str(state.evaluations), "at least 0"
+    if not state.hall:
+        return "state.hall", "an empty hall of fame", "at least one formula"
+    if len(state.islands) != settings.islands:
+        return "state.islands", f"{len(state.islands)} islands", f"{settings.islands}, as {runs.CONFIG} says"
+    for island in state.islands:
+        if len(island.individuals) != settings.island_size:
+            found = f"an island of {len(island.individuals)} individuals"
+            return "state.islands", found, f"{settings.island_size}, as {runs.CONFIG} says"
+    levels = len(config["levels"]) if "levels" in config else len(state.hall[0].utilities)
+    groups = [("state.hall", state.hall), *(("state.islands", island.individuals) for island in state.islands)]
+    for where, individuals in groups:
+        for individual in individuals:
+            if not _fits(individual, levels):
+                return where, repr(individual.to_json())[:120], f"a formula with finite utilities of {levels} levels"
+    for key, (utilities, trials) in state.memory.items():
+        if len(utilities) != levels or trials < 1 or not all(map(math.isfinite, utilities)):
+            return "state.memory", repr([key, utilities, trials])[:120], f"finite utilities of {levels} levels"
+    return None
+
+
+def _fits(individual: Individual, levels: int) -> bool:
+    try:
+        size = parse(individual.formula).size
+    except InputError:
+        return False
+    known = len(individual.utilities) == levels and all(map(math.isfinite, individual.utilities))
+    return known and individual.size == size and individual.trials >= 1

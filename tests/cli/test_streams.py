@@ -1,0 +1,103 @@
+"""Streams that are closed or full, Ctrl-C at the wrong moment, full disks, and files that are there already."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from persona_evo.cli import main as program
+from tests.cli.tool import command, environment, run
+
+LISTED, WRONG = ("policy", "list"), ("persona", "nope")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
+@pytest.mark.parametrize(
+    ("line", "streams", "code"),
+    [
+        (LISTED, ">&-", 141), (LISTED, "2>&-", 0), (LISTED, ">&- 2>&-", 141), (WRONG, ">&-", 2), (WRONG, "2>&-", 2),
+        (WRONG, "2>/dev/full", 2), (LISTED, ">/dev/full", 2), (LISTED, "2>/dev/full", 0),
+    ],
+)  # fmt: skip
+def test_streams_that_cannot_be_written(line: tuple[str, ...], streams: str, code: int, tmp_path: Path) -> None:
+    if "full" in streams and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {streams}', "sh", *command(*line)], cwd=tmp_path, env=environment(), capture_output=True,
+        text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr and "ignored" not in done.stderr
+
+
+def test_an_interrupt_that_became_another_error_is_still_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        pytest.skip("somebody else takes Ctrl-C")
+
+    def broken(*_: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise TypeError("what compiled code made of it")
+
+    monkeypatch.setattr(program, "parser", broken)
+    assert run(capsys, "doctor").code == 130
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_commands_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Late:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'persona_evo.cli.playtest':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Late())\n"
+    )
+    found = environment()
+    found["PYTHONPATH"] = os.pathsep.join([str(tmp_path), found["PYTHONPATH"]])
+    done = subprocess.run(
+        command("doctor"), env=found, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 130 and "Traceback" not in done.stderr
+
+
+def test_a_full_disk_names_the_file_and_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    target = tmp_path / "f.txt"
+    ran = run(capsys, "formula", "export", "MS", "-o", target)
+    assert ran.code == 2 and str(target) in ran.err and "what was saved is kept" in ran.err and not target.exists()
+
+
+def test_exports_write_over_nothing_without_force(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "f.txt"
+    for line in (("formula", "export", "MS"), ("policy", "export", "runner", "--to", "json")):
+        target.write_text("mine")
+        ran = run(capsys, *line, "-o", target)
+        assert ran.code == 2 and "--force" in ran.err and target.read_text() == "mine"
+        assert run(capsys, *line, "-o", target, "--force").code == 0 and target.read_text() != "mine"
+
+
+def test_a_damaged_policy_is_told_and_passed_over(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "policies" / "minidungeons2"
+    folder.mkdir(parents=True)
+    (folder / "cut.json").write_text('{"schema": 1')
+    (folder / "half.json").write_text(json.dumps({"schema": 1, "name": "\ud800"}))
+    monkeypatch.chdir(tmp_path)
+    ran = run(capsys, *LISTED)
+    assert ran.code == 0 and "runner" in ran.out
+    assert [name in ran.err and name in ran.out for name in ("cut.json", "half.json")] == [True, True]
