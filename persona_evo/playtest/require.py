@@ -43,7 +43,7 @@ MEASURES: dict[str, Callable[[Summary], float | None]] = {
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _NEAR = 1e-12
 _FORM = "PLAYER.MEASURE >= NUMBER, PLAYER@LEVEL.MEASURE >= NUMBER or MEASURE >= NUMBER"
 
@@ -143,6 +143,11 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     if sign not in _OPERATORS:
         hint = "write ==" if sign == "=" else None
         _refuse("no such operator", source, found.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
+    if len(signs) > 1:
+        _refuse(
+            "a requirement has more than one operator", source, found.start() + 1, text.strip(), _FORM,
+            "write two requirements, with ; between them",
+        )  # fmt: skip
     number = _number(text, found.end(), source)
     left = text[: found.start()]
     start = len(left) - len(left.lstrip())
