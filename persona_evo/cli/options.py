@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -107,12 +108,46 @@ def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
     from persona_evo.api import level_options
 
-    found = dict(args.option)
+    found = once(args.option, "--option")
+    for parameter in _parameters(game):
+        value = found.get(parameter.name)
+        if parameter.kind != parameter.KEYWORD_ONLY and parameter.kind != parameter.VAR_KEYWORD:
+            if parameter.name in found or "text" in found:
+                name = parameter.name if parameter.name in found else "text"
+                raise SettingsError("a level's text and name come from its file", found=f"--option {name}=...",
+                                    expected="an option of the game's loader")
+        elif parameter.name in found and (kind := _KINDS.get(str(parameter.annotation))):
+            if type(value) is not kind[0]:
+                raise SettingsError(f"option {parameter.name!r} has a wrong value", found=repr(value), expected=kind[1])
+    more = next((p for p in _parameters(game) if p.kind == p.VAR_KEYWORD), None)
+    for name, value in found.items():
+        whole_numbers = more is not None and str(more.annotation) == "int" and name not in (
+            p.name for p in _parameters(game)
+        )
+        if whole_numbers and not isinstance(value, int):
+            raise SettingsError(f"option {name!r} has a wrong value", found=repr(value), expected="a whole number")
     if args.rules is not None:
         found["rules"] = args.rules
     if args.allow_unreachable:
         found["allow_unreachable"] = True
     return level_options(game, found)
+
+
+_KINDS: dict[str, tuple[type, str]] = {"str": (str, "a name"), "bool": (bool, "true or false")}
+
+
+def _parameters(game: Game) -> list[inspect.Parameter]:
+    return list(inspect.signature(game.load).parameters.values())
+
+
+def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
+    """Assignments by name, each given once."""
+    found: dict[str, Any] = {}
+    for name, value in given:
+        if name in found:
+            raise SettingsError(f"{option} {name} is given twice", found=repr(value), expected="one value")
+        found[name] = value
+    return found
 
 
 def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> list[Level]:
@@ -141,6 +176,13 @@ def jobs_of(args: argparse.Namespace) -> int:
     from persona_evo.evolve.parallel import cores
 
     return int(args.jobs or cores())
+
+
+def check_backend(args: argparse.Namespace) -> None:
+    """Refuse a cluster that cannot be used, before anything is made."""
+    from persona_evo.evolve.parallel import Workers
+
+    Workers(1, args.backend, args.address)
 
 
 def seed_of(args: argparse.Namespace) -> int:

@@ -17,8 +17,8 @@ A class is one state of the game:
 Without `key`, all attributes of a state make its key: right, but slow, and blind to equal states if they count moves.
 
 The engine keeps such a state as a row of the Python object and the number of moves made. A step copies the object,
-changes the copy and puts it in the row, so states are never shared between nodes. Whatever a method raises, and whatever
-it gives that is no answer, becomes a GameError with the class's file and line.
+changes the copy and puts it in the row, so states are never shared between nodes. Whatever a method raises, and
+whatever it gives that is no answer, becomes a GameError with the class's file and line.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -143,7 +144,8 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     if sign not in _OPERATORS:
         hint = "write ==" if sign == "=" else None
         _refuse("no such operator", source, found.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
-    if len(signs) > 1:
+    between = [text[: signs[0].start()], *(text[a.end() : b.start()] for a, b in itertools.pairwise(signs))]
+    if len(signs) > 1 and any(_NUMBER.fullmatch(part.strip()) for part in between):
         _refuse(
             "a requirement has more than one operator", source, found.start() + 1, text.strip(), _FORM,
             "write two requirements, with ; between them",

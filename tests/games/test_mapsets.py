@@ -264,7 +264,7 @@ def test_links_pipes_devices_and_users_that_lead_nowhere(tmp_path: Path) -> None
     (tmp_path / "loop.txt").symlink_to(tmp_path / "loop.txt")
     os.mkfifo(tmp_path / "pipe.txt")
     for name in (tmp_path / "loop.txt", "~nosuchuser/x.txt", "a\0b"):
-        with pytest.raises(SettingsError, match="leads nowhere|no such level"):
+        with pytest.raises(SettingsError, match=r"leads nowhere|no such level"):
             mapsets.find(get("minidungeons2"), [str(name)])
     for name in (tmp_path / "pipe.txt", "/dev/zero"):
         with pytest.raises(LevelError, match="no regular file"):
