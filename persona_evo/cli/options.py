@@ -109,23 +109,7 @@ def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     from persona_evo.api import level_options
 
     found = once(args.option, "--option")
-    for parameter in _parameters(game):
-        value = found.get(parameter.name)
-        if parameter.kind != parameter.KEYWORD_ONLY and parameter.kind != parameter.VAR_KEYWORD:
-            if parameter.name in found or "text" in found:
-                name = parameter.name if parameter.name in found else "text"
-                raise SettingsError("a level's text and name come from its file", found=f"--option {name}=...",
-                                    expected="an option of the game's loader")
-        elif parameter.name in found and (kind := _KINDS.get(str(parameter.annotation))):
-            if type(value) is not kind[0]:
-                raise SettingsError(f"option {parameter.name!r} has a wrong value", found=repr(value), expected=kind[1])
-    more = next((p for p in _parameters(game) if p.kind == p.VAR_KEYWORD), None)
-    for name, value in found.items():
-        whole_numbers = more is not None and str(more.annotation) == "int" and name not in (
-            p.name for p in _parameters(game)
-        )
-        if whole_numbers and not isinstance(value, int):
-            raise SettingsError(f"option {name!r} has a wrong value", found=repr(value), expected="a whole number")
+    _check_options(found, game)
     if args.rules is not None:
         found["rules"] = args.rules
     if args.allow_unreachable:
@@ -133,11 +117,25 @@ def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     return level_options(game, found)
 
 
-_KINDS: dict[str, tuple[type, str]] = {"str": (str, "a name"), "bool": (bool, "true or false")}
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "a name"), "bool": ((bool,), "true or false"), "int": ((int, bool), "a whole number"),
+}  # fmt: skip
+"""Annotation of a loader's option -> what its value may be, and this in words."""
 
 
-def _parameters(game: Game) -> list[inspect.Parameter]:
-    return list(inspect.signature(game.load).parameters.values())
+def _check_options(found: Mapping[str, Any], game: Game) -> None:
+    parameters = inspect.signature(game.load).parameters.values()
+    options = {p.name: p for p in parameters if p.kind == p.KEYWORD_ONLY}
+    more = next((p for p in parameters if p.kind == p.VAR_KEYWORD), None)
+    given = {"text", *(p.name for p in parameters if p.name not in options and p is not more)}
+    for name, value in found.items():
+        if name in given:
+            raise SettingsError("a level's text and name come from its file", found=f"--option {name}=...",
+                                expected="an option of the game's loader")
+        parameter = options.get(name, more)
+        kinds, words = _KINDS.get(str(parameter.annotation) if parameter else "", ((object,), ""))
+        if object not in kinds and type(value) not in kinds:
+            raise SettingsError(f"option {name!r} has a wrong value", found=repr(value), expected=words)
 
 
 def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:

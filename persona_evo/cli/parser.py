@@ -139,5 +139,5 @@ def plain(text: str) -> Any:
     if not any(c.isdigit() for c in text):
         return text
     if not _NUMBER.fullmatch(text) or not abs(value) <= _LARGEST:
-        raise argparse.ArgumentTypeError(f"expected a number such as 10, 0.5 or 1e-3 within +-1e300, found {text[:80]!r}")
+        raise argparse.ArgumentTypeError(f"expected a number such as 10 or 1e-3 within +-1e300, found {text[:80]!r}")
     return value

@@ -238,8 +238,9 @@ def _check_address(backend: str, address: str | None) -> None:
     elif address is not None:
         raise SettingsError("an address goes with a cluster", found=f"address {address}, backend {backend}",
                             expected="--backend dask or --backend ray beside --address")
-    if address is not None and not (_ADDRESS.fullmatch(address) or (backend == "ray" and address in ("auto", "local"))):
-        raise SettingsError("not the address of a scheduler", found=address, expected="HOST:PORT, such as 10.0.0.5:8786")
+    named = backend == "ray" and address in ("auto", "local")
+    if address is not None and not named and not _ADDRESS.fullmatch(address):
+        raise SettingsError("not the address of a scheduler", found=address, expected="HOST:PORT, as in 10.0.0.5:8786")
 
 
 def _no_cluster(backend: str, address: str | None, error: BaseException) -> SettingsError:
