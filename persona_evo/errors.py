@@ -14,8 +14,33 @@ PersonaEvoError                 anything below; the command line prints it and e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """A text that a terminal shows as it is: control characters but line ends are written as escapes."""
+    return _CONTROL.sub(lambda m: m.group().encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def has_control(text: str) -> bool:
+    """Whether a text holds control characters other than line ends."""
+    return _CONTROL.search(text) is not None
+
+
+def raised(error: BaseException, file: str = "") -> str:
+    """Where an exception was raised: "file:line" within `file`, or the innermost line of any file."""
+    lines: list[str] = []
+    at = error.__traceback__
+    while at is not None:
+        name = at.tb_frame.f_code.co_filename
+        if name == file or (not file and not name.startswith("<")):
+            lines = [f"{name}:{at.tb_lineno}"]
+        at = at.tb_next
+    return lines[-1] if lines else file
 
 
 @dataclass(frozen=True)
@@ -37,6 +62,9 @@ class Place:
 
 class PersonaEvoError(Exception):
     """Base of all errors that are told to the user in one message and without a traceback."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(printable(a) if isinstance(a, str) else a for a in args))
 
 
 class InputError(PersonaEvoError):

@@ -27,6 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.api import compared
     from persona_evo.report import tables
 
+    options.check_backend(args)
     game = options.game_of(args)
     compiling()
     levels = options.levels_of(args, game, [args.a, args.b])

@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Evolve in a new run folder, or go on in one."""
     from persona_evo.evolve.deadline import deadline
 
+    options.check_backend(args)
     end = deadline(args.for_, args.until)
     if args.resume is not None:
         return _resume(args, end)
@@ -130,7 +131,10 @@ def _settings(args: argparse.Namespace, game: str) -> Any:
     from persona_evo.evolve.settings import EvolutionSettings
 
     changes: dict[str, Any] = {}
-    for name, value in args.set:
+    for name, value in options.once(args.set, "--set").items():
+        if name == "preset":
+            raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
+                                expected="--preset paper or --preset modern")
         listed = name in ("metrics", "first")
         changes[name] = tuple(str(value).split(",")) if listed else value
     for name in ("generations", "population", "islands", "runs"):

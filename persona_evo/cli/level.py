@@ -77,7 +77,7 @@ def run_check(args: argparse.Namespace) -> int:
     wrong = 0
     for name, file in zip(mapsets.level_names(paths), paths, strict=True):
         try:
-            level = game.load(mapsets.read_text(file), name, str(file), **given)
+            level = mapsets.load(game, file, name, given)
         except LevelError as e:
             wrong += 1
             note(f"{name}: error: {e}")

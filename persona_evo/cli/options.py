@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -107,12 +108,44 @@ def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
     from persona_evo.api import level_options
 
-    found = dict(args.option)
+    found = once(args.option, "--option")
+    _check_options(found, game)
     if args.rules is not None:
         found["rules"] = args.rules
     if args.allow_unreachable:
         found["allow_unreachable"] = True
     return level_options(game, found)
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "a name"), "bool": ((bool,), "true or false"), "int": ((int, bool), "a whole number"),
+}  # fmt: skip
+"""Annotation of a loader's option -> what its value may be, and this in words."""
+
+
+def _check_options(found: Mapping[str, Any], game: Game) -> None:
+    parameters = inspect.signature(game.load).parameters.values()
+    options = {p.name: p for p in parameters if p.kind == p.KEYWORD_ONLY}
+    more = next((p for p in parameters if p.kind == p.VAR_KEYWORD), None)
+    given = {"text", *(p.name for p in parameters if p.name not in options and p is not more)}
+    for name, value in found.items():
+        if name in given:
+            raise SettingsError("a level's text and name come from its file", found=f"--option {name}=...",
+                                expected="an option of the game's loader")
+        parameter = options.get(name, more)
+        kinds, words = _KINDS.get(str(parameter.annotation) if parameter else "", ((object,), ""))
+        if object not in kinds and type(value) not in kinds:
+            raise SettingsError(f"option {name!r} has a wrong value", found=repr(value), expected=words)
+
+
+def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
+    """Assignments by name, each given once."""
+    found: dict[str, Any] = {}
+    for name, value in given:
+        if name in found:
+            raise SettingsError(f"{option} {name} is given twice", found=repr(value), expected="one value")
+        found[name] = value
+    return found
 
 
 def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> list[Level]:
@@ -141,6 +174,13 @@ def jobs_of(args: argparse.Namespace) -> int:
     from persona_evo.evolve.parallel import cores
 
     return int(args.jobs or cores())
+
+
+def check_backend(args: argparse.Namespace) -> None:
+    """Refuse a cluster that cannot be used, before anything is made."""
+    from persona_evo.evolve.parallel import Workers
+
+    Workers(1, args.backend, args.address)
 
 
 def seed_of(args: argparse.Namespace) -> int:

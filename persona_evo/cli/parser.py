@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from persona_evo.errors import SettingsError, nearest, unknown
+
+_WHOLE = re.compile(r"\s*[-+]?[0-9]{1,39}\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*", re.ASCII)
+_LARGEST = 1e300
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,6 +37,11 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, but what is left over is refused at once, by the command that it stands behind."""
         self._typed = sys.argv[1:] if args is None else list(args)
+        given = self._typed[: self._typed.index("--")] if "--" in self._typed else self._typed
+        for word in given:
+            # argparse takes this for an option with an empty list of values.
+            if re.fullmatch(r"(--[^=]+=|-[^-]=?)--", word):
+                raise SettingsError("an option without a value", found=word, expected="a value, which -- is not")
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             self._refuse(rest)
@@ -65,7 +75,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     """A kind of value: a whole number in [low, high]."""
 
     def read(text: str) -> int:
-        value = int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 40 else None
+        value = int(text) if _WHOLE.fullmatch(text) else None
         if value is None or not low <= value <= high:
             raise argparse.ArgumentTypeError(f"expected a whole number from {low} to {high}, found {text!r}")
         return value
@@ -77,10 +87,7 @@ def number(low: float, high: float, *, above: bool = False) -> Callable[[str], f
     """A kind of value: a number in [low, high], or with `above` in (low, high]."""
 
     def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not (low < value if above else low <= value) or not value <= high:
             start = "above" if above else "from"
             raise argparse.ArgumentTypeError(f"expected a number {start} {low:g} up to {high:g}, found {text!r}")
@@ -123,11 +130,14 @@ def plain(text: str) -> Any:
     """A text as the number or truth value that it spells, else as it is."""
     if text in ("true", "false"):
         return text == "true"
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        if math.isfinite(value):
-            return value
-    return text
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    if not any(c.isdigit() for c in text):
+        return text
+    if not _NUMBER.fullmatch(text) or not abs(value) <= _LARGEST:
+        raise argparse.ArgumentTypeError(f"expected a number such as 10 or 1e-3 within +-1e300, found {text[:80]!r}")
+    return value

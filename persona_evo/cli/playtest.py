@@ -77,7 +77,11 @@ def run(args: argparse.Namespace) -> int:
     """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
     from persona_evo.playtest import require
 
+    options.check_backend(args)
     requirements = require.parse_all(args.require) if args.require else []
+    if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
+        raise SettingsError("bound_ratio needs the limits that --bound-seconds 0 leaves out", found="--bound-seconds 0",
+                            expected="--bound-seconds above 0, or no requirement on bound_ratio")
     if args.resume is not None:
         results, game_name = _resumed(args), options.moved(args)
     else:

@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.address is not None:
         raise SettingsError("--address is not for reproductions", expected="--backend loky, threading, dask or ray")
+    options.check_backend(args)
     tell: dict[str, Any] = {
         "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": _drawing(),
         "duration": None if args.for_ is None else seconds(args.for_),

@@ -14,7 +14,9 @@ closed, also after Ctrl-C and also (within two seconds) when this process is kil
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
+import re
 import signal
 import threading
 import time
@@ -26,6 +28,11 @@ from typing import Any, Self, TypeVar
 from persona_evo.errors import SettingsError, unknown
 
 BACKENDS = ("loky", "threading", "dask", "ray")
+
+CONNECT_SECONDS = 10
+"""How long a cluster's scheduler may take to answer."""
+
+_ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -66,7 +73,8 @@ class Workers:
         address: of a cluster's scheduler.
 
     Raises:
-        SettingsError: no such backend or number of jobs, or its package is not installed.
+        SettingsError: no such backend, number of jobs or address, or its package is not installed; on entering `with`
+            also where no cluster answers.
     """
 
     def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None) -> None:
@@ -75,6 +83,7 @@ class Workers:
             raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
         if isinstance(jobs, bool) or not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
             raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
+        _check_address(backend, address)
         self.jobs = cores() if jobs == -1 else jobs
         self.backend, self._address = backend, address
         self._stack = contextlib.ExitStack()
@@ -88,6 +97,12 @@ class Workers:
         return self.jobs == 1 and self.backend in ("loky", "threading")
 
     def __enter__(self) -> Self:
+        if self.backend in ("dask", "ray"):
+            try:
+                self._start()
+            except BaseException:
+                self.close()
+                raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -183,7 +198,10 @@ def _dask(workers: Workers) -> Any:
                     n_workers=workers.jobs, threads_per_worker=1, processes=True, dashboard_address=None
                 )
             )
-        client = stack.enter_context(library.Client(target))
+        try:
+            client = stack.enter_context(library.Client(target, timeout=CONNECT_SECONDS))
+        except (OSError, ValueError, TimeoutError) as e:
+            raise _no_cluster("dask", workers.address, e) from e
         stack.enter_context(parallel_config(backend="dask", client=client, n_jobs=workers.jobs))
         yield
 
@@ -199,7 +217,10 @@ def _ray(address: str | None) -> Any:
 
     started = not ray.is_initialized()
     if started:
-        ray.init(address=address, log_to_driver=False, include_dashboard=False)
+        try:
+            ray.init(address=address, log_to_driver=False, include_dashboard=False)
+        except (OSError, ValueError, RuntimeError) as e:
+            raise _no_cluster("ray", address, e) from e
     try:
         register_ray()
         with parallel_config(backend="ray"):
@@ -207,6 +228,26 @@ def _ray(address: str | None) -> Any:
     finally:
         if started:
             ray.shutdown()
+
+
+def _check_address(backend: str, address: str | None) -> None:
+    if backend in ("dask", "ray"):
+        package = {"dask": "distributed", "ray": "ray"}[backend]
+        if importlib.util.find_spec(package) is None:
+            raise _missing(backend, package)
+    elif address is not None:
+        raise SettingsError("an address goes with a cluster", found=f"address {address}, backend {backend}",
+                            expected="--backend dask or --backend ray beside --address")
+    named = backend == "ray" and address in ("auto", "local")
+    if address is not None and not named and not _ADDRESS.fullmatch(address):
+        raise SettingsError("not the address of a scheduler", found=address, expected="HOST:PORT, as in 10.0.0.5:8786")
+
+
+def _no_cluster(backend: str, address: str | None, error: BaseException) -> SettingsError:
+    return SettingsError(
+        f"no {backend} cluster answers", found=f"{address or 'one started here'}: {error or type(error).__name__}",
+        expected="the address of a running scheduler", hint="is it running, and can this machine reach it?",
+    )  # fmt: skip
 
 
 def _missing(backend: str, package: str) -> SettingsError:

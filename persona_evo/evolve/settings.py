@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,8 +115,15 @@ class EvolutionSettings:
     preset: str = "paper"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "metrics", tuple(self.metrics))
-        object.__setattr__(self, "first", tuple(self.first))
+        for name in ("metrics", "first"):
+            if isinstance(getattr(self, name), str) or not isinstance(getattr(self, name), Iterable):
+                raise _wrong(name, getattr(self, name), "a list of texts")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not isinstance(self.mutations, Mapping):
+            raise _wrong(
+                "mutations", self.mutations, "weights by kind of mutation, as a run's config.json has them",
+                "they are set from Python: EvolutionSettings.modern(mutations={...})",
+            )  # fmt: skip
         object.__setattr__(self, "mutations", dict(self.mutations))
         _check(self)
 
@@ -218,6 +224,15 @@ _LOWEST: dict[str, int] = {
     "final_trials": 1,
 }  # fmt: skip
 
+_HIGHEST: dict[str, int] = {
+    "population": 1_000_000, "islands": 10_000, "generations": 1_000_000, "runs": 10_000, "depth_min": 100,
+    "depth_max": 100, "depth_limit": 100, "trials": 100_000, "reevaluations": 10_000, "rounds": 10_000,
+    "memory": 10_000_000, "unique_tries": 10_000, "hall_of_fame": 100_000, "final_candidates": 100_000,
+    "final_trials": 100_000,
+}  # fmt: skip
+_MOST = 1_000_000
+"""Highest value of what is not listed."""
+
 _CHOICES: dict[str, tuple[str, ...]] = {
     "functions": FUNCTIONS, "variables": VARIABLES, "growth": GROWTHS, "topology": TOPOLOGIES, "pool": POOLS,
     "duplicates": DUPLICATES,
@@ -227,11 +242,14 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 def _check(s: EvolutionSettings) -> None:
     for name, lowest in _LOWEST.items():
         value = getattr(s, name)
+        highest = _HIGHEST.get(name, _MOST)
         if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
             raise _wrong(name, value, f"a whole number of at least {lowest}")
+        if value > highest:
+            raise _wrong(name, value, f"a whole number from {lowest} to {highest}")
     for name, choices in _CHOICES.items():
         value = getattr(s, name)
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             expected, hint = unknown(str(value), choices)
             raise SettingsError(f"setting {name!r} has no such choice", found=repr(value), expected=expected, hint=hint)
     for name in ("mutation", "crossover"):
@@ -290,8 +308,12 @@ def _check_together(s: EvolutionSettings) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 <= value <= 1e300
 
 
 def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> SettingsError:
-    return SettingsError(f"setting {name!r} is out of range", found=repr(value), expected=expected, hint=hint)
+    try:
+        found = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        found = "a number beyond all measure"
+    return SettingsError(f"setting {name!r} is out of range", found=found[:200], expected=expected, hint=hint)

@@ -22,14 +22,14 @@ from __future__ import annotations
 import glob
 import os
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.errors import InputError, LevelError, Place, SettingsError, nearest
+from persona_evo.errors import InputError, LevelError, Place, SettingsError, has_control, nearest, printable
+from persona_evo.games import textfile
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -39,6 +39,9 @@ SETS_FILE = "sets.toml"
 
 MAX_BYTES = 16 * 2**20
 """Largest level or set file that is read, in bytes."""
+
+MAX_DEPTH = 50
+"""Sets within sets."""
 
 _GLOB = re.compile(r"[*?\[]")
 
@@ -63,13 +66,27 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
     Raises:
         SettingsError: a name stands for nothing, a folder, pattern or set is empty, a set file is damaged.
         LevelError: a file is not a level.
+        GameError: the game is a Python class that breaks its contract (a short look, see `check.glance`).
     """
     settings = {**(options or {}), **more}
     paths = find(game, names)
     return [
-        game.load(read_text(path), name, str(path), **settings)
-        for name, path in zip(level_names(paths), paths, strict=True)
+        load(game, path, name, settings) for name, path in zip(level_names(paths), paths, strict=True)
     ]
+
+
+def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level:
+    """The level in a file.
+
+    Raises:
+        LevelError, GameError: as `resolve`.
+    """
+    level = game.load(read_text(path), name, str(path), **options)
+    if not game.compiled:
+        from persona_evo.games.check import glance
+
+        glance(game, level)
+    return level
 
 
 def find(game: Game, names: Sequence[str]) -> list[Path]:
@@ -103,56 +120,17 @@ def read_text(path: Path) -> str:
     """A text file's content, without a byte order mark.
 
     Raises:
-        LevelError: missing, a folder, unreadable, too large, binary, or not UTF-8 (with line and column).
+        LevelError: missing, no regular file, unreadable, too large, binary, or not UTF-8 (with line and column).
     """
-    place = Place(str(path))
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise LevelError(
-                "the file is too large for a level",
-                place=place,
-                found=f"{path.stat().st_size} bytes",
-                expected=f"at most {MAX_BYTES} (MAX_BYTES)",
-            )
-        data = path.read_bytes()
-    except (IsADirectoryError, PermissionError) as e:
-        if path.is_dir():
-            raise LevelError("this is a folder", place=place, expected="a file", hint="name one of its files") from e
-        raise LevelError("the file cannot be read", place=place, found=str(e), hint="check its permissions") from e
-    except FileNotFoundError as e:
-        raise LevelError("there is no such file", place=place, hint="check the path") from e
-    except (OSError, ValueError) as e:
-        raise LevelError("the file cannot be read", place=place, found=str(e)) from e
-    return _decode(data, str(path))
-
-
-def _decode(data: bytes, source: str) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise LevelError(
-            "the file is not UTF-8 text",
-            place=Place(source, 1, 1),
-            found="UTF-16 byte order mark",
-            expected="UTF-8",
-            hint="save it again with the encoding UTF-8",
-        )
-    if b"\0" in data:
-        raise LevelError("the file is binary", place=Place(source), found="a zero byte", expected="a text file (UTF-8)")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as e:
-        line_start = data.rfind(b"\n", 0, e.start) + 1
-        column = len(data[line_start : e.start].decode("utf-8", errors="replace").removeprefix("\ufeff")) + 1
-        raise LevelError(
-            "the file is not UTF-8 text",
-            place=Place(source, data.count(b"\n", 0, e.start) + 1, column),
-            found=f"byte 0x{data[e.start]:02X}",
-            expected="UTF-8",
-            hint="save it again with the encoding UTF-8",
-        ) from e
+    return textfile.read_text(path, MAX_BYTES, LevelError)
 
 
 def level_names(paths: Sequence[Path]) -> list[str]:
-    """One name a file: its stem, with as many parent folders in front as tell equal stems apart."""
+    """One name a file: its stem, with as many parent folders in front as tell equal stems apart; printable."""
+    return [printable(name).replace("\n", "\\n") for name in _level_names(paths)]
+
+
+def _level_names(paths: Sequence[Path]) -> list[str]:
     names = [path.stem for path in paths]
     for depth in range(1, 1 + max((len(path.parts) for path in paths), default=0)):
         twice = {name for name in names if names.count(name) > 1}
@@ -177,16 +155,19 @@ class _Finder:
     def __init__(self, game: Game) -> None:
         self.suffixes = game.level_suffixes
         self.shipped = shipped(game)
+        self._open: list[tuple[Path, str]] = []
+        self._known: dict[tuple[Path, str], list[Path]] = {}
 
     def name(self, name: str) -> list[Path]:
-        found = self._shipped(name) or self._on_disk(name, Path())
+        found = None if "\0" in name else self._shipped(name) or self._on_disk(name, Path())
         if found is None:
             raise self._unknown(name, Path())
         return found
 
-    def entry(self, entry: str, toml: Path, data: Mapping[str, Any], within: tuple[str, ...]) -> list[Path]:
-        if entry in data and entry not in within:
-            return self._array(entry, toml, data, within)
+    def entry(self, entry: str, toml: Path, data: Mapping[str, Any], within: str) -> list[Path]:
+        """What an entry of the array `within` stands for; its own name is that of a file or of what ships."""
+        if entry in data and entry != within:
+            return self._array(entry, toml, data)
         found = self._on_disk(entry, toml.parent) or self._shipped(entry)
         if found is None:
             raise self._unknown(entry, toml.parent, _line_of(entry, toml))
@@ -237,7 +218,7 @@ class _Finder:
     def _glob(self, name: str, base: Path) -> list[Path]:
         hits: list[str] = []
         for pattern in dict.fromkeys((name, name.replace("\\", "/"))):
-            hits = hits or glob.glob(str(Path(glob.escape(str(base))) / Path(pattern).expanduser()), recursive=True)
+            hits = hits or glob.glob(str(Path(glob.escape(str(base))) / _home(pattern)), recursive=True)
         files = [Path(hit) for hit in hits if _is_level(Path(hit), self.suffixes)]
         if not files:
             found = f"{len(hits)} other files or folders" if hits else "nothing"
@@ -264,17 +245,31 @@ class _Finder:
             raise SettingsError(
                 "the file has no sets", place=Place(str(path)), expected='an array such as train = ["map01", "map02"]'
             )
-        return _once(p for k in ([key] if key else data) for p in self._array(k, path, data, ()))
+        return _once(p for k in ([key] if key else data) for p in self._array(k, path, data))
 
-    def _array(self, key: str, toml: Path, data: Mapping[str, Any], within: tuple[str, ...]) -> list[Path]:
-        entries = data[key]
+    def _array(self, key: str, toml: Path, data: Mapping[str, Any]) -> list[Path]:
+        entries, here = data[key], (toml.resolve(), key)
+        if here in self._known:
+            return self._known[here]
+        if here in self._open or len(self._open) >= MAX_DEPTH:
+            start = self._open.index(here) if here in self._open else 0
+            chain = [k if f == here[0] else f"{f.name}#{k}" for f, k in (*self._open[start:], here)]
+            around = "a set of levels contains itself" if here in self._open else "sets of levels are nested too deep"
+            raise SettingsError(
+                around, place=_line_of(key, toml), hint="delete one of these entries",
+                found=("cycle: " if here in self._open else "") + " -> ".join(chain),
+            )  # fmt: skip
         if not entries:
             raise SettingsError(f"the set {key!r} is empty", place=Place(str(toml)), expected="at least one level")
-        return [path for entry in entries for path in self.entry(entry, toml, data, (*within, key))]
+        self._open.append(here)
+        found = [path for entry in entries for path in self.entry(entry, toml, data, key)]
+        self._open.pop()
+        self._known[here] = list(dict.fromkeys(found))
+        return self._known[here]
 
     def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
         names = [*self.shipped.sets, *self.shipped.levels]
-        folder = (base / name.replace("\\", "/")).expanduser().parent
+        folder = (base / _home(name.replace("\\", "/"))).parent
         looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
         files = [path.name for path in _level_files(folder, self.suffixes)] if folder.is_dir() else []
         near = nearest(Path(name.replace("\\", "/")).name, files) if looks_like_path else nearest(name, names)
@@ -296,6 +291,14 @@ def _known(known: Shipped) -> str:
     return f"a set ({', '.join(known.sets)}) or a level ({', '.join(known.levels)}) that ships with the game"
 
 
+def _home(text: str) -> Path:
+    """A path with ~ read as a user's folder, if there is such a user."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
 def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
@@ -305,7 +308,7 @@ def _existing(base: Path, name: str) -> Path | None:
     if not name or "\0" in name:
         return None
     for text in dict.fromkeys((name, name.replace("\\", "/"))):
-        path = base / Path(text).expanduser()
+        path = base / _home(text)
         try:
             if path.exists():
                 return path
@@ -323,6 +326,9 @@ def _existing(base: Path, name: str) -> Path | None:
         if len(alike) != 1:
             return None
         here = alike[0]
+    if not here.exists():
+        target = os.readlink(here) if here.is_symlink() else "nothing"
+        raise SettingsError("a link that leads nowhere", place=Place(str(here)), found=target, expected="a file")
     return here
 
 
@@ -343,7 +349,7 @@ def _once(paths: Iterable[Path]) -> list[Path]:
     seen: dict[str, list[Path]] = {}
     kept = []
     for path in paths:
-        real = path.resolve()
+        real = Path(os.path.realpath(path))
         alike = seen.setdefault(_fold(str(real)), [])
         if not any(real == other or os.path.samefile(real, other) for other in alike):
             alike.append(real)
@@ -354,24 +360,19 @@ def _once(paths: Iterable[Path]) -> list[Path]:
 def _read_toml(path: Path) -> dict[str, Any]:
     """A set file's content: arrays of strings and tables; those of its table `sets` stand with the others."""
     text = read_text(path)
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as e:
-        where = re.search(r"line (\d+), column (\d+)", str(e))
-        place = Place(str(path), *(int(n) for n in where.groups())) if where else Place(str(path), text.count("\n") + 1)
-        raise SettingsError(
-            "the set file is not TOML", place=place, found=str(e), expected='lines such as train = ["map01", "map02"]'
-        ) from e
+    data = textfile.toml(text, str(path), SettingsError, 'lines such as train = ["map01", "map02"]')
     if isinstance(data.get("sets"), dict):
         data = {**{k: v for k, v in data.items() if k != "sets"}, **data["sets"]}
     for key, value in data.items():
         if isinstance(value, dict):
             continue
+        if has_control(key) or "\n" in key:
+            raise SettingsError("not a name for a set", place=Place(str(path)), found=repr(key), expected="plain text")
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise SettingsError(
                 f"{key!r} is not a set of levels",
                 place=Place(str(path), _line(text, re.compile(rf"^\s*[\"']?{re.escape(key)}\b", re.MULTILINE))),
-                found=repr(value),
+                found=textfile.shown(value),
                 expected=f'an array of names: {key} = ["map01", "map02"]',
             )
     return data

@@ -16,28 +16,36 @@ A class is one state of the game:
 
 Without `key`, all attributes of a state make its key: right, but slow, and blind to equal states if they count moves.
 
-The engine keeps such a state as a row of one Python object. A step copies the object, changes the copy and puts it in
-the row, so states are never shared between nodes.
+The engine keeps such a state as a row of the Python object and the number of moves made. A step copies the object,
+changes the copy and puts it in the row, so states are never shared between nodes. Whatever a method raises, and
+whatever it gives that is no answer, becomes a GameError with the class's file and line.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+import inspect
+import math
+import numbers
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.errors import GameError, LevelError, Place, SettingsError, unknown
+from persona_evo.errors import GameError, LevelError, PersonaEvoError, Place, SettingsError, raised, unknown
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.seeds import below, draw
 
 OUTCOMES: dict[Any, int] = {None: RUNNING, "": RUNNING, "won": WON, "lost": LOST, "ended": ENDED}
 """What `over` may return; whole numbers as in `persona_evo.games.core` are taken too."""
+
+
+LARGEST = 1e100
+"""Largest metric, so that sums and squares of metrics stay numbers."""
 
 
 class Dice:
@@ -98,6 +106,8 @@ def from_class(
     missing = [method for method in needed if not callable(getattr(cls, method, None))]
     if missing:
         raise GameError(f"{cls.__name__} lacks the methods {', '.join(missing)}")
+    if not all(isinstance(n, str) and n for n in names) or len(set(names)) != len(names):
+        raise GameError(f"{cls.__name__} has the actions {names!r}, expected different texts")
     limit = max_actions or len(names)
     if limit < 1:
         raise GameError(f"{cls.__name__} has no `actions`: say max_actions, the most legal actions of any state")
@@ -105,14 +115,21 @@ def from_class(
     game_name = name or cls.__name__.lower()
 
     def load(text: str, level_name: str, source: str = "", **options: Any) -> Level:
-        start = np.empty(1, dtype=object)
+        start = np.empty(2, dtype=object)
         try:
-            start[0] = cls.from_text(text, **options)
+            start[0], start[1] = cls.from_text(text, **options), 0
+        except PersonaEvoError:
+            raise
         except (ValueError, TypeError) as e:
             raise LevelError(
                 f"{cls.__name__} cannot read the level: {e}", place=Place(source or level_name),
                 expected="what its from_text takes",
             ) from e  # fmt: skip
+        except (Exception, SystemExit) as e:
+            hint = "\n  hint: for a text that is no level from_text raises ValueError"
+            raise GameError(f"{plain.raised('from_text', e)}, level {source or level_name}{hint}") from e
+        if not isinstance(start[0], cls):
+            plain.refuse("from_text", start[0], f"a {cls.__name__}")
         return PythonLevel(
             game=game_name, name=level_name, text=text, tables=np.empty(0, dtype=object), start=start,
             max_actions=limit, source=source, options=options, module=_module_of(cls),
@@ -124,7 +141,7 @@ def from_class(
         rules=lambda costly=False: plain.rules, load=load, action_name=plain.action_name,
         parse_action=plain.parse_action, players=players, deterministic=deterministic, compiled=False,
         horizon=horizon, levels=levels, level_suffixes=level_suffixes,
-        locate=(lambda level, state: state[0].position()) if has_place else None,
+        locate=plain.locate if has_place else None,
     )  # fmt: skip
 
 
@@ -139,50 +156,156 @@ class _Plain:
         self.number = {action: i for i, action in enumerate(names)}
         self.copy: Callable[[Any], Any] = getattr(cls, "copy", None) or copy.deepcopy
         self.has_key = callable(getattr(cls, "key", None))
+        self.file = _module_of(cls)[1]
         self.rules = Rules(self.legal, self.step, self.over, self.mover, self.measure, self.key, self.rollout)
 
+    def raised(self, method: str, error: BaseException, state: Any = None) -> str:
+        """What a method raised, with the line of the class's file that it was raised at."""
+        where = raised(error, self.file)
+        text = f"{type(error).__name__}: {str(error)[:500]}"
+        return f"{where}: {self.cls.__name__}.{method} raises {text}{_moves(state)}"
+
+    def refuse(self, method: str, found: Any, expected: str, state: Any = None) -> NoReturn:
+        """Refuse what a method gave."""
+        try:
+            shown = repr(found)
+        except (Exception, SystemExit):
+            shown = f"a {type(found).__name__}"
+        shown = shown if len(shown) <= 200 else shown[:200] + "..."
+        raise GameError(
+            f"{self.place(method)}: {self.cls.__name__}.{method} gives {shown}{_moves(state)}, expected {expected}"
+        )
+
+    def place(self, method: str) -> str:
+        """Where a method stands."""
+        code = getattr(inspect.unwrap(getattr(self.cls, method)), "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else self.file or self.cls.__module__
+
     def legal(self, tables: Any, state: Any, actions: Any) -> int:
-        found = state[0].legal()
+        try:
+            found = state[0].legal()
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("legal", e, state)) from e
+        if not isinstance(found, (list, tuple)):
+            if not isinstance(found, (Sequence, np.ndarray)) or isinstance(found, (str, bytes)):
+                self.refuse("legal", found, "a list of actions in a fixed order", state)
+            found = list(found)
         if len(found) > len(actions):
-            raise GameError(f"{self.cls.__name__}.legal gives {len(found)} actions, max_actions is {len(actions)}")
+            raise GameError(
+                f"{self.place('legal')}: {self.cls.__name__}.legal gives {len(found)} actions, "
+                f"max_actions is {len(actions)}{_moves(state)}"
+            )
         for k, action in enumerate(found):
-            actions[k] = self._number(action)
+            actions[k] = self._number(action, state)
+        if len(set(actions[: len(found)].tolist())) != len(found):
+            self.refuse("legal", found, "each action once", state)
         return len(found)
 
     def step(self, tables: Any, state: Any, action: int, rng: Any) -> int:
-        after = self.copy(state[0])
-        move = self.names[action] if self.names else int(action)
-        if self.chance:
-            after.apply(move, Dice(rng))
-        else:
-            after.apply(move)
+        before, method = state[0], "copy"
+        try:
+            after = self.copy(before)
+            if after is before or not isinstance(after, self.cls):
+                what = "the state itself" if after is before else repr(type(after).__name__)
+                raise GameError(
+                    f"{self.place('copy') if hasattr(self.cls, 'copy') else self.file}: {self.cls.__name__}.copy gives "
+                    f"{what}, expected an independent {self.cls.__name__}"
+                )
+            method = "apply"
+            move = self.names[action] if self.names else int(action)
+            if self.chance:
+                after.apply(move, Dice(rng))
+            else:
+                after.apply(move)
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised(method, e, state)) from e
         state[0] = after
+        state[1] += 1
         return 0
 
     def over(self, tables: Any, state: Any) -> int:
-        said = state[0].over()
-        if isinstance(said, str) or said is None:
+        try:
+            said = state[0].over()
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("over", e, state)) from e
+        if said is None or isinstance(said, str):
             status = OUTCOMES.get(said)
+        elif isinstance(said, (int, np.integer)) and not isinstance(said, bool) and RUNNING <= said <= ENDED:
+            status = int(said)
         else:
-            status = None if said is True or said not in (RUNNING, WON, LOST, ENDED) else int(said)
+            status = None
         if status is None:
-            raise GameError(f'{self.cls.__name__}.over gives {said!r}, expected None, "won", "lost" or "ended"')
+            self.refuse("over", said, 'None, "won", "lost" or "ended"', state)
         return status
 
     def mover(self, tables: Any, state: Any) -> int:
-        return int(state[0].mover()) if self.players > 1 else 0
+        if self.players == 1:
+            return 0
+        try:
+            who = state[0].mover()
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("mover", e, state)) from e
+        if not isinstance(who, (int, np.integer)) or not 0 <= who < self.players:
+            self.refuse("mover", who, f"a player, 0 to {self.players - 1}", state)
+        return int(who)
 
     def measure(self, tables: Any, state: Any, player: int, out: Any) -> int:
-        found = state[0].measure(player) if self.players > 1 else state[0].measure()
+        try:
+            found = state[0].measure(player) if self.players > 1 else state[0].measure()
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("measure", e, state)) from e
+        if not isinstance(found, Mapping):
+            self.refuse("measure", found, "a number for each metric: {" + ", ".join(self.symbols) + "}", state)
         for i, symbol in enumerate(self.symbols):
             if symbol not in found:
-                expected, hint = unknown(symbol, found)
-                raise GameError(f"{self.cls.__name__}.measure lacks {symbol!r} (it has {expected[7:]}; {hint})")
-            out[i] = found[symbol]
+                expected, hint = unknown(symbol, map(str, found))
+                raise GameError(
+                    f"{self.place('measure')}: {self.cls.__name__}.measure lacks {symbol!r} (it has {expected[7:]}; "
+                    f"{hint})"
+                )
+            value = found[symbol]
+            if type(value) is not float and type(value) is not int and not isinstance(value, (numbers.Real, np.bool_)):
+                self.refuse("measure", value, f"a number as {symbol}", state)
+            try:
+                number = float(value)
+            except (OverflowError, ValueError):
+                number = math.inf
+            if not -LARGEST <= number <= LARGEST:
+                shown = value if math.isnan(number) or isinstance(value, float) else math.inf
+                self.refuse("measure", shown, f"a number within +-{LARGEST:g} as {symbol}", state)
+            out[i] = number
         return 0
 
     def key(self, tables: Any, state: Any) -> int:
-        return number_of(state[0].key() if self.has_key else state[0])
+        try:
+            return number_of(state[0].key() if self.has_key else state[0])
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("key", e, state)) from e
+
+    def locate(self, level: Level, state: Any) -> tuple[int, int] | None:
+        """The avatar's place, by the class's `position`."""
+        try:
+            found = state[0].position()
+            place = None if found is None else (int(found[0]), int(found[1]))
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("position", e, state)) from e
+        if place is not None and len(found) != 2:
+            self.refuse("position", found, "(x, y) or None", state)
+        return place
 
     def rollout(
         self, tables: Any, state: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int
@@ -212,12 +335,24 @@ class _Plain:
             "no such action", found=text, expected=", ".join(self.names) or "a whole number", hint="see the game"
         )
 
-    def _number(self, action: Any) -> int:
+    def _number(self, action: Any, state: Any) -> int:
         if not self.names:
+            if not isinstance(action, (int, np.integer)) or not -(2**63) <= action < 2**63:
+                self.refuse("legal", action, "whole numbers of 64 bits, or the class's `actions`", state)
             return int(action)
-        if action not in self.number:
-            raise GameError(f"{self.cls.__name__}.legal gives {action!r}, its `actions` are {', '.join(self.names)}")
+        if not isinstance(action, str) or action not in self.number:
+            raise GameError(
+                f"{self.place('legal')}: {self.cls.__name__}.legal gives {str(action)[:200]!r}, its "
+                f"`actions` are {', '.join(self.names)}{_moves(state)}"
+            )
         return self.number[action]
+
+
+def _moves(state: Any) -> str:
+    """When that was, for messages."""
+    if state is None:
+        return ""
+    return f" after {state[1]} move{'' if state[1] == 1 else 's'}" if state[1] else " at the start"
 
 
 def number_of(value: Any) -> int:

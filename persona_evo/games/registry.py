@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from persona_evo.errors import GameError, Place, SettingsError, unknown
+from persona_evo.errors import GameError, PersonaEvoError, Place, SettingsError, raised, unknown
 from persona_evo.games.core import Game
 
 CATALOG = {
@@ -44,7 +44,7 @@ def get(name: str) -> Game:
 
     Raises:
         SettingsError: no such game, or its module cannot be imported.
-        GameError: the object is not a Game.
+        GameError: the object is not a Game, or its module fails when it is imported.
     """
     known = names()
     if name in known:
@@ -111,22 +111,32 @@ def _absolute(target: str) -> str:
     file, colon, attribute = target.rpartition(":")
     if not colon or not file.endswith(".py"):
         file, attribute = (target, "GAME") if target.endswith(".py") else ("", "")
-    return f"{Path(file).resolve()}:{attribute}" if file else target
+    try:
+        return f"{Path(file).resolve()}:{attribute}" if file else target
+    except (OSError, RuntimeError, ValueError) as e:
+        raise _not_loaded(target, target, e) from e
 
 
 @functools.cache
 def _at(name: str, target: str) -> Game:
     module, _, attribute = target.rpartition(":")
+    file = module if module.endswith(".py") else ""
+    if not file and not all(part.isidentifier() for part in module.split(".")):
+        raise _not_loaded(name, target, ValueError(f"{module!r} is no name of a module"))
     try:
-        found = _from_file(module) if module.endswith(".py") else importlib.import_module(module)
-        game = getattr(found, attribute)
-    except (ImportError, AttributeError, ValueError, OSError, SyntaxError) as e:
-        raise SettingsError(
-            f"game {name!r} cannot be loaded: {e}",
-            found=target,
-            expected='"module:object" of an importable module, or "path/to/file.py:OBJECT"',
-            hint="is the path right, or the game's package installed in this environment?",
+        found = _from_file(file) if file else importlib.import_module(module)
+    except PersonaEvoError:
+        raise
+    except (ImportError, SyntaxError) as e:
+        raise _not_loaded(name, target, e) from e
+    except (Exception, SystemExit) as e:
+        raise GameError(
+            f"{raised(e, file)}: game {name!r} cannot be loaded: its module raises {type(e).__name__}: {e}"
+            "\n  hint: importing the module must do no more than define the game"
         ) from e
+    game = getattr(found, attribute, None) if attribute.isidentifier() else None
+    if game is None:
+        raise _not_loaded(name, target, AttributeError(f"there is no {attribute!r} in it"))
     if not isinstance(game, Game):
         hint = ""
         if isinstance(game, type):
@@ -136,9 +146,20 @@ def _at(name: str, target: str) -> Game:
     return game
 
 
+def _not_loaded(name: str, target: str, error: Exception) -> SettingsError:
+    return SettingsError(
+        f"game {name!r} cannot be loaded: {error}",
+        found=target,
+        expected='"module:object" of an importable module, or "path/to/file.py:OBJECT"',
+        hint="is the path right, or the game's package installed in this environment?",
+    )
+
+
 def _from_file(file: str) -> ModuleType:
     """The module in a file, under a name of its own that is the same in every process."""
     path = Path(file).resolve()
+    if not path.is_file():
+        raise ImportError(f"{path} is no file")
     name = f"persona_evo_game_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
     if name in sys.modules:
         return sys.modules[name]

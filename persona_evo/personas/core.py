@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.errors import PersonaError, unknown
+from persona_evo.errors import PersonaError, Place, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.personas.toml import Table, read
 
@@ -101,7 +101,7 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
     """
     text = str(name)
     path = Path(name)
-    if path.is_file() and (path.suffix or isinstance(name, Path)):
+    if "\0" not in text and path.exists() and not path.is_dir() and (path.suffix or isinstance(name, Path)):
         return read_persona(path, game)
     if isinstance(name, Path) or path.suffix == ".toml" or "/" in text or "\\" in text:
         raise PersonaError("no such persona file", found=text, expected="a TOML file", hint="`persona new` writes one")
@@ -110,7 +110,7 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
         if text.lower() in (persona.name.lower(), persona.short.lower()):
             return persona
     beside = Path(f"{text}.toml")
-    if beside.is_file():
+    if "\0" not in text and beside.is_file():
         return read_persona(beside, game)
     if not known:
         raise PersonaError("no such persona", found=text, expected="a TOML file", hint=_write_one(game))
@@ -129,7 +129,7 @@ def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Person
     catalog), or the name of a set in the catalog. Nothing comes twice.
 
     Raises:
-        PersonaError: as for `load`.
+        PersonaError: as for `load`; two personas have one name.
     """
     found: dict[str, Persona] = {}
     for name in names:
@@ -140,8 +140,19 @@ def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Person
             if not known:
                 raise PersonaError("no personas to play", found=name, expected="a TOML file", hint=_write_one(game))
         for persona in group or [load(name, game)]:
-            found.setdefault(persona.name, persona)
+            other = found.setdefault(persona.name.casefold(), persona)
+            if not _same_file(other, persona):
+                raise PersonaError(
+                    f"two personas have the name {persona.name!r}", place=Place(persona.source or persona.name),
+                    found=" and ".join(p.source or p.name for p in (other, persona)),
+                    expected="a name of its own for each, in capitals or not",
+                    hint=f"change `name` in {persona.source}, or leave one of them out",
+                )  # fmt: skip
     return list(found.values())
+
+
+def _same_file(a: Persona, b: Persona) -> bool:
+    return a.name == b.name and (a.source == b.source or Path(a.source).resolve() == Path(b.source).resolve())
 
 
 def _write_one(game: Game | str | None) -> str:

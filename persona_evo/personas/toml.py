@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import PersonaError, Place, unknown
+from persona_evo.errors import PersonaError, Place, has_control, unknown
+from persona_evo.games import textfile
 
-_AT = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)")
+MAX_BYTES = 2**20
+"""Largest persona file that is read, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,14 @@ class Table:
             raise PersonaError(
                 f"{key} is missing" if value is None else f"{key} is not a text",
                 place=self.place(key),
-                found=None if value is None else repr(value),
+                found=None if value is None else textfile.shown(value),
                 expected=f'{key} = "..."',
             )
+        if has_control(value.replace("\t", " ").replace("\r\n", "\n")):
+            raise PersonaError(
+                f"{key} holds a control character", place=self.place(key), found=textfile.shown(value),
+                expected="a text that can be shown",
+            )  # fmt: skip
         return value
 
     def tables(self, key: str) -> list[Table]:
@@ -86,27 +92,11 @@ def read(path: Path) -> Table:
     """The top table of a TOML file.
 
     Raises:
-        PersonaError: it cannot be read, is not UTF-8 (a byte order mark is fine), or is not TOML.
+        PersonaError: it cannot be read, is too large, is not UTF-8 (a byte order mark is fine), or is not TOML.
     """
     source = str(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as e:
-        raise PersonaError(f"the file cannot be read: {e.strerror}", place=Place(source)) from e
-    except UnicodeDecodeError as e:
-        raise PersonaError("the file is not UTF-8", place=Place(source), hint="save it as UTF-8") from e
+    text = textfile.read_text(path, MAX_BYTES, PersonaError)
     lines = tuple(text.splitlines())
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as e:
-        message = str(e)
-        at = _AT.search(message)
-        line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), 0)
-        what = _AT.sub("", message).strip()
-        raise PersonaError(
-            f"not TOML: {what[:1].lower()}{what[1:]}", place=Place(source, line, column),
-            found=lines[line - 1].strip() if 0 < line <= len(lines) else None,
-            hint='texts stand in quotes: title = "..."',
-        ) from e  # fmt: skip
+    values = textfile.toml(text, source, PersonaError, 'texts stand in quotes: title = "..."')
     first_table = next((i for i, line in enumerate(lines) if re.match(r"\s*\[", line)), len(lines))
     return Table(values, source, lines, 0, first_table)

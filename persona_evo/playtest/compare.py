@@ -10,6 +10,7 @@ correction (Tarone 1990, Biometrics 46:515).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -242,7 +243,8 @@ def correlations(
     """Level structure against each player's mean results, level by level; [] with fewer than FEWEST_LEVELS levels.
 
     structure: numbers by name, per level. results: per player the measures to look at; without it all of them.
-    Structure and results that are the same in all levels are left out. Sorted by p.
+    Structure and results that are the same in all levels are left out, and levels where one is no number (no way to the
+    exit has no length). Sorted by p.
     """
     groups = grouped(records)
     found: list[tuple[str, str, str, Correlation, Correlation]] = []
@@ -256,9 +258,12 @@ def correlations(
             values = [estimate(measure, groups[name, player]).value for name in levels]
             for key in structure[levels[0]]:
                 if all(key in structure[name] for name in levels):
-                    numbers = [float(structure[name][key]) for name in levels]
-                    if len(set(numbers)) > 1 and len(set(values)) > 1:
-                        found.append((key, player, measure.key, pearson(numbers, values), spearman(numbers, values)))
+                    pairs = [(float(structure[name][key]), v) for name, v in zip(levels, values, strict=True)]
+                    pairs = [pair for pair in pairs if all(map(math.isfinite, pair))]
+                    numbers, outcomes = [x for x, _ in pairs], [y for _, y in pairs]
+                    if len(pairs) >= FEWEST_LEVELS and len(set(numbers)) > 1 and len(set(outcomes)) > 1:
+                        both = pearson(numbers, outcomes), spearman(numbers, outcomes)
+                        found.append((key, player, measure.key, *both))
     p_values = holm([f[3].p for f in found])
     rows = [CorrelationRow(*f, p_holm=p) for f, p in zip(found, p_values, strict=True)]
     return sorted(rows, key=lambda r: (r.pearson.p, -abs(r.pearson.r)))

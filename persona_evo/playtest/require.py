@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +44,7 @@ MEASURES: dict[str, Callable[[Summary], float | None]] = {
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _NEAR = 1e-12
 _FORM = "PLAYER.MEASURE >= NUMBER, PLAYER@LEVEL.MEASURE >= NUMBER or MEASURE >= NUMBER"
 
@@ -143,6 +144,12 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     if sign not in _OPERATORS:
         hint = "write ==" if sign == "=" else None
         _refuse("no such operator", source, found.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
+    between = [text[: signs[0].start()], *(text[a.end() : b.start()] for a, b in itertools.pairwise(signs))]
+    if len(signs) > 1 and any(_NUMBER.fullmatch(part.strip()) for part in between):
+        _refuse(
+            "a requirement has more than one operator", source, found.start() + 1, text.strip(), _FORM,
+            "write two requirements, with ; between them",
+        )  # fmt: skip
     number = _number(text, found.end(), source)
     left = text[: found.start()]
     start = len(left) - len(left.lstrip())

@@ -181,7 +181,7 @@ def test_no_names_at_all(game: Game) -> None:
         ("train = []", "s.toml", ["'train' is empty"]),
         ('train = ["train01"]', "s.toml#trian", ["no set 'trian'", "did you mean 'train'?"]),
         ('train = ["train01",\n "trian02"]', "s.toml", ["s.toml:2", "did you mean 'train02'?"]),
-        ('a = ["b"]\nb = ["a"]', "s.toml#a", ["s.toml:2", "no such level"]),
+        ('a = ["b"]\nb = ["a"]', "s.toml#a", ["s.toml:2", "cycle: a -> b -> a"]),
     ],
 )
 def test_damaged_set_files(game: Game, here: Path, text: str, name: str, words: list[str]) -> None:
@@ -243,3 +243,33 @@ def test_sets_may_stand_in_a_table_of_their_own(game: Game, here: Path) -> None:
     (here / "bad.toml").write_text("[sets]\nnight = 3\n")
     assert "'night' is not a set of levels" in wrong(game, "bad.toml")
     assert "FILE.toml#NAME" in wrong(game, "nigth")
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ('train = ["self.toml"]', "cycle: train -> train"),
+    ('train = ["a"]\na = ["train"]', "cycle: train -> a -> train"),
+    ('train = ["' + "9" * 6000 + '"]\nn = ' + "9" * 6000, "a value cannot be read"),
+    ("train = " + "[" * 20000, "nested too deep"),
+    ('"a\\u001b" = ["train01"]', "not a name for a set"),
+    ("n = 0x" + "f" * 9000, "not a set of levels"),
+])  # fmt: skip
+def test_sets_without_end_or_measure(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "self.toml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(SettingsError, match=message):
+        mapsets.find(get("minidungeons2"), [str(file)])
+
+
+def test_links_pipes_devices_and_users_that_lead_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "loop.txt").symlink_to(tmp_path / "loop.txt")
+    os.mkfifo(tmp_path / "pipe.txt")
+    for name in (tmp_path / "loop.txt", "~nosuchuser/x.txt", "a\0b"):
+        with pytest.raises(SettingsError, match=r"leads nowhere|no such level"):
+            mapsets.find(get("minidungeons2"), [str(name)])
+    for name in (tmp_path / "pipe.txt", "/dev/zero"):
+        with pytest.raises(LevelError, match="no regular file"):
+            mapsets.resolve(get("minidungeons2"), [str(name)])
+
+
+def test_names_of_levels_can_be_shown() -> None:
+    assert mapsets.level_names([Path("a\x1b[2J.txt"), Path("b\udcff.txt")]) == ["a\\x1b[2J", "b\\udcff"]

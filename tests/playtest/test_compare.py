@@ -181,3 +181,9 @@ def test_rows_are_values() -> None:
     row = compare.compare_groups(group("a", "x", 1, 3), group("a", "y", 2, 3), INFOS)[0]
     with pytest.raises(dataclasses.FrozenInstanceError):
         row.p = 0.5  # type: ignore[misc]
+
+
+def test_correlations_leave_out_levels_without_a_number() -> None:
+    structure = {name: {"path": float(i) if i else float("nan")} for i, name in enumerate("abcde")}
+    records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
+    assert {r.n for r in compare.correlations(structure, records, INFOS)} == {4}

@@ -122,3 +122,9 @@ def test_names_with_dots_and_signs() -> None:
 def test_nothing_is_no_requirement() -> None:
     with pytest.raises(SettingsError, match="empty"):
         require.parse_all(["  ;"])
+
+
+@pytest.mark.parametrize("text", ["x >= 0.5 >= 0.3", "0.3 < win_rate < 0.5"])
+def test_two_operators_are_told(text: str) -> None:
+    with pytest.raises(SettingsError, match="more than one operator"):
+        require.parse(text)

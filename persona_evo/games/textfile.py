@@ -1,0 +1,114 @@
+"""Reading the text and TOML files that users write: regular files of a limited size, UTF-8, every fault with its place.
+
+All functions raise the kind of error they are given.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import InputError, Place
+
+_DIGITS = 4000
+_AT = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
+
+
+def read_text(path: Path, most: int, error: type[InputError]) -> str:
+    """A text file's content, without a byte order mark.
+
+    Raises:
+        error: missing, no regular file, unreadable, larger than `most` bytes, binary, or not UTF-8 (with line and
+            column).
+    """
+    place = Place(str(path))
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise error("this is a folder", place=place, expected="a file", hint="name one of its files")
+        if not stat.S_ISREG(mode):
+            raise error("this is no regular file", place=place, found=_kind(mode), expected="a text file")
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except FileNotFoundError as e:
+        raise error("there is no such file", place=place, hint="check the path") from e
+    except PermissionError as e:
+        raise error("the file cannot be read", place=place, found=str(e), hint="check its permissions") from e
+    except (OSError, ValueError) as e:
+        raise error("the file cannot be read", place=place, found=str(e)) from e
+    if len(data) > most:
+        raise error("the file is too large", place=place, found=f"more than {most} bytes", expected=f"at most {most}")
+    return _decode(data, str(path), error)
+
+
+def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str, Any]:
+    """The values of a TOML text.
+
+    Raises:
+        error: with line and column, the line that stands there, and `hint`.
+    """
+    lines = text.split("\n")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        at = _AT.search(str(e))
+        line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), 0)
+        what = _AT.sub("", str(e)).strip()
+        found = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        raise error(
+            f"not TOML: {what[:1].lower()}{what[1:]}", place=Place(source, line, column), found=found[:200] or None,
+            hint=hint,
+        ) from e  # fmt: skip
+    except RecursionError as e:
+        line = max(range(len(lines)), key=lambda i: lines[i].count("[") + lines[i].count("{")) + 1
+        raise error(
+            "not TOML that can be read: it is nested too deep", place=Place(source, line),
+            found="hundreds of brackets within each other", hint=hint,
+        ) from e  # fmt: skip
+    except ValueError as e:
+        line = next((i + 1 for i, row in enumerate(lines) if re.search(rf"[0-9_]{{{_DIGITS},}}", row)), 0)
+        raise error("a value cannot be read", place=Place(source, line), found=str(e)[:200], hint=hint) from e
+
+
+def shown(value: Any) -> str:
+    """A value of a TOML file for a message: short, and safe for whatever it is."""
+    try:
+        return reprlib.repr(value) if not isinstance(value, str) or len(value) > 200 else repr(value)
+    except (ValueError, RecursionError):
+        return f"a very large {type(value).__name__}"
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+    return kinds.get(stat.S_IFMT(mode), "something else")
+
+
+def _decode(data: bytes, source: str, error: type[InputError]) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise error(
+            "the file is not UTF-8 text",
+            place=Place(source, 1, 1),
+            found="UTF-16 byte order mark",
+            expected="UTF-8",
+            hint="save it again with the encoding UTF-8",
+        )
+    if b"\0" in data:
+        raise error("the file is binary", place=Place(source), found="a zero byte", expected="a text file (UTF-8)")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        # Positions in the error count from behind a byte order mark.
+        data, start = e.object, e.start
+        line_start = data.rfind(b"\n", 0, start) + 1
+        column = len(data[line_start:start].decode("utf-8", errors="replace").removeprefix("\ufeff")) + 1
+        raise error(
+            "the file is not UTF-8 text",
+            place=Place(source, data.count(b"\n", 0, start) + 1, column),
+            found=f"byte 0x{data[start]:02X}",
+            expected="UTF-8",
+            hint="save it again with the encoding UTF-8",
+        ) from e
