@@ -26,10 +26,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("level", help="start, check and list levels", description=f"{__doc__}\n\n{FORMAT}")
     parts = parser.add_subparsers(dest="command_level", metavar="new|check|list", required=True)
     new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
-    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
-    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.txt)")
-    new.add_argument("--force", action="store_true", help="write over a file that is there")
-    options.add_game(new)
+    options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     check = parts.add_parser("check", help="read levels, say what is wrong, and what they are made of",
                              description=FORMAT)

@@ -33,6 +33,14 @@ def add_game(parser: argparse.ArgumentParser) -> None:
                         help='game, or "module:object" of one of your own (default: %(default)s)')
 
 
+def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
+    """NAME, --out, --force and --game, of the commands that write a file to start from."""
+    parser.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
+    parser.add_argument("-o", "--out", type=path, metavar="FILE", help=f"where to (default: NAME.{suffix})")
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    add_game(parser)
+
+
 def add_level_options(parser: argparse.ArgumentParser) -> None:
     """--game, --rules, --option, --allow-unreachable."""
     add_game(parser)

@@ -129,17 +129,15 @@ class Planner:
         share = self.settings.finish
         run = Run(self, self.level.start, 0, utility, policy, seed, progress)
         run.spend(budget.part(1.0 - share), began)
-        actions, iterations, nodes = run.actions, run.iterations, run.nodes
-        self._nodes = nodes
+        last: Run | None = None
         if share and not run.settled:
-            end = self.game.replay(self.level, actions)[-1]
-            if self.game.over(self.level, end) == RUNNING and len(actions) < self._horizon:
-                last = self._play_on(end, len(actions), utility, budget.part(share), seed)
-                actions, iterations, nodes = (*actions, *last.actions), iterations + last.iterations, nodes + last.nodes
+            end = self.game.replay(self.level, run.actions)[-1]
+            if self.game.over(self.level, end) == RUNNING and len(run.actions) < self._horizon:
+                last = self._play_on(end, len(run.actions), utility, budget.part(share), seed)
             else:
                 run.spend(budget, began)
-                actions, iterations, self._nodes = run.actions, run.iterations, run.nodes
-                nodes = self._nodes
+        self._nodes = run.nodes
+        actions = (*run.actions, *(last.actions if last else ()))
         end = self.game.replay(self.level, actions)[-1]
         metrics = self.game.measure(self.level, end)
         return Plan(
@@ -147,8 +145,8 @@ class Planner:
             utility=utility.evaluate(metrics),
             metrics=metrics,
             outcome=self.game.over(self.level, end),
-            iterations=iterations,
-            nodes=nodes,
+            iterations=run.iterations + (last.iterations if last else 0),
+            nodes=run.nodes + (last.nodes if last else 0),
             seconds=time.perf_counter() - began,
             stopped=run.stopped,
             proven=run.proven,
@@ -176,15 +174,6 @@ class Planner:
             self._heap = np.empty(self.capacity, dtype=np.int32)
         function = module.search if self.game.compiled else interpreted(module._search, mcts.NUMBERS)
         return function, (self._heap,) if by_leaf else ()
-
-    def _distinguishing(self, symbols: frozenset[str]) -> int:
-        """Bit mask of the metrics that make two states different for a search that reads `symbols`.
-
-        The clock is not among them (depth stands for it), nor are costly metrics, which follow from the state.
-        """
-        return sum(
-            1 << i for i, m in enumerate(self.game.metrics) if m.symbol in symbols and not m.clock and not m.costly
-        )
 
     def samples(self, count: int) -> Iterable[dict[str, float]]:
         """The variables of up to `count` nodes of the last search, evenly spread, for checks of formulas."""

@@ -50,20 +50,20 @@ class Run:
     ) -> None:
         self._planner, self._progress = planner, progress
         game, level, opts = planner.game, planner.level, planner._opts
-        by_leaf = planner.by_leaf and policy.formula is not None and policy.holds == STATIC
+        by_leaf = planner.by_leaf and policy.holds == STATIC
         scoring = policy_code(policy.formula or utility, variables(game), keep=not by_leaf)
         self._codes = (*code(utility, game.symbols), *scoring.rows)
-        used = utility.symbols | (policy.formula.symbols if policy.formula else frozenset())
-        planner._rules = self._rules = game.rules_for(used)
+        read = (policy.formula,) if policy.formula else ()
+        planner._rules = self._rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)))
         horizon = planner._horizon - depth
+        problem = Problem.of(game, level, utility, horizon)
         opts[layout.HORIZON] = horizon
         opts[layout.HOLDS] = policy.holds if policy.formula is not None else layout.IS_UCB1
         scoring.describe(opts)
         self._search, self._open = planner._searches(by_leaf)
         opts[layout.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
-        opts[layout.USED] = planner._distinguishing(used)
-        waiting_pays = Problem.of(game, level, utility, horizon).clocked
-        opts[layout.HASHED] = 0 if waiting_pays else planner._hashed
+        opts[layout.USED] = problem.used(*read)
+        opts[layout.HASHED] = 0 if problem.clocked else planner._hashed
         self._counts = np.zeros(layout.COUNTS, dtype=np.int64)
         self._best, self._utils, self._weights = np.zeros(1), np.zeros(1), np.array([policy.c])
         self._rng = stream(seed)
