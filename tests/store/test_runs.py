@@ -199,4 +199,6 @@ def test_numbers_of_a_checkpoint_are_checked(tmp_path: Path, name: str, value: i
 @pytest.mark.parametrize("text", ["[" * 4000, '{"pid": 1, "host": 5}', "\x00\xff", '{"pid": "x", "host": "elsewhere"}'])
 def test_garbage_in_the_lock_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / LOCK).write_text(text)
-    Lock(tmp_path).acquire().release()
+    lock = Lock(tmp_path).acquire()
+    assert str(os.getpid()) in (tmp_path / LOCK).read_text()
+    lock.release()
