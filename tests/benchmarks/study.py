@@ -1,0 +1,132 @@
+"""Studies: the same playtest under settings that differ in one thing, with intervals, as one table.
+
+A row is a mean over maps of the mean over seeds, with half the width of its 95 % interval (maps are fixed, seeds are
+drawn), so two rows differ for sure where their intervals do not meet.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from statistics import fmean, stdev
+
+from persona_evo.evolve.parallel import cores
+from persona_evo.games.core import Level
+from persona_evo.personas import Persona, catalog
+from persona_evo.playtest.batch import Player, playtest
+from persona_evo.playtest.records import Playthrough
+from persona_evo.search.settings import Budget, SearchSettings
+
+from .levels import game
+
+SEED = 1
+Tell = Callable[["Row"], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line. what: is varied; value: how; of: the tree policy; playthroughs: of all maps; difference: to the row of
+    the same persona that the others are compared with, and its half width."""
+
+    study: str
+    what: str
+    value: str
+    persona: str
+    of: str
+    playthroughs: int
+    iterations: int
+    utility: float
+    half_width: float
+    win_rate: float
+    seconds: float
+    difference: float | None = None
+    difference_half_width: float | None = None
+
+
+def personas() -> dict[str, Persona]:
+    """The paper's four by name."""
+    return {p.name: p for p in catalog(game()) if p.set == "paper"}
+
+
+def by_map(records: Iterable[Playthrough]) -> dict[str, list[float]]:
+    """Utilities of each map."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        found.setdefault(record.level, []).append(record.utility)
+    return found
+
+
+def mean_over_maps(records: Sequence[Playthrough]) -> tuple[float, float]:
+    """The mean over maps, and half the width of its 95 % interval."""
+    groups = by_map(records)
+    mean = fmean(fmean(v) for v in groups.values())
+    variance = sum(stdev(v) ** 2 / len(v) if len(v) > 1 else 0.0 for v in groups.values()) / len(groups) ** 2
+    return mean, 1.96 * math.sqrt(variance)
+
+
+def played(
+    study: str, what: str, value: str, players: Sequence[Player], levels: Sequence[Level], trials: int,
+    iterations: int, settings: SearchSettings,
+) -> list[Row]:  # fmt: skip
+    """One row for each player."""
+    results = playtest(
+        game(), list(levels), players, trials, seed=SEED, budget=Budget(iterations), settings=settings, jobs=cores()
+    )
+    rows = []
+    for player in players:
+        own = [r for r in results.records if r.player == player.label]
+        mean, half = mean_over_maps(own)
+        wins = sum(r.won for r in own) / len(own)
+        of = player.policy.name
+        rows.append(Row(study, what, value, player.persona.name, of, len(own), iterations, mean, half, wins,
+                        fmean(r.seconds for r in own)))  # fmt: skip
+    return rows
+
+
+def against(rows: Sequence[Row], base: Sequence[Row]) -> list[Row]:
+    """The rows with their difference to the base's row of the same persona and policy."""
+    known = {(b.persona, b.of): b for b in base}
+    found = []
+    for row in rows:
+        b = known[row.persona, row.of]
+        half = math.hypot(row.half_width, b.half_width)
+        found.append(Row(**{**asdict(row), "difference": row.utility - b.utility, "difference_half_width": half}))
+    return found
+
+
+class Table:
+    """Rows as they come. tell: called with each."""
+
+    def __init__(self, tell: Tell | None = None) -> None:
+        self.rows: list[Row] = []
+        self._tell = tell
+
+    def add(self, rows: Sequence[Row], base: Sequence[Row] | None = None) -> list[Row]:
+        """Keep rows, with their difference to the base's where one is given; the rows as kept."""
+        kept = list(rows) if base is None else against(rows, base)
+        self.rows += kept
+        for row in kept if self._tell else ():
+            self._tell(row)  # type: ignore[misc]
+        return kept
+
+
+def write(path: Path, rows: Sequence[Row]) -> None:
+    """As CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        names = [f.name for f in fields(Row)]
+        out.writerow(names)
+        for row in rows:
+            values = [getattr(row, name) for name in names]
+            out.writerow(["" if v is None else f"{v:.4f}" if isinstance(v, float) else v for v in values])
+
+
+def line(row: Row) -> str:
+    """For the terminal."""
+    against = "" if row.difference is None else f" {row.difference:+.3f} ± {row.difference_half_width:.3f}"
+    return (f"{row.study}: {row.what} {row.value}, {row.persona}, {row.of}, {row.iterations}: {row.utility:.3f} ± "
+            f"{row.half_width:.3f}{against}, wins {row.win_rate:.0%}, {row.seconds:.3f} s")  # fmt: skip
