@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
 def _start(args: argparse.Namespace, end: float | None) -> int:
     from pathlib import Path
 
-    from persona_evo.evolve.run import evolve_runs, start_in_words
+    from persona_evo.evolve.run import evolve_runs
+    from persona_evo.evolve.start import start_in_words
     from persona_evo.games import registry
     from persona_evo.personas import load
     from persona_evo.search.settings import SearchSettings
@@ -86,7 +87,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     seed = options.seed_of(args)
     runs = f", {settings.runs} runs" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    starts = start_in_words(settings.first, game, persona.utility, settings)
+    starts = start_in_words(settings.first, game, persona.utility, persona.priority, settings)
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
          f"{settings.generations} generations of {settings.population}{runs}, {limit} a playthrough, seed {seed}")
     note(f"starts from: {starts}")

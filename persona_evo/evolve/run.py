@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -14,17 +13,17 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_to_dict
-from persona_evo.evolve.genetics import OUTCOMES, metrics_of
-from persona_evo.evolve.islands import Evaluate, check_first, generations
+from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import runs
 
 FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
@@ -133,7 +132,7 @@ def evolve(
         "seed": seed,
         "target": settings.generations,
         "evolution": settings.to_dict(),
-        "first": first_formulas(settings, game, utility),
+        "first": first_formulas(settings, game, utility, persona.priority),
         **spec_to_dict(spec),
         "versions": winners.versions(game),
     }
@@ -221,80 +220,6 @@ def ended(folder: Path) -> Outcome | None:
     state = reopening.state_of(folder, runs.read_config(folder), checkpoint)
     status = FINISHED if state.generation + 1 >= checkpoint.target else DEADLINE
     return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
-
-
-def of_utility(utility: Formula, metrics: Sequence[str], game: Game) -> list[str]:
-    """Formulas made of a persona's utility: itself, and itself less the way to what it may be after.
-
-    What tells how a game ended counts as 0 (a tree policy never chooses among the ended). The way is each of the game's
-    ways to targets, as long as there is anything to go to, and the shortest of them; and the way to a win.
-    """
-    text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
-    near = [symbol for symbol in game.targets if symbol in metrics]
-    clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
-    found = [text, text + clock] + [f"{text} - {c} * {m}{clock}" for m in near for c in (0.1, 0.3)]
-    home = parse(game.homing).text if game.homing else ""
-    if home and parse(home).symbols <= set(metrics):
-        found += [f"{home}{clock}", f"{text} + 0.1 * ({home}){clock}"]
-    else:
-        home = ""
-    if len(near) > 1:
-        ways = [f"if({m}, {m}, 1)" for m in near]
-        shortest = functools.reduce(lambda a, b: f"min({a}, {b})", ways)
-        found += [f"{text} - {c} * {shortest}{clock}" for c in (0.05, 0.2)]
-        if home:
-            found.append(f"{text} - 0.1 * {shortest} + 0.02 * ({home}){clock}")
-    return found
-
-
-def start_in_words(first: Sequence[str], game: Game, utility: Formula, settings: EvolutionSettings) -> str:
-    """What the first population is given beside random formulas: UCB1, those made of the utility, policies, texts."""
-    parts: list[str] = []
-    given = 0
-    for name in first:
-        count = len(first_formulas(replace(settings, first=(name,)), game, utility))
-        if name == "ucb1":
-            parts.append("UCB1" if count else "")
-        elif name == "utility":
-            parts.append(f"{count} made of the persona's utility" if count else "")
-        elif name == "library":
-            parts.append(f"{count} of the policies that ship or are installed" if count else "")
-        else:
-            given += 1
-    parts.append(f"{given} formula{'' if given == 1 else 's'} given" if given else "")
-    return ", ".join(filter(None, [*parts, "random formulas"]))
-
-
-def first_formulas(settings: EvolutionSettings, game: Game, utility: Formula | None = None) -> list[str]:
-    """The formulas that join the first population: what `settings.first` names.
-
-    "ucb1", "library" and "utility" give what the settings' symbols can express, which may be nothing.
-
-    Raises:
-        SettingsError: a formula given as such does not fit.
-        FormulaError: it is no formula.
-    """
-    from persona_evo.store import policies
-
-    found: list[str] = []
-    metrics = metrics_of(settings, game)
-    for name in settings.first:
-        if name == "ucb1":
-            found += check_first(settings, metrics, [UCB1_FORMULA])
-        elif name == "library":
-            library = [p.formula for p in policies.available(game.name) if p.kind == "formula"]
-            found += check_first(settings, metrics, library)
-        elif name == "utility":
-            found += check_first(settings, metrics, of_utility(utility, metrics, game) if utility else [])
-        elif check_first(settings, metrics, [name]):
-            found.append(name)
-        else:
-            raise SettingsError(
-                "a formula does not fit into the first population", found=name,
-                expected="one within the settings' functions, variables, depth and size",
-                hint="settings `functions` and `variables` have a choice 'extended'",
-            )  # fmt: skip
-    return list(dict.fromkeys(found))
 
 
 def drive(

@@ -67,8 +67,8 @@ class EvolutionSettings:
         memory: evaluations remembered to recognise duplicates.
         unique_tries: attempts to breed an offspring that its island does not have yet.
         prefer_small: the smaller of two equally fit individuals counts as better.
-        first: policies that join the first population: "ucb1", "library", "utility" (the persona's own, with ways to
-            what it may be after), or formulas.
+        first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
+            priority, with ways to what it may be after), or formulas.
         hall_of_fame: individuals kept in the hall of fame.
         final_candidates: members of the hall that are compared on fresh seeds at the end.
         final_trials: playthroughs of each level in that comparison.

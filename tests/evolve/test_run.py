@@ -26,11 +26,11 @@ from persona_evo.evolve.run import (
     drive,
     evolve,
     evolve_runs,
-    first_formulas,
     resume,
     summary,
 )
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load
@@ -241,6 +241,15 @@ def test_first_formulas() -> None:
         first_formulas(tiny("paper", first=("sqrt(R)",)), GAME)
     with pytest.raises(SettingsError, match="needs levels"):
         evolve(GAME, load("runner", GAME), [], tiny(), 1)
+
+
+def test_the_first_population_has_what_the_persona_wants_and_the_way_there() -> None:
+    persona = load("completionist", GAME)
+    found = first_formulas(tiny("modern", first=("utility",)), GAME, persona.utility, persona.priority)
+    assert {"0.3 * PE + 0.7 * IC", "IC", "IC - 0.1 * NM - 0.001 * ST", "IC + 0.1 * (-NE) - 0.001 * ST"} <= set(found)
+    assert all("DEAD" not in text for text in found) and len(set(found)) == len(found)
+    plain = first_formulas(tiny("paper", first=("utility",)), GAME, persona.utility, persona.priority)
+    assert plain and not any(symbol in text for text in plain for symbol in ("NM", "NE", "min"))
 
 
 @pytest.mark.parametrize(
