@@ -65,6 +65,8 @@ def measure(trials: int, loops: Sequence[int] = LOOPS, tell: Tell | None = None)
     table.add(play("R", "the mean alone, as in the text", players, rules=replace(paper, value="mean")), base)
     table.add(play("formulas", "as printed", _players(("printed",), kept)))
     flat = _players(("ucb1", "paper"), [ungraded(p) for p in kept])
-    table.add(play("PE", "1 at the exit, else 0", flat), base)
+    for n in (USUAL, max(loops)):
+        against = [row for row in table.rows if row.iterations == n and row.what in ("as published", "loop count")]
+        table.add(play("PE", "1 at the exit, else 0", flat, n), against)
     table.add(play("rules", "as the text has them", players, levels=_under_paper_rules(levels)), base)
     return table.rows

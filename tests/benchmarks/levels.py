@@ -45,6 +45,15 @@ def training_maps() -> tuple[Level, ...]:
     return tuple(found) if len(found) == len(PAPER_TRAINING) else maps()[: len(PAPER_TRAINING)]
 
 
+@cache
+def unseen() -> tuple[Level, ...]:
+    """Levels that no policy that ships was evolved on and that the paper does not have: those of other designers where
+    they are at hand, and the test levels that ship."""
+    folder = shared("levels/md2/extra")
+    others = [] if folder is None else [str(p) for p in sorted(folder.glob("designer*.txt"))]
+    return tuple(resolve(game(), [*others, "test"]))
+
+
 def which() -> str:
     """What `maps` gave, in words."""
     return "the paper's 11 maps" if shared("levels/md2") else "the 11 training levels"

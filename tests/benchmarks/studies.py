@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.studies [claims search evolution] --out FOLDER`: the studies behind the reproduction.
+"""`python -m tests.benchmarks.studies [NAME...] --out FOLDER`: the studies behind the reproduction.
 
 Takes about an hour with the defaults on two cores; `--quick` gives the same tables from next to nothing.
 """
@@ -9,12 +9,18 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import claims, ingredients
+from . import claims, holding, ingredients
 from .study import Row, line, write
 
 
 def _claims(args: argparse.Namespace) -> list[Row]:
     return claims.measure(args.trials, (1_000,) if args.quick else claims.LOOPS, _say)
+
+
+def _holding(args: argparse.Namespace) -> list[Row]:
+    if args.quick:
+        return holding.measure(1, 0.2, 300, _say)
+    return holding.measure(args.trials, tell=_say)
 
 
 def _search(args: argparse.Namespace) -> list[Row]:
@@ -35,7 +41,7 @@ def _evolution(args: argparse.Namespace) -> list[Row]:
 
 
 STUDIES: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
-    "claims": _claims, "search": _search, "evolution": _evolution,
+    "claims": _claims, "holding": _holding, "search": _search, "evolution": _evolution,
 }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ Tell = Callable[["Row"], None]
 @dataclass(frozen=True)
 class Row:
     """One line. what: is varied; value: how; of: the tree policy; playthroughs: of all maps; difference: to the row of
-    the same persona that the others are compared with, and its half width."""
+    the same persona that the others are compared with, and its half width; best_known: the mean of the limits."""
 
     study: str
     what: str
@@ -44,6 +44,7 @@ class Row:
     seconds: float
     difference: float | None = None
     difference_half_width: float | None = None
+    best_known: float | None = None
 
 
 def personas() -> dict[str, Persona]:
@@ -69,20 +70,24 @@ def mean_over_maps(records: Sequence[Playthrough]) -> tuple[float, float]:
 
 def played(
     study: str, what: str, value: str, players: Sequence[Player], levels: Sequence[Level], trials: int,
-    iterations: int, settings: SearchSettings,
+    iterations: int, settings: SearchSettings, each: bool = False,
 ) -> list[Row]:  # fmt: skip
-    """One row for each player."""
+    """One row for each player; with `each` one for each player and level after that, with the level as its value."""
     results = playtest(
         game(), list(levels), players, trials, seed=SEED, budget=Budget(iterations), settings=settings, jobs=cores()
     )
     rows = []
     for player in players:
         own = [r for r in results.records if r.player == player.label]
-        mean, half = mean_over_maps(own)
-        wins = sum(r.won for r in own) / len(own)
-        of = player.policy.name
-        rows.append(Row(study, what, value, player.persona.name, of, len(own), iterations, mean, half, wins,
-                        fmean(r.seconds for r in own)))  # fmt: skip
+        parts = [(value, own)]
+        if each:
+            parts += [(level.name, [r for r in own if r.level == level.name]) for level in levels]
+        for name, records in parts:
+            mean, half = mean_over_maps(records)
+            wins = sum(r.won for r in records) / len(records)
+            time = fmean(r.seconds for r in records)
+            rows.append(Row(study, what, name, player.persona.name, player.policy.name, len(records), iterations, mean,
+                            half, wins, time))  # fmt: skip
     return rows
 
 
@@ -128,5 +133,6 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 def line(row: Row) -> str:
     """For the terminal."""
     against = "" if row.difference is None else f" {row.difference:+.3f} ± {row.difference_half_width:.3f}"
+    against += "" if row.best_known is None else f" of {row.best_known:.3f} ({row.utility / row.best_known:.1%})"
     return (f"{row.study}: {row.what} {row.value}, {row.persona}, {row.of}, {row.iterations}: {row.utility:.3f} ± "
             f"{row.half_width:.3f}{against}, wins {row.win_rate:.0%}, {row.seconds:.3f} s")  # fmt: skip
