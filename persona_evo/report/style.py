@@ -90,7 +90,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
   h1 { font-size: 1.35rem; }
   section { margin: 12px 0; padding: 14px 12px; border-radius: 10px; }
   th, td { padding: 5px 8px; }
-  tbody th { max-width: 8.5rem; white-space: normal; }
+  tbody th { min-width: 6.5rem; max-width: 8.5rem; white-space: normal; overflow-wrap: anywhere; }
   .chart figure { overflow-x: auto; }
   .chart img { max-height: none; }
   .chart .wide img { width: 720px; max-width: none; }
