@@ -39,6 +39,7 @@ from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import RUNNING, WON, entry, entry_type
 from persona_evo.search.coding import code
+from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.seeds import stream
 
@@ -60,10 +61,11 @@ layer is worth more than the last."""
 MADE, SEEN, BEST_PARENT, BEST_MOVE, BEST_DEPTH, BEST_WON = range(6)
 TALLIES = 6
 KNOWN = -1
-PART = 2_000
-"""States of a layer between two looks at the clock and at the limit on states."""
 """tallies: states made; identities in the table; the best state's parent in its layer, last move, depth
 (KNOWN where an earlier search found it) and whether it is won."""
+
+PART = 2_000
+"""States of a layer between two looks at the limit on states, and at the clock at most."""
 
 
 @compiled
@@ -341,7 +343,7 @@ class Layers:
         Args:
             guide: over the metrics, CEILING and SECURED; decides which states a layer that is too wide keeps. None: the
                 utility.
-            seconds: wall clock at most, looked at between layers.
+            seconds: wall clock at most, looked at every few milliseconds of work.
             depth: moves at most, where less than the problem's horizon.
             known: the best plan of earlier searches: what cannot beat it is left out, and it is the result if nothing
                 does.
@@ -356,29 +358,31 @@ class Layers:
         stack, rng = np.zeros(STACK), stream(0)
         front, after = self._fronts
         history: list[tuple[Any, Any]] = []
-        part = PART if problem.game.compiled else 20
+        pace = Pace(seconds, PART if problem.game.compiled else 20, began)
         with np.errstate(all="ignore"):
             count = self._plant(front, codes, tallies, best, stack)
             if known is not None and known.utility >= best[UTILITY]:
                 best[UTILITY], tallies[BEST_WON], tallies[BEST_DEPTH] = known.utility, known.won, KNOWN
-            top, stopped = problem.ceiling(1), ""
+            top, stopped, late = problem.ceiling(1), "", pace.is_late()
             while not stopped and count and (top > best[UTILITY] or (top == best[UTILITY] and not tallies[BEST_WON])):
                 opts[DEPTH] = len(history) + 1
                 best[LAYER] = problem.ceiling(len(history) + 2)
-                grown = 0
-                for first in range(0, count, part):
-                    if seconds is not None and time.perf_counter() - began >= seconds:
+                grown = first = 0
+                while first < count:
+                    if late:
                         stopped = "time"
                     elif tallies[MADE] >= self.states:
                         stopped = "states"
                     if stopped:
                         best[MISSED] = max(best[MISSED], top)
                         break
+                    part = min(pace.chunk, count - first)
                     grown = self._grow(
-                        *self._six, tables, front[first : min(count, first + part)], after, self._scores, self._ties,
+                        *self._six, tables, front[first : first + part], after, self._scores, self._ties,
                         self._heap, self._parents, self._moves, self._ceilings, self._seen, opts, tallies, best,
                         *codes, *self._bounds, *self._rest, stack, rng, first, grown,
                     )  # fmt: skip
+                    first, late = first + part, pace.is_late()
                 history.append((self._parents[:grown].copy(), self._moves[:grown].copy()))
                 count = grown
                 top = float(self._ceilings[:count].max()) if count else -np.inf
