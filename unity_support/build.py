@@ -20,6 +20,8 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE / "package"
 CORE = PACKAGE / "Runtime" / "Core"
 STUBS = HERE.parent / "tests" / "connect" / "unity_stubs"
+SHARED = {"corridor": [PACKAGE / "Samples~" / "Corridor" / "CorridorGame.cs"]}
+"""Sources of games that stand elsewhere: the corridor's rules are those of the package's sample."""
 MCS = ("mcs", "-langversion:6", "-warnaserror+", "-warn:4", "-debug+", "-optimize+")
 
 
@@ -40,7 +42,7 @@ def csharp(folder: Path) -> list[Path]:
 
 def game(name: str, out: Path) -> Path:
     """A console game with the core inside: one file that runs alone."""
-    return compile_to(out / f"{name}.exe", [*csharp(CORE), *csharp(HERE / "games" / name)])
+    return compile_to(out / f"{name}.exe", [*csharp(CORE), *SHARED.get(name, []), *csharp(HERE / "games" / name)])
 
 
 def games() -> list[str]:
@@ -48,10 +50,18 @@ def games() -> list[str]:
     return sorted({p.relative_to(HERE / "games").parts[0] for p in csharp(HERE / "games")})
 
 
+def nunit() -> Path:
+    """The NUnit that Debian's libnunit-cil-dev (or libnunit-framework2.6.3-cil) installs."""
+    found = sorted(Path("/usr/lib/cli").glob("nunit.framework*/nunit.framework.dll"))
+    if not found:
+        sys.exit("NUnit is not installed; on Debian: apt-get install nunit-console libnunit-cil-dev")
+    return found[-1]
+
+
 def tests(out: Path) -> Path:
     """The NUnit tests and, beside them, the core that they test."""
     core = compile_to(out / "PersonaEvo.Playtest.Core.dll", csharp(CORE))
-    return compile_to(out / "tests.dll", csharp(PACKAGE / "Tests"), f"-r:{core}", "-r:nunit.framework")
+    return compile_to(out / "tests.dll", csharp(PACKAGE / "Tests"), f"-r:{core}", f"-r:{nunit()}")
 
 
 def unity(out: Path) -> Path:

@@ -34,6 +34,12 @@ namespace PersonaEvo.Playtest
             Column = column;
         }
 
+        internal FormulaException(string what, FormulaException cause) : base(what + ": " + cause.Message, cause)
+        {
+            Line = cause.Line;
+            Column = cause.Column;
+        }
+
         public int Line { get; private set; }
         public int Column { get; private set; }
     }

@@ -234,7 +234,7 @@ namespace PersonaEvo.Playtest
             pending.Push(new Pending { Name = lexeme.Text + "(", Operands = 1, At = at });
             at++;
             if (lexemes[at + 1].Text == ")")
-                throw Wrong(lexeme.Text + " has no arguments, expected " + Formula.ArityOf(lexeme.Text));
+                throw WrongAt(at - 1, lexeme.Text + " has no arguments, expected " + Formula.ArityOf(lexeme.Text));
         }
 
         private void Infix(Lexeme lexeme)
@@ -260,7 +260,7 @@ namespace PersonaEvo.Playtest
                 throw Wrong("the exponent is not a small whole number in digits");
             string after = at + 1 < lexemes.Count ? lexemes[at + 1].Text : "";
             if (after == "^" || after == "**")
-                throw Wrong("a power of a power needs brackets, as in (x ^ 2) ^ 3");
+                throw WrongAt(at + 1, "a power of a power needs brackets, as in (x ^ 2) ^ 3");
             int begin = begins[begins.Count - 1];
             List<object> operand = output.GetRange(begin, output.Count - begin);
             if (times > Formula.MaxNodes)

@@ -10,9 +10,9 @@ namespace PersonaEvo.Playtest
     /// <summary>A value of a JSON text. What is not there reads as Null, so chains of [] need no checks.</summary>
     public sealed class JsonValue
     {
-        public static readonly JsonValue Null = new JsonValue(JsonKind.Null);
         private static readonly List<JsonValue> NoItems = new List<JsonValue>();
         private static readonly Dictionary<string, JsonValue> NoMembers = new Dictionary<string, JsonValue>();
+        public static readonly JsonValue Null = new JsonValue(JsonKind.Null);
 
         private readonly bool truth;
         private readonly double number;

@@ -78,15 +78,32 @@ namespace PersonaEvo.Playtest
                 throw new JsonException("a policy of kind '" + kind + "', expected ucb1 or formula");
             JsonValue search = file["search"];
             string wanted = utility ?? file["utility"].AsString();
-            Policy policy = Ucb1(file["c"].AsDouble(Math.Sqrt(2.0)), wanted, symbols);
+            var policy = new Policy { Constant = file["c"].AsDouble(Math.Sqrt(2.0)) };
             policy.Name = file["name"].AsString("policy");
             policy.Game = file["game"].AsString();
+            if (!(policy.Constant >= 0.0))
+                throw new JsonException("the policy's constant c is " + policy.Constant + ", expected a number >= 0");
+            if (wanted.Length > 0)
+                policy.Utility = policy.Parse("utility", wanted, symbols);
             policy.MeanOnly = search["value"].AsString() == "mean";
             policy.RolloutLength = Math.Max(0, search["rollout"].AsInt(policy.RolloutLength));
             policy.CutOff = search["terminal"].AsString("cut_off") == "cut_off";
             if (kind == "formula")
-                policy.Formula = Formula.Parse(file["formula"].AsString(), Variables(symbols));
+                policy.Formula = policy.Parse("formula", file["formula"].AsString(), Variables(symbols));
             return policy;
+        }
+
+        private Formula Parse(string what, string text, IList<string> symbols)
+        {
+            try
+            {
+                return Formula.Parse(text, symbols);
+            }
+            catch (FormulaException e)
+            {
+                string origin = Game.Length > 0 ? " (of the game " + Game + ")" : "";
+                throw new FormulaException("the " + what + " of policy " + Name + origin, e);
+            }
         }
 
         /// <summary>Every symbol that a tree policy may read: the metrics, then the search's variables.</summary>
