@@ -17,6 +17,8 @@ namespace PersonaEvo.Playtest
         public const int MostHello = 4096;
         /// <summary>Most choices that a decision can have.</summary>
         public const int MostChoices = 65534;
+        /// <summary>Most decisions that a playthrough can be declared to have.</summary>
+        public const int MostDecisions = 1000000;
         /// <summary>Longest message in a RESULT, in bytes of UTF-8.</summary>
         public const int MostMessage = 4096;
         /// <summary>Most bytes that come back from a PING.</summary>

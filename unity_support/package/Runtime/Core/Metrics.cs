@@ -38,6 +38,8 @@ namespace PersonaEvo.Playtest
                 throw new ArgumentException("'" + info.Symbol + "' is no symbol: letters, digits and _, no function's name");
             if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0)
                 throw new ArgumentException("the symbol " + info.Symbol + " belongs to the search; give the metric another");
+            if (info.Low > info.High)
+                throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above " + info.High);
             if (index.ContainsKey(info.Symbol))
                 throw new ArgumentException("the metric " + info.Symbol + " is declared twice");
             index.Add(info.Symbol, infos.Count);
@@ -56,7 +58,9 @@ namespace PersonaEvo.Playtest
             int at;
             if (!index.TryGetValue(symbol, out at))
                 throw new ArgumentException("the metric " + symbol + " is not declared; declared are " + string.Join(", ", symbols));
-            Values[at] = ToWire(value);
+            if (!(Math.Abs(value) <= float.MaxValue))
+                throw new ArgumentException("the metric " + symbol + " is " + value + ", no finite number of 32 bits");
+            Values[at] = (float)value;
         }
 
         internal float Get(string symbol)
@@ -65,7 +69,7 @@ namespace PersonaEvo.Playtest
             return symbol != null && index.TryGetValue(symbol, out at) ? Values[at] : 0.0f;
         }
 
-        /// <summary>A value as it is sent and as formulas read it: NaN is 0, what no f32 holds is its largest.</summary>
+        /// <summary>A value rounded to what is sent: NaN is 0 as in formulas, what no f32 holds is its largest.</summary>
         internal static float ToWire(double value)
         {
             if (double.IsNaN(value))

@@ -24,6 +24,8 @@ namespace PersonaEvo.Playtest
                 json.Value("lookahead");
             if ((Abilities & Abilities.Hash) != 0)
                 json.Value("hash");
+            if ((Abilities & Abilities.Maps) != 0)
+                json.Value("maps");
             json.EndArray().Name("metrics").BeginArray();
             foreach (MetricInfo m in metrics.Infos)
             {
@@ -66,8 +68,8 @@ namespace PersonaEvo.Playtest
         {
             if (settings.Kind == JsonKind.Object)
                 Settings = settings;
-            DesignVariant = welcome["variant"].AsString(Settings["variant"].AsString(DesignVariant));
-            Map = welcome["map"].AsString(Settings["map"].AsString(Map));
+            DesignVariant = welcome["variant"].AsString(Settings["variant"].AsString());
+            Map = welcome["map"].AsString(Settings["map"].AsString());
         }
 
         private void AwaitRollout()
@@ -81,8 +83,14 @@ namespace PersonaEvo.Playtest
                     TakePolicy(payload.Text());
                     continue;
                 }
+                if (type == FrameType.Welcome)
+                {
+                    JsonValue welcome = Json(payload.Text());
+                    TakeSettings(welcome["settings"], welcome);
+                    continue;
+                }
                 if (type != FrameType.Rollout)
-                    throw Refuse("a frame of type " + (int)type + " came where ROLLOUT, POLICY, PING or BYE may");
+                    throw Refuse("a frame of type " + (int)type + " came where ROLLOUT, POLICY, WELCOME, PING or BYE may");
                 try
                 {
                     rollout.Read(ref payload);

@@ -14,7 +14,9 @@ namespace PersonaEvo.Playtest
         /// <summary>Some of its decisions have weights.</summary>
         Weights = 2,
         /// <summary>It calls ReportState.</summary>
-        Hash = 4
+        Hash = 4,
+        /// <summary>It looks at Settings, DesignVariant and Map anew in every playthrough.</summary>
+        Maps = 8
     }
 
     /// <summary>
@@ -48,8 +50,10 @@ namespace PersonaEvo.Playtest
         /// <exception cref="PlaytestException">The environment is not one that a driver makes.</exception>
         public PlaytestSession(string game, string version, int maxDecisions = 10000, DriverAddress driver = null)
         {
-            if (maxDecisions < 1)
-                throw new ArgumentOutOfRangeException("maxDecisions", maxDecisions, "expected at least 1");
+            if (maxDecisions < 1 || maxDecisions > Protocol.MostDecisions)
+                throw new ArgumentOutOfRangeException("maxDecisions", maxDecisions, "expected 1 to " + Protocol.MostDecisions);
+            if (string.IsNullOrWhiteSpace(game) || version == null || game.Length > 200 || version.Length > 200)
+                throw new ArgumentException("a game has a name and a version of at most 200 characters");
             Game = game;
             Version = version;
             MaxDecisions = maxDecisions;
@@ -220,7 +224,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Tells what a metric is from now on. It is 0 at the start of every playthrough.</summary>
-        /// <exception cref="ArgumentException">The metric was not declared.</exception>
+        /// <exception cref="ArgumentException">It was not declared, or the value is no finite number of 32 bits.</exception>
         public void ReportMetric(string symbol, double value)
         {
             metrics.Set(symbol, value);
@@ -233,8 +237,11 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Tells the score so far, which counts where the playthrough is cut off.</summary>
+        /// <exception cref="ArgumentException">The score is not finite.</exception>
         public void ReportScore(double score)
         {
+            if (!Finite(score))
+                throw new ArgumentException("the score of " + Game + " is not finite: " + score);
             lastScore = score;
         }
 

@@ -88,7 +88,7 @@ namespace PersonaEvo.Playtest.Samples
         /// <summary>Declares what ReportTo reports, in the order of Measure.</summary>
         public static void Declare(PlaytestSession session)
         {
-            session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash;
+            session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps;
             session.DeclareMetric("ST", "steps so far", 0, MostSteps);
             session.DeclareMetric("COINS", "share of the coins picked up", 0, 1);
             session.DeclareMetric("OUT", "1 when through the door", 0, 1);

@@ -240,6 +240,11 @@ namespace PersonaEvo.Playtest.Tests
                 Assert.AreEqual("b", session.DesignVariant);
                 Assert.AreEqual("", session.Map);
                 Assert.AreEqual(1001UL, session.GameSeed);
+                d.Send(2, "{\"protocol\": [1, 0], \"settings\": {\"map\": \"m2\"}, \"variant\": null}");
+                d.Rollout(2, 0, 0, 0);
+                d.Result();
+                Assert.AreEqual("m2", session.Map);
+                Assert.AreEqual("", session.DesignVariant);
             }, (s, w) => session = s);
         }
 
@@ -465,7 +470,7 @@ namespace PersonaEvo.Playtest.Tests
             {
                 byte[] payload = frames[random.Below(frames.Length)];
                 byte kind = (byte)(random.Below(2) == 0 ? random.Below(256) : random.Below(11));
-                if (kind == 10 || kind == 9 || (kind == 8 && payload.Length <= 64))
+                if (kind == 10 || kind == 9 || kind == 2 || (kind == 8 && payload.Length <= 64))
                     continue;
                 Assert.IsNull(Play(d =>
                 {
@@ -489,7 +494,13 @@ namespace PersonaEvo.Playtest.Tests
             Assert.Throws<ArgumentException>(() => session.DeclareMetric("RMAX"));
             Assert.Throws<ArgumentException>(() => session.DeclareMetric("max"));
             Assert.Throws<ArgumentException>(() => session.DeclareMetric("a b"));
+            Assert.Throws<ArgumentException>(() => session.DeclareMetric("PE", "", 1, 0));
             Assert.Throws<ArgumentException>(() => session.ReportMetric("XX", 1));
+            Assert.Throws<ArgumentException>(() => session.ReportMetric("MS", double.NaN));
+            Assert.Throws<ArgumentException>(() => session.ReportMetric("MS", 1e39));
+            Assert.Throws<ArgumentException>(() => session.ReportScore(double.NegativeInfinity));
+            Assert.Throws<ArgumentException>(() => new PlaytestSession(" ", "1"));
+            Assert.Throws<ArgumentOutOfRangeException>(() => new PlaytestSession("x", "1", 1000001));
             Assert.Throws<ArgumentOutOfRangeException>(() => session.Select(0));
             Assert.Throws<ArgumentOutOfRangeException>(() => session.Select(65535));
             Assert.Throws<ArgumentException>(() => session.Select(2, new[] { 1.0 }));
