@@ -1,7 +1,7 @@
 """Compiles the C# side with Mono's compiler, without Unity.
 
     python unity_support/build.py             everything below games/ that is C#
-    python unity_support/build.py corridor    one game: games/corridor/*.cs with the package's core, to build/corridor.exe
+    python unity_support/build.py corridor    one game: its sources with the package's core, to build/corridor.exe
     python unity_support/build.py tests       the package's NUnit tests, to build/tests.dll
     python unity_support/build.py unity       the parts for Unity against the stubs in tests/connect/unity_stubs
 
@@ -65,14 +65,18 @@ def tests(out: Path) -> Path:
 
 
 def unity(out: Path) -> Path:
-    """The parts for Unity, compiled against stubs of what they use of Unity: they are checked, not run."""
+    """The parts for Unity, compiled against stubs of what they use of Unity: they are checked, not run.
+
+    The component is compiled twice, as for a player and as for the Editor.
+    """
     core = compile_to(out / "PersonaEvo.Playtest.Core.dll", csharp(CORE))
     engine = compile_to(out / "UnityEngine.dll", csharp(STUBS / "UnityEngine"))
     editor = compile_to(out / "UnityEditor.dll", csharp(STUBS / "UnityEditor"), f"-r:{engine}")
-    runtime = compile_to(
-        out / "PersonaEvo.Playtest.dll", csharp(PACKAGE / "Runtime" / "Unity"), f"-r:{core}", f"-r:{engine}"
-    )
-    references = [f"-r:{r}" for r in (core, engine, editor, runtime)]
+    references = [f"-r:{r}" for r in (core, engine)]
+    component = out / "PersonaEvo.Playtest.dll"
+    compile_to(component, csharp(PACKAGE / "Runtime" / "Unity"), *references, f"-r:{editor}", "-define:UNITY_EDITOR")
+    compile_to(component, csharp(PACKAGE / "Runtime" / "Unity"), *references)
+    references += [f"-r:{component}", f"-r:{editor}"]
     compile_to(out / "PersonaEvo.Playtest.Editor.dll", csharp(PACKAGE / "Editor"), *references)
     return compile_to(out / "Samples.dll", csharp(PACKAGE / "Samples~"), *references)
 

@@ -110,6 +110,9 @@ namespace PersonaEvo.Playtest
         /// <summary>Their symbols, in the same order.</summary>
         public IList<string> Symbols { get { return metrics.Symbols; } }
 
+        /// <summary>Whether a playthrough has begun and has no outcome yet.</summary>
+        public bool IsPlaying { get { return playing; } }
+
         /// <summary>Decisions made in this playthrough.</summary>
         public int Decisions { get { return trace.Count; } }
 
@@ -269,11 +272,18 @@ namespace PersonaEvo.Playtest
                 Finish(PlaythroughStatus.Ok, "");
         }
 
-        /// <summary>Ends the playthrough because the game's code failed.</summary>
+        /// <summary>Ends the playthrough, if there is one, because the game's code failed.</summary>
+        /// <exception cref="ExperimentFinishedException">The driver is gone: the game quits.</exception>
         public void FailPlaythrough(Exception error)
         {
+            FailPlaythrough(error.ToString());
+        }
+
+        /// <summary>The same, in words.</summary>
+        public void FailPlaythrough(string message)
+        {
             if (playing && link != null)
-                Finish(PlaythroughStatus.Exception, error.ToString());
+                Finish(PlaythroughStatus.Exception, message);
             playing = false;
         }
 
