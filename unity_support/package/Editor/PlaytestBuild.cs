@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.IO;
+using System.Text;
 using UnityEditor;
 using UnityEditor.Build.Reporting;
 
@@ -35,11 +36,35 @@ namespace PersonaEvo.Playtest.Editor
             return Path.GetFullPath(path);
         }
 
-        /// <summary>Starts a command in which {player} and {out} stand for paths; what it says goes to tell.</summary>
-        /// <exception cref="PlaytestException">There is no such program.</exception>
-        internal static Process Start(string program, string arguments, string player, string output, Action<string> tell)
+        /// <summary>
+        /// The file that tells persona-evo of the game, beside the player; one that is there is left as it is, for the
+        /// designer to add maps, personas and settings.
+        /// </summary>
+        internal static string Description(string player, string name)
         {
-            string filled = arguments.Replace("{player}", Quoted(player)).Replace("{out}", Quoted(output));
+            string path = Path.Combine(Path.GetDirectoryName(player), "game.toml");
+            if (File.Exists(path))
+                return path;
+            string text = "name = \"" + Word(name) + "\"\ngame = \"" + Path.GetFileName(player) + "\"\nworkers = 2\n";
+            File.WriteAllText(path, text);
+            return path;
+        }
+
+        /// <summary>A name of letters, digits, _ and - that begins with a letter.</summary>
+        private static string Word(string name)
+        {
+            var word = new StringBuilder();
+            foreach (char c in name)
+                word.Append((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+            string found = word.ToString().TrimStart('_', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9');
+            return found.Length > 0 ? found : "game";
+        }
+
+        /// <summary>Starts a command in which {game} and {out} stand for paths; what it says goes to tell.</summary>
+        /// <exception cref="PlaytestException">There is no such program.</exception>
+        internal static Process Start(string program, string arguments, string game, string output, Action<string> tell)
+        {
+            string filled = arguments.Replace("{game}", Quoted(game)).Replace("{out}", Quoted(output));
             var process = new Process();
             process.StartInfo = new ProcessStartInfo(program, filled)
             {

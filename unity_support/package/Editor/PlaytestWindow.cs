@@ -12,7 +12,7 @@ namespace PersonaEvo.Playtest.Editor
     public sealed class PlaytestWindow : EditorWindow
     {
         private const string Program = "PersonaEvo.Program", Arguments = "PersonaEvo.Arguments", Report = "PersonaEvo.Report";
-        private const string UsualArguments = "playtest {player} --out {out}";
+        private const string UsualArguments = "playtest default --game {game} --out {out}";
         private const string UsualReport = "Builds/PlaytestReport";
 
         private readonly Queue<string> said = new Queue<string>();
@@ -119,10 +119,10 @@ namespace PersonaEvo.Playtest.Editor
 
         private void BuildAndPlay()
         {
-            string built = PlaytestBuild.Player();
+            string game = PlaytestBuild.Description(PlaytestBuild.Player(), Application.productName);
             string output = Path.GetFullPath(EditorPrefs.GetString(Report, UsualReport));
             process = PlaytestBuild.Start(EditorPrefs.GetString(Program, "persona-evo"),
-                EditorPrefs.GetString(Arguments, UsualArguments), built, output, Say);
+                EditorPrefs.GetString(Arguments, UsualArguments), game, output, Say);
             message = "playing";
         }
 
@@ -172,6 +172,8 @@ namespace PersonaEvo.Playtest.Editor
             string wantedLevel = Chosen(heatmap, true, level), wantedPlayer = Chosen(heatmap, false, player);
             using (var reader = new StreamReader(file))
                 heatmap = Heatmap.Read(reader, wantedLevel, wantedPlayer);
+            if (heatmap.Playthroughs == 0)
+                throw new PlaytestException("the report has no positions; a game tells them by the metrics X and Y");
             message = heatmap.Playthroughs + " playthroughs, at most " + heatmap.Most.ToString("0.##") + " visits of a cell in each";
             SceneView.RepaintAll();
         }
