@@ -22,10 +22,11 @@ from typing import NamedTuple
 
 import pytest
 
-from persona_evo.formula import TABLE, Formula
+from persona_evo.formula import TABLE, Formula, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "unity_support" / "build.py"
+SHIPPED = ROOT / "policies" / "minidungeons2"
 SEED = 20_261_128
 
 needs_mono = pytest.mark.skipif(
@@ -77,13 +78,15 @@ def test_the_nunit_tests_pass(tmp_path: Path) -> None:
 
 
 def python_values(number: int) -> Iterator[dict[str, object]]:
-    """Random formulas at random points, with what Python makes of them."""
+    """Random formulas and those of the shipped policies at random points, with what Python makes of them."""
     rng = random.Random(SEED)
     points = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-5, 3.0, 700.5, 1e300, -1e300, 5e-324, math.nan, math.inf, -math.inf)
     written = {math.inf: "inf", -math.inf: "-inf"}
-    for _ in range(number):
-        formula = random_formula(rng)
-        values = {s: rng.choice((rng.choice(points), rng.uniform(-5, 5))) for s in ("R", "MS", "PE", "ST")}
+    files = [json.loads(f.read_text()) for f in sorted(SHIPPED.glob("*.json"))]
+    shipped = [parse(file[key]) for file in files for key in ("formula", "utility") if file[key]]
+    assert len(shipped) > 20
+    for formula in [random_formula(rng) for _ in range(number)] + shipped * 5:
+        values = {s: rng.choice((rng.choice(points), rng.uniform(-5, 5))) for s in sorted(formula.symbols)}
         yield {
             "formula": formula.text,
             "values": {s: None if math.isnan(v) else written.get(v, v) for s, v in values.items()},
@@ -347,14 +350,14 @@ def test_nobody_listens(built: Path) -> None:
 
 def test_a_policy_file_plays_inside_the_game(built: Path, tmp_path: Path) -> None:
     corridor = ("--map", "$..$@......D", "--iterations", "300")
-    ucb1 = run(built, "corridor", "--policy", str(ROOT / "policies" / "minidungeons2" / "ucb1.json"), *corridor)
+    ucb1 = run(built, "corridor", "--policy", str(SHIPPED / "ucb1.json"), *corridor)
     assert ucb1.stdout == "score 1.85 steps 15 coins 1.00 out 1\n"
-    own = json.loads((ROOT / "policies" / "minidungeons2" / "runner.json").read_text())
+    own = json.loads((SHIPPED / "runner.json").read_text())
     own |= {"game": "corridor", "formula": "OUT - 0.01 * ST + R", "utility": "OUT - 0.01 * ST"}
     (tmp_path / "runner.json").write_text(json.dumps(own))
     runner = run(built, "corridor", "--policy", str(tmp_path / "runner.json"), *corridor)
     assert runner.stdout == "score 0.93 steps 7 coins 0.00 out 1\n"
-    foreign = run(built, "corridor", "--policy", str(ROOT / "policies" / "minidungeons2" / "runner.json"))
+    foreign = run(built, "corridor", "--policy", str(SHIPPED / "runner.json"))
     assert foreign.returncode == 1
     assert "minidungeons2" in foreign.stderr
     assert "PE" in foreign.stderr

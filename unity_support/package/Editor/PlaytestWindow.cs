@@ -173,7 +173,7 @@ namespace PersonaEvo.Playtest.Editor
             using (var reader = new StreamReader(file))
                 heatmap = Heatmap.Read(reader, wantedLevel, wantedPlayer);
             if (heatmap.Playthroughs == 0)
-                throw new PlaytestException("the report has no positions; a game tells them by the metrics X and Y");
+                throw new PlaytestException("the report has no positions of this player in this level; a game tells them by the metrics X and Y");
             message = heatmap.Playthroughs + " playthroughs, at most " + heatmap.Most.ToString("0.##") + " visits of a cell in each";
             SceneView.RepaintAll();
         }

@@ -172,6 +172,30 @@ namespace PersonaEvo.Playtest.Tests
         }
 
         [Test]
+        public void ShippedPolicyFilesAreRead()
+        {
+            string root = System.Environment.GetEnvironmentVariable("PERSONA_EVO_REPOSITORY");
+            if (root == null)
+                Assert.Ignore("set PERSONA_EVO_REPOSITORY to the project's folder to read its policies");
+            string[] files = System.IO.Directory.GetFiles(System.IO.Path.Combine(root, "policies/minidungeons2"), "*.json");
+            Assert.Greater(files.Length, 5);
+            foreach (string file in files)
+            {
+                string text = System.IO.File.ReadAllText(file);
+                JsonValue json = JsonValue.Parse(text);
+                var symbols = new List<string> { "MS", "PE", "IC", "TO", "ST", "DEAD" };
+                foreach (string symbol in json["metrics"].Names)
+                    if (Array.IndexOf(Policy.SearchVariables, symbol) < 0 && !symbols.Contains(symbol))
+                        symbols.Add(symbol);
+                Policy policy = Policy.Read(text, symbols);
+                Assert.AreEqual(json["name"].AsString(), policy.Name);
+                Assert.AreEqual(json["kind"].AsString() == "ucb1", policy.Formula == null, file);
+                Assert.AreEqual(json["utility"].AsString() == "", policy.Utility == null, file);
+                Assert.AreEqual(json["search"]["terminal"].AsString() != "revisit", policy.CutOff, file);
+            }
+        }
+
+        [Test]
         public void PolicyFilesThatAreNone()
         {
             Assert.Throws<JsonException>(() => Policy.Read("[]", Walk.Symbols));
