@@ -1,0 +1,214 @@
+// Names of UnityEngine that the package and its guide use; nothing here does anything.
+using System;
+using System.Collections;
+
+namespace UnityEngine
+{
+    public class Object
+    {
+        public static void Destroy(Object o) { }
+        public static void DontDestroyOnLoad(Object o) { }
+        public static implicit operator bool(Object o) { return o != null; }
+    }
+
+    public class Component : Object
+    {
+        public GameObject gameObject;
+        public Transform transform;
+        public T GetComponent<T>() { return default(T); }
+    }
+
+    public class Behaviour : Component
+    {
+        public bool enabled;
+    }
+
+    public class MonoBehaviour : Behaviour
+    {
+        public Coroutine StartCoroutine(IEnumerator routine) { return null; }
+        public void StopAllCoroutines() { }
+        public void Invoke(string method, float seconds) { }
+    }
+
+    public class GameObject : Object
+    {
+        public string tag;
+        public void SetActive(bool active) { }
+        public T GetComponent<T>() { return default(T); }
+    }
+
+    public class Transform : Component
+    {
+        public Vector3 position;
+    }
+
+    public class Coroutine { }
+
+    public class TextAsset : Object
+    {
+        public string text { get { return ""; } }
+    }
+
+    public enum LogType { Error, Assert, Warning, Log, Exception }
+
+    public static class Application
+    {
+        public delegate void LogCallback(string condition, string stackTrace, LogType type);
+        public static event LogCallback logMessageReceived { add { } remove { } }
+        public static bool runInBackground;
+        public static int targetFrameRate;
+        public static string productName { get { return ""; } }
+        public static string version { get { return ""; } }
+        public static void Quit() { }
+    }
+
+    public static class QualitySettings
+    {
+        public static int vSyncCount;
+    }
+
+    public static class Debug
+    {
+        public static void Log(object message) { }
+    }
+
+    public static class Random
+    {
+        public static void InitState(int seed) { }
+    }
+
+    public struct Vector2
+    {
+        public float x, y;
+        public Vector2(float x, float y) { this.x = x; this.y = y; }
+        public static Vector2 operator +(Vector2 a, Vector2 b) { return a; }
+        public static implicit operator Vector2(Vector3 v) { return new Vector2(v.x, v.y); }
+        public static implicit operator Vector3(Vector2 v) { return new Vector3(); }
+    }
+
+    public struct Vector2Int
+    {
+        public int x, y;
+    }
+
+    public struct Vector3
+    {
+        public float x, y, z;
+    }
+
+    public struct Vector3Int
+    {
+        public int x, y, z;
+        public Vector3Int(int x, int y, int z) { this.x = x; this.y = y; this.z = z; }
+        public static Vector3Int operator +(Vector3Int a, Vector3Int b) { return a; }
+    }
+
+    public struct Color
+    {
+        public Color(float r, float g, float b, float a) { }
+        public static Color clear { get { return new Color(); } }
+    }
+
+    public class GUILayoutOption { }
+
+    public static class GUILayout
+    {
+        public static bool Button(string text, params GUILayoutOption[] options) { return false; }
+        public static void Label(string text, params GUILayoutOption[] options) { }
+    }
+
+    public class Collider2D : Behaviour
+    {
+        public string tag;
+    }
+
+    public class BoxCollider2D : Collider2D { }
+
+    public class Rigidbody2D : Component
+    {
+        public void MovePosition(Vector2 position) { }
+    }
+
+    public struct RaycastHit2D
+    {
+        public Transform transform;
+    }
+
+    public struct LayerMask
+    {
+        public static implicit operator int(LayerMask mask) { return 0; }
+    }
+
+    public enum SimulationMode2D { FixedUpdate, Update, Script }
+
+    public class WaitForSeconds
+    {
+        public WaitForSeconds(float seconds) { }
+    }
+
+    public static class Time
+    {
+        public static float fixedDeltaTime { get { return 0.02f; } }
+    }
+
+    public static class Input
+    {
+        public static float GetAxisRaw(string axis) { return 0f; }
+    }
+
+    public static class Physics2D
+    {
+        public static SimulationMode2D simulationMode;
+        public static bool Simulate(float step) { return true; }
+        public static RaycastHit2D Linecast(Vector2 from, Vector2 to, int mask) { return new RaycastHit2D(); }
+        public static void SyncTransforms() { }
+    }
+
+    [AttributeUsage(AttributeTargets.Field)]
+    public sealed class SerializeField : Attribute { }
+
+    [AttributeUsage(AttributeTargets.Field)]
+    public sealed class TooltipAttribute : Attribute
+    {
+        public TooltipAttribute(string text) { }
+    }
+
+    [AttributeUsage(AttributeTargets.Class)]
+    public sealed class DisallowMultipleComponent : Attribute { }
+
+    [AttributeUsage(AttributeTargets.Class)]
+    public sealed class DefaultExecutionOrder : Attribute
+    {
+        public DefaultExecutionOrder(int order) { }
+    }
+
+    [AttributeUsage(AttributeTargets.Class)]
+    public sealed class AddComponentMenu : Attribute
+    {
+        public AddComponentMenu(string menu) { }
+    }
+}
+
+namespace UnityEngine.Tilemaps
+{
+    public class Tilemap : Behaviour
+    {
+        public Vector3 CellToWorld(Vector3Int cell) { return new Vector3(); }
+    }
+}
+
+namespace UnityEngine.SceneManagement
+{
+    public enum LoadSceneMode { Single }
+
+    public struct Scene
+    {
+        public int buildIndex { get { return 0; } }
+    }
+
+    public static class SceneManager
+    {
+        public static Scene GetActiveScene() { return new Scene(); }
+        public static void LoadScene(int index, LoadSceneMode mode) { }
+    }
+}

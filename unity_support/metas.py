@@ -1,0 +1,58 @@
+"""Gives each file and folder of the Unity package that has none its .meta file, by which Unity knows it.
+
+    python unity_support/metas.py
+
+The GUID is made from the path, so it is the same on every machine. A .meta file that is there is left as it is, since
+its GUID must not change when a file is moved: the two are moved together. Those without a file are deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent / "package"
+IMPORTERS = {
+    ".cs": "MonoImporter:\n  externalObjects: {}\n  serializedVersion: 2\n  defaultReferences: []\n"
+    "  executionOrder: 0\n  icon: {instanceID: 0}",
+    ".asmdef": "AssemblyDefinitionImporter:\n  externalObjects: {}",
+    ".json": "PackageManifestImporter:\n  externalObjects: {}",
+    ".md": "TextScriptImporter:\n  externalObjects: {}",
+}
+TAIL = "\n  userData: \n  assetBundleName: \n  assetBundleVariant: \n"
+
+
+def needs_meta(path: Path) -> bool:
+    """Whether Unity asks for one: it does not look at folders whose names end in ~, but copies those of Samples~."""
+    parts = path.relative_to(PACKAGE).parts
+    hidden = any(part.startswith(".") for part in parts) or path.suffix == ".meta"
+    return not hidden and not parts[-1].endswith("~") and parts[0] != "Documentation~"
+
+
+def meta_of(path: Path) -> Path:
+    """The .meta file of a file or folder."""
+    return path.with_name(path.name + ".meta")
+
+
+def text_of(path: Path) -> str:
+    """What a new .meta file holds."""
+    name = "com.persona-evo.playtest/" + path.relative_to(PACKAGE).as_posix()
+    head = f"fileFormatVersion: 2\nguid: {hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()}\n"
+    if path.is_dir():
+        return head + "folderAsset: yes\nDefaultImporter:\n  externalObjects: {}" + TAIL
+    return head + IMPORTERS.get(path.suffix, "DefaultImporter:\n  externalObjects: {}") + TAIL
+
+
+def main() -> None:
+    """Write the missing ones, delete the left over ones, and say which."""
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.suffix == ".meta" and not path.with_suffix("").exists():
+            path.unlink()
+            print("deleted", path)
+        elif needs_meta(path) and not meta_of(path).exists():
+            meta_of(path).write_text(text_of(path), newline="\n")
+            print("written", meta_of(path))
+
+
+if __name__ == "__main__":
+    main()

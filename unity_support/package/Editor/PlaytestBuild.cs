@@ -1,0 +1,112 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.IO;
+using System.Text;
+using UnityEditor;
+using UnityEditor.Build.Reporting;
+
+namespace PersonaEvo.Playtest.Editor
+{
+    /// <summary>Builds the player and runs persona-evo on it, outside of the Editor.</summary>
+    internal static class PlaytestBuild
+    {
+        private const string Folder = "Builds/Playtest";
+
+        /// <summary>Builds the scenes of the build settings for this machine; the player's path.</summary>
+        /// <exception cref="PlaytestException">There are no scenes, or the build fails.</exception>
+        internal static string Player()
+        {
+            var scenes = new List<string>();
+            foreach (EditorBuildSettingsScene scene in EditorBuildSettings.scenes)
+                if (scene.enabled)
+                    scenes.Add(scene.path);
+            if (scenes.Count == 0)
+                throw new PlaytestException("no scene is enabled in the build settings");
+            BuildTarget target = EditorUserBuildSettings.activeBuildTarget;
+            string path = Folder + "/Game" + Ending(target);
+            Directory.CreateDirectory(Folder);
+            var options = new BuildPlayerOptions
+            {
+                scenes = scenes.ToArray(), locationPathName = path, target = target, options = BuildOptions.None
+            };
+            BuildReport report = BuildPipeline.BuildPlayer(options);
+            if (report.summary.result != BuildResult.Succeeded)
+                throw new PlaytestException("the build ended as " + report.summary.result + "; the Console has its errors");
+            return Path.GetFullPath(path);
+        }
+
+        /// <summary>
+        /// The file that tells persona-evo of the game, beside the player; one that is there is left as it is, for the
+        /// designer to add maps, personas and settings.
+        /// </summary>
+        internal static string Description(string player, string name)
+        {
+            string path = Path.Combine(Path.GetDirectoryName(player), "game.toml");
+            if (File.Exists(path))
+                return path;
+            string text = "name = \"" + Word(name) + "\"\ngame = \"" + Path.GetFileName(player) + "\"\nworkers = 2\n";
+            File.WriteAllText(path, text);
+            return path;
+        }
+
+        /// <summary>A name of letters, digits, _ and - that begins with a letter.</summary>
+        private static string Word(string name)
+        {
+            var word = new StringBuilder();
+            foreach (char c in name)
+                word.Append((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+            string found = word.ToString().TrimStart('_', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9');
+            return found.Length > 0 ? found : "game";
+        }
+
+        /// <summary>Starts a command in which {game} and {out} stand for paths; what it says goes to tell.</summary>
+        /// <exception cref="PlaytestException">There is no such program.</exception>
+        internal static Process Start(string program, string arguments, string game, string output, Action<string> tell)
+        {
+            string filled = arguments.Replace("{game}", Quoted(game)).Replace("{out}", Quoted(output));
+            var process = new Process();
+            process.StartInfo = new ProcessStartInfo(program, filled)
+            {
+                UseShellExecute = false, RedirectStandardOutput = true, RedirectStandardError = true, CreateNoWindow = true
+            };
+            process.OutputDataReceived += (sender, line) => tell(line.Data);
+            process.ErrorDataReceived += (sender, line) => tell(line.Data);
+            try
+            {
+                process.Start();
+            }
+            catch (System.ComponentModel.Win32Exception e)
+            {
+                process.Dispose();
+                throw new PlaytestException("'" + program + "' cannot be started: " + e.Message
+                    + "; give the full path of persona-evo, such as .venv/bin/persona-evo", e);
+            }
+            process.BeginOutputReadLine();
+            process.BeginErrorReadLine();
+            return process;
+        }
+
+        private static string Quoted(string path)
+        {
+            return "\"" + path.Replace("\"", "") + "\"";
+        }
+
+        private static string Ending(BuildTarget target)
+        {
+            switch (target)
+            {
+                case BuildTarget.StandaloneWindows:
+                case BuildTarget.StandaloneWindows64:
+                    return ".exe";
+                case BuildTarget.StandaloneOSX:
+                    return ".app";
+                case BuildTarget.StandaloneLinux64:
+                    return ".x86_64";
+                default:
+                    throw new PlaytestException("the active build target is " + target
+                        + "; switch to the one for this machine, since the driver starts the game here");
+            }
+        }
+    }
+}

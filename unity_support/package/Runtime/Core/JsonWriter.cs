@@ -1,0 +1,90 @@
+using System.Globalization;
+using System.Text;
+
+namespace PersonaEvo.Playtest
+{
+    /// <summary>Writes JSON; the commas come by themselves.</summary>
+    public sealed class JsonWriter
+    {
+        private readonly StringBuilder text = new StringBuilder();
+        private bool comma;
+
+        public JsonWriter BeginObject() { return Open('{'); }
+        public JsonWriter EndObject() { return Close('}'); }
+        public JsonWriter BeginArray() { return Open('['); }
+        public JsonWriter EndArray() { return Close(']'); }
+
+        public JsonWriter Name(string name)
+        {
+            Value(name);
+            text.Append(':');
+            comma = false;
+            return this;
+        }
+
+        public JsonWriter Value(string value)
+        {
+            if (value == null)
+                return Raw("null");
+            Separate();
+            text.Append('"');
+            foreach (char c in value)
+            {
+                if (c == '"' || c == '\\')
+                    text.Append('\\').Append(c);
+                else if (c < ' ' || c == '\u2028' || c == '\u2029' || char.IsSurrogate(c))
+                    text.Append("\\u").Append(((int)c).ToString("x4", CultureInfo.InvariantCulture));
+                else
+                    text.Append(c);
+            }
+            text.Append('"');
+            return this;
+        }
+
+        /// <summary>A number; null where it is not finite.</summary>
+        public JsonWriter Value(double value)
+        {
+            bool finite = !double.IsNaN(value) && !double.IsInfinity(value);
+            return Raw(finite ? value.ToString("R", CultureInfo.InvariantCulture) : "null");
+        }
+
+        public JsonWriter Value(long value) { return Raw(value.ToString(CultureInfo.InvariantCulture)); }
+        public JsonWriter Value(ulong value) { return Raw(value.ToString(CultureInfo.InvariantCulture)); }
+        public JsonWriter Value(int value) { return Value((long)value); }
+        public JsonWriter Value(bool value) { return Raw(value ? "true" : "false"); }
+
+        public override string ToString()
+        {
+            return text.ToString();
+        }
+
+        private JsonWriter Raw(string written)
+        {
+            Separate();
+            text.Append(written);
+            return this;
+        }
+
+        private JsonWriter Open(char bracket)
+        {
+            Separate();
+            text.Append(bracket);
+            comma = false;
+            return this;
+        }
+
+        private JsonWriter Close(char bracket)
+        {
+            text.Append(bracket);
+            comma = true;
+            return this;
+        }
+
+        private void Separate()
+        {
+            if (comma)
+                text.Append(',');
+            comma = true;
+        }
+    }
+}

@@ -1,0 +1,229 @@
+using System;
+using UnityEngine;
+
+namespace PersonaEvo.Playtest
+{
+    /// <summary>
+    /// The session as a component that stays when scenes change. Put it on an object of the first scene, fill in the
+    /// metrics, and call it from the game's code; see Documentation~/index.md for the loop.
+    /// </summary>
+    [DefaultExecutionOrder(-10000)]
+    [DisallowMultipleComponent]
+    [AddComponentMenu("Persona Evo/Playtest")]
+    public sealed class PlaytestBehaviour : MonoBehaviour
+    {
+        /// <summary>A metric as the Inspector shows it.</summary>
+        [Serializable]
+        public sealed class DeclaredMetric
+        {
+            [Tooltip("How formulas call it: letters, digits and _")]
+            public string symbol = "";
+            [Tooltip("What it is, in words")]
+            public string meaning = "";
+            [Tooltip("Whether low and high hold")]
+            public bool bounded;
+            public double low;
+            public double high = 1.0;
+        }
+
+        [SerializeField, Tooltip("Most decisions of a playthrough; it is cut off there")]
+        private int maxDecisions = 10000;
+        [SerializeField, Tooltip("All luck comes from UnityEngine.Random or Session.GameRandom, and the game sets itself up after BeginPlaythrough")]
+        private bool seeded = true;
+        [SerializeField, Tooltip("Some decisions have weights")]
+        private bool weighted;
+        [SerializeField] private DeclaredMetric[] metrics = new DeclaredMetric[0];
+        [SerializeField, Tooltip("Plays the game where there is no driver; needs UseModel.")]
+        private TextAsset policy;
+        [SerializeField, Tooltip("Iterations of the search before each choice of the policy")]
+        private int iterations = 1000;
+
+        private bool failed, quitting;
+
+        /// <summary>The one that lives; null before the first scene has one.</summary>
+        public static PlaytestBehaviour Instance { get; private set; }
+
+        /// <summary>
+        /// Raised when a playthrough ended before the game did: it was cut off, its prefix did not fit, or the game's code
+        /// threw. The game starts the next one, as after SupplyOutcome.
+        /// </summary>
+        public event Action PlaythroughEnded;
+
+        /// <summary>The session, for all that this component does not wrap.</summary>
+        public PlaytestSession Session { get; private set; }
+
+        public bool IsDriverPresent { get { return Session.IsDriverPresent; } }
+
+        /// <summary>Whether a driver or the policy makes the choices, so the game asks TrySelect and no human.</summary>
+        public bool IsAutomated { get { return Session.IsAutomated; } }
+
+        public ulong GameSeed { get { return Session.GameSeed; } }
+        public string DesignVariant { get { return Session.DesignVariant; } }
+        public string Map { get { return Session.Map; } }
+        public JsonValue Settings { get { return Session.Settings; } }
+
+        private void Awake()
+        {
+            if (Instance != null)
+            {
+                Destroy(gameObject);
+                return;
+            }
+            Instance = this;
+            DontDestroyOnLoad(gameObject);
+            Session = new PlaytestSession(Application.productName, Application.version, maxDecisions);
+            Session.Abilities = (seeded ? Abilities.Seed : Abilities.None) | (weighted ? Abilities.Weights : Abilities.None);
+            Session.Log = Debug.Log;
+            foreach (DeclaredMetric m in metrics)
+                Session.DeclareMetric(m.symbol, m.meaning, m.bounded ? m.low : double.NaN, m.bounded ? m.high : double.NaN);
+            if (!Session.IsDriverPresent)
+                return;
+            Application.runInBackground = true;
+            Application.targetFrameRate = -1;
+            QualitySettings.vSyncCount = 0;
+            Application.logMessageReceived += OnLog;
+        }
+
+        private void OnDestroy()
+        {
+            if (Instance != this)
+                return;
+            Application.logMessageReceived -= OnLog;
+            Session.Dispose();
+            Instance = null;
+        }
+
+        /// <summary>
+        /// Gives the game as something to try out, before the first playthrough: for the driver's lookahead, and for the
+        /// policy file to play where there is no driver.
+        /// </summary>
+        public void UseModel(IForwardModel model)
+        {
+            Session.Model = model;
+            if (policy == null || Session.IsDriverPresent)
+                return;
+            Policy read = Policy.Read(policy.text, Session.Symbols);
+            Session.Player = new TreeSearchPlayer(model, read, Session.Symbols.Count, new SearchSettings { Iterations = iterations });
+        }
+
+        /// <summary>
+        /// Waits for the driver's next order and seeds UnityEngine.Random and Session.GameRandom; the game then sets itself
+        /// up. False when there are no more: the application quits, and the game does nothing any more.
+        /// </summary>
+        public bool BeginPlaythrough()
+        {
+            if (quitting)
+                return false;
+            try
+            {
+                Session.BeginPlaythrough();
+            }
+            catch (PlaytestException e)
+            {
+                Quit(e.Message);
+                return false;
+            }
+            Reseed(0);
+            return true;
+        }
+
+        /// <summary>
+        /// Seeds UnityEngine.Random from GameSeed and the number of a part of the game, such as a day: its luck is then the
+        /// same however often random numbers were drawn in the parts before. Does nothing where a human plays.
+        /// </summary>
+        public void Reseed(int part)
+        {
+            if (Session.IsAutomated)
+                UnityEngine.Random.InitState(unchecked((int)new SplitMix64(new SplitMix64(GameSeed).Next() + (ulong)part).Next()));
+        }
+
+        /// <summary>
+        /// One decision. False when the game is to return at once: the application quits, or PlaythroughEnded was raised.
+        /// </summary>
+        public bool TrySelect(int count, out int choice, double[] weights = null)
+        {
+            choice = 0;
+            if (failed || quitting)
+                return false;
+            try
+            {
+                choice = Session.Select(count, weights);
+                return true;
+            }
+            catch (ExperimentFinishedException e)
+            {
+                Quit(e.Message);
+            }
+            catch (PlaythroughEndedException)
+            {
+                End();
+            }
+            return false;
+        }
+
+        public void ReportMetric(string symbol, double value)
+        {
+            Session.ReportMetric(symbol, value);
+        }
+
+        public void ReportState(ulong hash)
+        {
+            Session.ReportState(hash);
+        }
+
+        /// <summary>Ends the playthrough with its score; the game then starts the next one.</summary>
+        public void SupplyOutcome(double score)
+        {
+            try
+            {
+                Session.SupplyOutcome(score);
+            }
+            catch (ExperimentFinishedException e)
+            {
+                Quit(e.Message);
+            }
+        }
+
+        private void OnLog(string message, string trace, LogType type)
+        {
+            if (type != LogType.Exception || !Session.IsPlaying)
+                return;
+            try
+            {
+                Session.FailPlaythrough(message + "\n" + trace);
+            }
+            catch (ExperimentFinishedException e)
+            {
+                Quit(e.Message);
+                return;
+            }
+            failed = true;
+        }
+
+        /// <summary>The next playthrough begins in a frame of its own, and not inside of what threw.</summary>
+        private void Update()
+        {
+            if (!failed)
+                return;
+            failed = false;
+            End();
+        }
+
+        private void End()
+        {
+            Action ended = PlaythroughEnded;
+            if (ended != null)
+                ended();
+        }
+
+        private void Quit(string why)
+        {
+            quitting = true;
+            Debug.Log("persona-evo: " + why);
+            Application.Quit();
+#if UNITY_EDITOR
+            UnityEditor.EditorApplication.isPlaying = false;
+#endif
+        }
+    }
+}
