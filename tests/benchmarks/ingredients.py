@@ -29,7 +29,7 @@ from .levels import game, maps
 from .study import Row, Table, Tell, personas, played
 
 ITERATIONS = 60_000
-LONGER = 30
+LONGER = 40
 """Times the iterations of the evolution has a playthrough of what came out of it."""
 
 BUDGETS = (2_000, 6_000, 20_000, 200_000)
@@ -60,10 +60,10 @@ EVOLUTION: Mapping[str, tuple[str, dict[str, Any]]] = {
     "selection over levels": ("tournament on the mean", {"pool": "tournament"}),
     "more functions": ("+ - * / alone", {"functions": "basic"}),
     "no duplicates": ("duplicates are evaluated", {"duplicates": "off", "unique_tries": 0}),
-    "twice the generations": ("40", {"generations": 40}),
+    "twice the generations": ("30", {"generations": 30}),
 }
 
-SMALL: dict[str, Any] = {"population": 40, "generations": 20, "final_candidates": 5, "final_trials": 5}
+SMALL: dict[str, Any] = {"population": 30, "generations": 15, "final_candidates": 5, "final_trials": 5}
 """Of the evolutions compared."""
 
 NEAREST = "min(if(NM, NM, 1), min(if(NT, NT, 1), if(NP, NP, 1)))"
@@ -112,7 +112,7 @@ def of_search(
 
 def of_evolution(
     persona: str, seeds: Sequence[int], trials: int, names: Sequence[str] = (), tell: Tell | None = None,
-    iterations: int = 2_000, small: Mapping[str, Any] = SMALL,
+    iterations: int = 1_500, small: Mapping[str, Any] = SMALL,
 ) -> list[Row]:  # fmt: skip
     """Rows about the evolution of one persona, trained on the levels that ship and played on all maps.
 
