@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import MutableSequence, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,9 @@ from persona_evo.compiling import compiled
 SEED_LIMIT = 2**63
 """Seeds are whole numbers in [0, SEED_LIMIT)."""
 
-_MASK = 0xFFFFFFFF
+_MASK, _MASK64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+
+T = TypeVar("T")
 
 
 def derive(seed: int, *names: int | str) -> int:
@@ -60,3 +64,45 @@ def draw(rng: NDArray[np.int64]) -> int:
 def below(rng: NDArray[np.int64], n: int) -> int:
     """A whole number in [0, n), 1 <= n < 2**31. The bias is below n / 2**32 (multiply and shift)."""
     return (draw(rng) * n) >> 32
+
+
+class SplitMix64:
+    """The generator that connected games share with their Python twins (`unity_support/PROTOCOL.md`): 64 bits a draw.
+
+    Public domain, after Sebastiano Vigna's `splitmix64.c`; the state starts as the seed.
+    """
+
+    def __init__(self, seed: int) -> None:
+        """seed: a whole number; what counts is its lowest 64 bits."""
+        self.state = int(seed) & _MASK64
+
+    def next(self) -> int:
+        """The next whole number in [0, 2**64)."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & _MASK64
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK64
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK64
+        return z ^ (z >> 31)
+
+    def below(self, n: int) -> int:
+        """A whole number in [0, n), 1 <= n <= 2**32, from the upper half of a draw."""
+        return ((self.next() >> 32) * n) >> 32
+
+    def unit(self) -> float:
+        """A number in [0, 1), a multiple of 2**-53."""
+        return float(self.next() >> 11) * 2.0**-53
+
+    def weighted(self, weights: Sequence[float]) -> int:
+        """A place in `weights` (finite, none negative, some positive), each with its share of their sum."""
+        target, total = self.unit() * sum(weights), 0.0
+        for place, weight in enumerate(weights):
+            total += weight
+            if total > target:
+                return place
+        return max(place for place, weight in enumerate(weights) if weight > 0)
+
+    def shuffle(self, items: MutableSequence[T]) -> None:
+        """Bring `items` into a random order, in place: from the last place down to the second one."""
+        for place in range(len(items) - 1, 0, -1):
+            other = self.below(place + 1)
+            items[place], items[other] = items[other], items[place]

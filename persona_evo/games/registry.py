@@ -21,6 +21,7 @@ from persona_evo.games.core import Game
 
 CATALOG = {
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
+    "roguelike2d": "persona_evo.games.catalog.roguelike2d:GAME",
 }
 """Games that ship with the project."""
 
