@@ -20,6 +20,7 @@ from persona_evo.errors import GameError, PersonaEvoError, Place, SettingsError,
 from persona_evo.games.core import Game
 
 CATALOG = {
+    "its_alive": "persona_evo.games.catalog.its_alive:GAME",
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
     "roguelike2d": "persona_evo.games.catalog.roguelike2d:GAME",
 }
