@@ -11,15 +11,15 @@ import numpy as np
 
 from persona_evo.compiling import interpreted
 from persona_evo.errors import SettingsError
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK
-from persona_evo.games.core import RUNNING, Game, Level, Rules
+from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search import layout
+from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
-from persona_evo.seeds import derive
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
@@ -89,7 +89,7 @@ class Planner:
         self._opts[layout.WATCH] = ("tree", "ends", "all").index(settings.watch)
         self._opts[layout.PLAYERS] = 1
         self._opts[layout.METRICS] = len(game.metrics)
-        self._horizon = horizon
+        self.horizon = horizon
         self._finisher: Planner | None = None
         self.by_leaf = (
             settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
@@ -115,7 +115,7 @@ class Planner:
         """Search from the level's start.
 
         A last share of the budget (`SearchSettings.finish`) is for playing on to the game's end where the best plan
-        found does not get there, as long as that does not lower the utility.
+        found does not get there, as long as that does not lower the utility (see `finish.play_on`).
 
         Args:
             utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
@@ -129,15 +129,13 @@ class Planner:
         share = self.settings.finish
         run = Run(self, self.level.start, 0, utility, policy, seed, progress)
         run.spend(budget.part(1.0 - share), began)
-        last: Run | None = None
+        last = Ending(run.actions)
         if share and not run.settled:
-            end = self.game.replay(self.level, run.actions)[-1]
-            if self.game.over(self.level, end) == RUNNING and len(run.actions) < self._horizon:
-                last = self._play_on(end, len(run.actions), utility, budget.part(share), seed)
-            else:
+            last = play_on(self._finishing(), run.actions, utility, budget.part(share), seed)
+            if not last.iterations:
                 run.spend(budget, began)
-        self._nodes = run.nodes
-        actions = (*run.actions, *(last.actions if last else ()))
+                last = Ending(run.actions)
+        self._nodes, actions = run.nodes, last.actions
         end = self.game.replay(self.level, actions)[-1]
         metrics = self.game.measure(self.level, end)
         return Plan(
@@ -145,25 +143,21 @@ class Planner:
             utility=utility.evaluate(metrics),
             metrics=metrics,
             outcome=self.game.over(self.level, end),
-            iterations=run.iterations + (last.iterations if last else 0),
-            nodes=run.nodes + (last.nodes if last else 0),
+            iterations=run.iterations + last.iterations,
+            nodes=run.nodes + last.nodes,
             seconds=time.perf_counter() - began,
             stopped=run.stopped,
             proven=run.proven,
             seed=seed,
         )
 
-    def _play_on(self, state: Any, depth: int, utility: Formula, budget: Budget, seed: int) -> Run:
-        """Search from a state for a win that is worth no less, by what the game says grows on the way to a win."""
+    def _finishing(self) -> Planner:
+        """The planner that plays on, with memory of its own."""
         if self._finisher is None:
             capacity = max(2, int(self.capacity * self.settings.finish) + 1)
-            settings = replace(SearchSettings.anytime(), rollout=0, horizon=self._horizon, finish=0.0)
+            settings = replace(SearchSettings.anytime(), rollout=0, horizon=self.horizon, finish=0.0)
             self._finisher = Planner(self.game, self.level, settings, capacity)
-        guide = parse(self.game.homing, self.game.symbols) if self.game.homing else utility
-        policy = TreePolicy("homing", guide)
-        run = Run(self._finisher, state, depth, utility, policy, derive(seed, "finish"), None)
-        run.spend(budget, time.perf_counter(), until_won=True)
-        return run
+        return self._finisher
 
     def _searches(self, by_leaf: bool) -> tuple[Any, tuple[Any, ...]]:
         """The engine that searches, and the memory it needs beside the tree."""

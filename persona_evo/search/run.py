@@ -55,7 +55,7 @@ class Run:
         self._codes = (*code(utility, game.symbols), *scoring.rows)
         read = (policy.formula,) if policy.formula else ()
         planner._rules = self._rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)))
-        horizon = planner._horizon - depth
+        horizon = planner.horizon - depth
         problem = Problem.of(game, level, utility, horizon)
         opts[layout.HORIZON] = horizon
         opts[layout.HOLDS] = policy.holds if policy.formula is not None else layout.IS_UCB1
@@ -110,7 +110,7 @@ class Run:
                 if budget.nodes is not None and counts[layout.FULL]:
                     self._why = "nodes"
                     break
-                if until_won and counts[layout.BEST_WON]:
+                if until_won and self.won:
                     break
 
     @property
@@ -122,6 +122,11 @@ class Run:
     def nodes(self) -> int:
         """Nodes in the tree."""
         return int(self._counts[layout.NODES])
+
+    @property
+    def won(self) -> bool:
+        """Whether the best plan wins."""
+        return bool(self._counts[layout.BEST_WON])
 
     @property
     def settled(self) -> bool:

@@ -52,6 +52,13 @@ class Budget:
         nodes = None if self.nodes is None else max(1, round(self.nodes * share))
         return Budget(iterations, None if self.seconds is None else self.seconds * share, nodes)
 
+    def less(self, iterations: int, seconds: float) -> Budget | None:
+        """What is left when so much of it is spent, None for nothing; nodes are per search and stay."""
+        left = None if self.iterations is None else self.iterations - iterations
+        time = None if self.seconds is None else self.seconds - seconds
+        spent = (left is not None and left <= 0) or (time is not None and time <= 0)
+        return None if spent else Budget(left, time, self.nodes)
+
     @property
     def reproducible(self) -> bool:
         """Whether the same seed gives the same result on every machine."""
@@ -80,8 +87,8 @@ class SearchSettings:
     selection: `child` descends to the child whose own state scores best (the paper); `leaf` lets a child count as much
     as the best leaf below it, so that the search goes on wherever in the tree the best leaf is (best-first search). It
     needs a score that never changes; policies that read the search's variables select by `child`.
-    finish: share of the budget that is kept for playing on to a win from the best state found, where that is no end
-    of the game; a win that lowers the utility is not taken.
+    finish: share of the budget that is kept for playing on to a win from the best plan found, where that is no end
+    of the game, or from somewhat before its end; a win that lowers the utility is not taken.
     watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
     """
 

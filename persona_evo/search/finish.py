@@ -1,0 +1,70 @@
+"""Playing on to a win from the best plan of a search that does not get there."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import RUNNING, WON
+from persona_evo.search.run import Run
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.seeds import derive
+
+if TYPE_CHECKING:
+    from persona_evo.search.plan import Planner
+
+SHARE = 0.25
+"""Of what is left of the budget, for each place from which a win is looked for."""
+
+
+class Ending(NamedTuple):
+    """A plan played on: its actions, and the iterations and nodes it took."""
+
+    actions: tuple[int, ...]
+    iterations: int = 0
+    nodes: int = 0
+
+
+def play_on(finisher: Planner, actions: tuple[int, ...], utility: Formula, budget: Budget, seed: int) -> Ending:
+    """The plan that wins and is worth no less, or the most worthy one found in looking for it.
+
+    A best state is often one from which nobody gets away, so a win is looked for from the plan's last state, then from
+    1, 2, 4, 8, ... moves before it, until a win is worth no less than any plan so far. The way is searched best first
+    by what the game says grows on the way to a win (`Game.homing`).
+
+    Args:
+        finisher: whose memory and settings are used.
+        actions: the plan, from the level's start.
+        utility, seed: of the search whose plan it is.
+        budget: for all these searches together.
+    """
+    game, level = finisher.game, finisher.level
+    states = game.replay(level, actions)
+    guide = TreePolicy("homing", parse(game.homing, game.symbols) if game.homing else utility)
+
+    def worth(plan: tuple[int, ...]) -> tuple[float, bool]:
+        end = game.replay(level, plan)[-1]
+        return utility.evaluate(game.measure(level, end)), game.over(level, end) == WON
+
+    best, most = actions, worth(actions)
+    if game.over(level, states[-1]) != RUNNING:
+        return Ending(actions)
+    spent, nodes, back, began = 0, 0, 0, time.perf_counter()
+    left: Budget | None = budget
+    while left is not None and back <= len(actions):
+        depth = len(actions) - back
+        back = 2 * back or 1
+        if depth == finisher.horizon:
+            continue
+        run = Run(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), None)
+        run.spend(left.part(SHARE), time.perf_counter(), until_won=True)
+        spent, nodes = spent + run.iterations, nodes + run.nodes
+        plan = (*actions[:depth], *run.actions)
+        if worth(plan) > most:
+            best, most = plan, worth(plan)
+        if run.won and worth(plan) >= most:
+            break
+        left = budget.less(spent, time.perf_counter() - began)
+    return Ending(best, spent, nodes)

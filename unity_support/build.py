@@ -1,0 +1,97 @@
+"""Compiles the C# side with Mono's compiler, without Unity.
+
+    python unity_support/build.py             everything below games/ that is C#
+    python unity_support/build.py corridor    one game: games/corridor/*.cs with the package's core, to build/corridor.exe
+    python unity_support/build.py tests       the package's NUnit tests, to build/tests.dll
+    python unity_support/build.py unity       the parts for Unity against the stubs in tests/connect/unity_stubs
+
+`--out FOLDER` writes elsewhere. The language is held to C# 6, which every Unity from 2018 on takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE / "package"
+CORE = PACKAGE / "Runtime" / "Core"
+STUBS = HERE.parent / "tests" / "connect" / "unity_stubs"
+SHARED = {"corridor": [PACKAGE / "Samples~" / "Corridor" / "CorridorGame.cs"]}
+"""Sources of games that stand elsewhere: the corridor's rules are those of the package's sample."""
+MCS = ("mcs", "-langversion:6", "-warnaserror+", "-warn:4", "-debug+", "-optimize+")
+
+
+def compile_to(target: Path, sources: list[Path], *options: str) -> Path:
+    """Compile C# sources to a program (.exe) or a library (.dll); the compiler's complaints end this program."""
+    kind = "exe" if target.suffix == ".exe" else "library"
+    command = [*MCS, f"-target:{kind}", f"-out:{target}", *options, *map(str, sources)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{target.name} does not compile:\n{done.stdout}{done.stderr}")
+    return target
+
+
+def csharp(folder: Path) -> list[Path]:
+    """The C# files of a folder and those below it, in the order of their names."""
+    return sorted(folder.rglob("*.cs"))
+
+
+def game(name: str, out: Path) -> Path:
+    """A console game with the core inside: one file that runs alone."""
+    return compile_to(out / f"{name}.exe", [*csharp(CORE), *SHARED.get(name, []), *csharp(HERE / "games" / name)])
+
+
+def games() -> list[str]:
+    """The console games that are there."""
+    return sorted({p.relative_to(HERE / "games").parts[0] for p in csharp(HERE / "games")})
+
+
+def nunit() -> Path:
+    """The NUnit that Debian's libnunit-cil-dev (or libnunit-framework2.6.3-cil) installs."""
+    found = sorted(Path("/usr/lib/cli").glob("nunit.framework*/nunit.framework.dll"))
+    if not found:
+        sys.exit("NUnit is not installed; on Debian: apt-get install nunit-console libnunit-cil-dev")
+    return found[-1]
+
+
+def tests(out: Path) -> Path:
+    """The NUnit tests and, beside them, the core that they test."""
+    core = compile_to(out / "PersonaEvo.Playtest.Core.dll", csharp(CORE))
+    return compile_to(out / "tests.dll", csharp(PACKAGE / "Tests"), f"-r:{core}", f"-r:{nunit()}")
+
+
+def unity(out: Path) -> Path:
+    """The parts for Unity, compiled against stubs of what they use of Unity: they are checked, not run."""
+    core = compile_to(out / "PersonaEvo.Playtest.Core.dll", csharp(CORE))
+    engine = compile_to(out / "UnityEngine.dll", csharp(STUBS / "UnityEngine"))
+    editor = compile_to(out / "UnityEditor.dll", csharp(STUBS / "UnityEditor"), f"-r:{engine}")
+    runtime = compile_to(
+        out / "PersonaEvo.Playtest.dll", csharp(PACKAGE / "Runtime" / "Unity"), f"-r:{core}", f"-r:{engine}"
+    )
+    references = [f"-r:{r}" for r in (core, engine, editor, runtime)]
+    compile_to(out / "PersonaEvo.Playtest.Editor.dll", csharp(PACKAGE / "Editor"), *references)
+    return compile_to(out / "Samples.dll", csharp(PACKAGE / "Samples~"), *references)
+
+
+def main() -> None:
+    """Build what the command line names."""
+    parser = argparse.ArgumentParser(description="Compile the C# side with Mono's compiler.")
+    parser.add_argument("what", nargs="*", help="names below games/, tests, unity; nothing for all games")
+    parser.add_argument("--out", type=Path, default=HERE / "build", help="folder for what is built")
+    arguments = parser.parse_args()
+    if shutil.which(MCS[0]) is None:
+        sys.exit("Mono's compiler mcs is not installed; on Debian: apt-get install mono-mcs mono-runtime")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for what in arguments.what or games():
+        if what not in ("tests", "unity", *games()):
+            sys.exit(f"nothing to build is called {what}; there are tests, unity, {', '.join(games())}")
+        builder = {"tests": tests, "unity": unity}.get(what)
+        print(builder(arguments.out) if builder else game(what, arguments.out))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+using System;
+using System.Collections.Generic;
+
+namespace PersonaEvo.Playtest
+{
+    /// <summary>
+    /// A game that can be tried out: choices can be made and taken back. Needed for a policy file to play inside the
+    /// game, and for the driver's lookahead (mode 2).
+    /// </summary>
+    public interface IForwardModel
+    {
+        /// <summary>How many choices there are now, 0 when the game is over.</summary>
+        int Count { get; }
+
+        /// <summary>Makes a choice, 0 to Count - 1, and goes on to the next decision or the end.</summary>
+        void Apply(int choice);
+
+        /// <summary>Writes the metrics of the state, in the order in which they were declared.</summary>
+        void Measure(double[] values);
+
+        /// <summary>What the game would supply as outcome if it ended here.</summary>
+        double Score { get; }
+
+        /// <summary>All that the state is, random numbers included; later choices must not change it.</summary>
+        object Save();
+
+        /// <summary>Back to a state that Save returned, any number of times.</summary>
+        void Restore(object state);
+    }
+
+    /// <summary>A game that can only be started anew: see ReplayModel.</summary>
+    public interface IReplayable
+    {
+        int Count { get; }
+        double Score { get; }
+        void Apply(int choice);
+        void Measure(double[] values);
+
+        /// <summary>Back to the start of this playthrough, with the same seed.</summary>
+        void Reset();
+    }
+
+    /// <summary>Makes a forward model of a game without save and restore: it starts anew and replays its choices.</summary>
+    public sealed class ReplayModel : IForwardModel
+    {
+        private readonly IReplayable game;
+        private readonly List<int> made = new List<int>();
+
+        /// <param name="game">At its start, or with no choice made that is to be replayed.</param>
+        public ReplayModel(IReplayable game)
+        {
+            this.game = game;
+        }
+
+        public int Count { get { return game.Count; } }
+        public double Score { get { return game.Score; } }
+
+        public void Apply(int choice)
+        {
+            game.Apply(choice);
+            made.Add(choice);
+        }
+
+        public void Measure(double[] values)
+        {
+            game.Measure(values);
+        }
+
+        public object Save()
+        {
+            return made.ToArray();
+        }
+
+        public void Restore(object state)
+        {
+            var wanted = (int[])state;
+            if (Begins(wanted))
+                return;
+            game.Reset();
+            made.Clear();
+            foreach (int choice in wanted)
+                Apply(choice);
+        }
+
+        private bool Begins(int[] wanted)
+        {
+            if (wanted.Length != made.Count)
+                return false;
+            for (int i = 0; i < wanted.Length; i++)
+                if (wanted[i] != made[i])
+                    return false;
+            return true;
+        }
+    }
+
+    /// <summary>Makes the choices of a game that runs without a driver.</summary>
+    public interface IPlayer
+    {
+        /// <summary>A playthrough begins; the game is about to set itself up.</summary>
+        void Begin();
+
+        /// <summary>A choice, 0 to count - 1; weights is null where the game gives none.</summary>
+        int Choose(int count, double[] weights);
+    }
+}

@@ -1,0 +1,82 @@
+using System;
+using System.Collections.Generic;
+
+namespace PersonaEvo.Playtest
+{
+    /// <summary>A number that the game tells about its state. Low and High are NaN where there is no bound.</summary>
+    public sealed class MetricInfo
+    {
+        public MetricInfo(string symbol, string name, double low, double high)
+        {
+            Symbol = symbol;
+            Name = name;
+            Low = low;
+            High = high;
+        }
+
+        public string Symbol { get; private set; }
+        public string Name { get; private set; }
+        public double Low { get; private set; }
+        public double High { get; private set; }
+    }
+
+    /// <summary>The metrics that a game declared, and what they are at the moment: 0 at the start of a playthrough.</summary>
+    internal sealed class MetricTable
+    {
+        private readonly List<MetricInfo> infos = new List<MetricInfo>();
+        private readonly List<string> symbols = new List<string>();
+        private readonly Dictionary<string, int> index = new Dictionary<string, int>(StringComparer.Ordinal);
+
+        internal float[] Values = new float[0];
+        internal IList<MetricInfo> Infos { get { return infos; } }
+        internal IList<string> Symbols { get { return symbols; } }
+        internal int Count { get { return infos.Count; } }
+
+        internal void Declare(MetricInfo info)
+        {
+            if (!Formula.IsSymbol(info.Symbol))
+                throw new ArgumentException("'" + info.Symbol + "' is no symbol: letters, digits and _, no function's name");
+            if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0)
+                throw new ArgumentException("the symbol " + info.Symbol + " belongs to the search; give the metric another");
+            if (info.Low > info.High)
+                throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above " + info.High);
+            if (index.ContainsKey(info.Symbol))
+                throw new ArgumentException("the metric " + info.Symbol + " is declared twice");
+            index.Add(info.Symbol, infos.Count);
+            infos.Add(info);
+            symbols.Add(info.Symbol);
+            Values = new float[infos.Count];
+        }
+
+        internal void Clear()
+        {
+            Array.Clear(Values, 0, Values.Length);
+        }
+
+        internal void Set(string symbol, double value)
+        {
+            int at;
+            if (!index.TryGetValue(symbol, out at))
+                throw new ArgumentException("the metric " + symbol + " is not declared; declared are " + string.Join(", ", symbols));
+            if (!(Math.Abs(value) <= float.MaxValue))
+                throw new ArgumentException("the metric " + symbol + " is " + value + ", no finite number of 32 bits");
+            Values[at] = (float)value;
+        }
+
+        internal float Get(string symbol)
+        {
+            int at;
+            return symbol != null && index.TryGetValue(symbol, out at) ? Values[at] : 0.0f;
+        }
+
+        /// <summary>A value rounded to what is sent: NaN is 0 as in formulas, what no f32 holds is its largest.</summary>
+        internal static float ToWire(double value)
+        {
+            if (double.IsNaN(value))
+                return 0.0f;
+            if (value > float.MaxValue)
+                return float.MaxValue;
+            return value < -float.MaxValue ? -float.MaxValue : (float)value;
+        }
+    }
+}

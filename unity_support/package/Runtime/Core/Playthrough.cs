@@ -1,0 +1,115 @@
+using System;
+
+namespace PersonaEvo.Playtest
+{
+    /// <summary>What ROLLOUT asks for.</summary>
+    internal sealed class Rollout
+    {
+        internal ulong Id, GameSeed, RolloutSeed;
+        internal MetricsWanted Metrics;
+        internal ChoiceRule Rule;
+        internal uint Policy;
+        internal int Length;
+        private ushort[] prefix = new ushort[64];
+
+        internal int PrefixChoice(int depth) { return prefix[2 * depth]; }
+        internal int PrefixCount(int depth) { return prefix[2 * depth + 1]; }
+
+        internal void Read(ref FrameReader payload)
+        {
+            Id = payload.U64();
+            GameSeed = payload.U64();
+            RolloutSeed = payload.U64();
+            byte flags = payload.U8(), mode = payload.U8();
+            Policy = payload.U32();
+            if (flags > 2 || mode > 3 || payload.Left % 4 != 0)
+                throw new PlaytestException("ROLLOUT " + Id + " has flags " + flags + ", mode " + mode + " and a prefix of "
+                    + payload.Left + " bytes; expected are flags up to 2, a mode up to 3 and pairs of 4 bytes");
+            Metrics = (MetricsWanted)flags;
+            Rule = (ChoiceRule)mode;
+            Length = payload.Left / 4;
+            if (prefix.Length < 2 * Length)
+                prefix = new ushort[4 * Length];
+            for (int i = 0; i < 2 * Length; i++)
+                prefix[i] = (ushort)payload.U16();
+        }
+    }
+
+    /// <summary>What was chosen in a playthrough, and the metrics before each choice.</summary>
+    internal sealed class Trace
+    {
+        private ushort[] pairs = new ushort[256];
+        private float[] rows = new float[1024];
+        private int cells;
+
+        internal int Count { get; private set; }
+        internal int Rows { get; private set; }
+
+        internal int Choice(int depth) { return pairs[2 * depth]; }
+        internal int Options(int depth) { return pairs[2 * depth + 1]; }
+
+        internal void Clear()
+        {
+            Count = Rows = cells = 0;
+        }
+
+        internal void Add(int choice, int count)
+        {
+            if (2 * Count + 2 > pairs.Length)
+                Array.Resize(ref pairs, pairs.Length * 2);
+            pairs[2 * Count] = (ushort)choice;
+            pairs[2 * Count + 1] = (ushort)count;
+            Count++;
+        }
+
+        internal void AddRow(float[] values)
+        {
+            if (cells + values.Length > rows.Length)
+                Array.Resize(ref rows, Math.Max(rows.Length * 2, cells + values.Length));
+            Array.Copy(values, 0, rows, cells, values.Length);
+            cells += values.Length;
+            Rows++;
+        }
+
+        internal void WritePairs(FrameWriter target)
+        {
+            for (int i = 0; i < 2 * Count; i++)
+                target.U16(pairs[i]);
+        }
+
+        internal void WriteRows(FrameWriter target)
+        {
+            for (int i = 0; i < cells; i++)
+                target.F32(rows[i]);
+        }
+
+        /// <summary>FNV-1a over the pairs and the final metrics as they are sent (final may be empty).</summary>
+        internal ulong Hash(float[] final)
+        {
+            ulong hash = Fnv.Start;
+            for (int i = 0; i < 2 * Count; i++)
+                hash = Fnv.Add(hash, pairs[i], 2);
+            for (int i = 0; i < final.Length; i++)
+                hash = Fnv.Add(hash, FrameWriter.Bits(final[i]), 4);
+            return hash;
+        }
+    }
+
+    /// <summary>FNV-1a, 64 bit: for the hash of a state, where GetHashCode would differ from run to run.</summary>
+    public static class Fnv
+    {
+        public const ulong Start = 14695981039346656037UL;
+        private const ulong Prime = 1099511628211UL;
+
+        /// <summary>A hash that also covers the lowest bytes of a value, the lowest byte first.</summary>
+        public static ulong Add(ulong hash, ulong value, int bytes = 8)
+        {
+            unchecked
+            {
+                for (int i = 0; i < bytes; i++)
+                    hash = (hash ^ ((value >> (8 * i)) & 0xFF)) * Prime;
+                return hash;
+            }
+        }
+    }
+}
