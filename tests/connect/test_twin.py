@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,7 @@ from persona_evo.games.core import RUNNING, Level
 from persona_evo.seeds import SplitMix64
 
 GAME = registry.get("roguelike2d")
-SOURCES = Path(__file__).parents[2] / "unity_support" / "games" / "roguelike2d"
-PLAYED_ALONE = ("Roguelike.cs", "Metrics.cs", "SplitMix64.cs", "Replay.cs", "Settings.cs", "Alone.cs")
+BUILD = Path(__file__).parents[2] / "unity_support" / "build.py"
 GAMES = 1_000
 
 
@@ -56,15 +56,14 @@ def cases(count: int) -> list[Case]:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that plays games in C# without the driver."""
-    compiler, mono = shutil.which("mcs"), shutil.which("mono")
-    if not SOURCES.is_dir():
+    if not BUILD.is_file():
         pytest.skip("the C# games are not here (they stand in the repository, not in the package)")
-    if compiler is None or mono is None:
-        pytest.skip("mono is not installed (mcs and mono are needed)")
-    target = tmp_path_factory.mktemp("twin") / "alone.exe"
-    files = [str(SOURCES / name) for name in PLAYED_ALONE]
-    subprocess.run([compiler, "-warnaserror", f"-out:{target}", *files], check=True)
-    return [mono, str(target)]
+    if shutil.which("mcs") is None or shutil.which("mono") is None:
+        pytest.skip("Mono is not installed (on Debian: apt-get install mono-mcs mono-runtime)")
+    folder = tmp_path_factory.mktemp("twin")
+    done = subprocess.run([sys.executable, BUILD, "roguelike2d", "--out", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ["mono", str(folder / "roguelike2d.exe"), "--replay"]
 
 
 def in_c_sharp(program: list[str], played: list[Case]) -> list[np.ndarray]:

@@ -1,18 +1,18 @@
-namespace PersonaEvo.Games.Roguelike2d
+namespace PersonaEvo.Playtest.Games.Roguelike2d
 {
-    /// <summary>What the game reports of each state: name, symbol in formulas, range.</summary>
+    /// <summary>What the game reports of each state: name, symbol in formulas, highest value.</summary>
     public static class Metrics
     {
         public struct Metric
         {
             public readonly string Name, Symbol;
-            public readonly double Low, High;
+            /// <summary>Most that it can be; NaN without an end. The least is 0 for all.</summary>
+            public readonly double High;
 
-            public Metric(string name, string symbol, double high = double.PositiveInfinity)
+            public Metric(string name, string symbol, double high = double.NaN)
             {
                 Name = name;
                 Symbol = symbol;
-                Low = 0;
                 High = high;
             }
         }

@@ -4,7 +4,7 @@ using System.Globalization;
 using System.IO;
 using System.Text;
 
-namespace PersonaEvo.Games.Roguelike2d
+namespace PersonaEvo.Playtest.Games.Roguelike2d
 {
     /// <summary>
     /// Random games as text, without the driver. Each line that is read asks for one:
@@ -46,10 +46,10 @@ namespace PersonaEvo.Games.Roguelike2d
                 return "days from 1 to " + Roguelike.MostDays;
             if (!Variant.All.ContainsKey(words[2]))
                 return "no such variant, expected " + string.Join(" or ", new List<string>(Variant.All.Keys));
-            if (!Settings.TryPlayer(words[3], out player))
-                return "no such player, expected " + Settings.Players;
+            if (!Settings.Players.TryGetValue(words[3], out player))
+                return "no such player, expected " + string.Join(" or ", new List<string>(Settings.Players.Keys));
             var luck = new SplitMix64(choiceSeed);
-            var game = new Roguelike(days, Variant.All[words[2]], player, new SplitMix64(gameSeed).Below);
+            var game = new Roguelike(days, Variant.All[words[2]], player, new SplitMix64(gameSeed));
             Write(output, game, 0, 0);
             while (!game.Over)
             {

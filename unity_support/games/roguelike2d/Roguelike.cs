@@ -1,7 +1,7 @@
 using System;
 using System.Collections.Generic;
 
-namespace PersonaEvo.Games.Roguelike2d
+namespace PersonaEvo.Playtest.Games.Roguelike2d
 {
     /// <summary>Who makes the decisions, and so which ones there are.</summary>
     public enum Player
@@ -36,7 +36,7 @@ namespace PersonaEvo.Games.Roguelike2d
     }
 
     /// <summary>
-    /// The rules of 2D Roguelike, without a dependency. Its Python twin is persona_evo/games/catalog/roguelike2d, whose
+    /// The rules of 2D Roguelike, which know nothing of the driver. Its Python twin is persona_evo/games/catalog/roguelike2d, whose
     /// README.md has the rules and the order of the draws. Cells are numbered x + 8 y from the bottom left.
     /// </summary>
     public sealed class Roguelike
@@ -50,28 +50,36 @@ namespace PersonaEvo.Games.Roguelike2d
         private readonly int days;
         private readonly Variant variant;
         private readonly Player player;
-        private readonly Func<int, int> below;
+        private SplitMix64 random;
 
-        private readonly int[] walls = new int[Side * Side];
-        private readonly int[] items = new int[Side * Side];
-        private readonly List<int> wallCells = new List<int>();
-        private readonly List<int> itemCells = new List<int>();
-        private readonly List<int> enemies = new List<int>();
-        private readonly List<int> enemyKinds = new List<int>();
+        private int[] walls = new int[Side * Side];
+        private int[] items = new int[Side * Side];
+        private List<int> wallCells, itemCells, enemies, enemyKinds;
         private bool enemiesSkip;
 
         /// <param name="days">Days of the level, from 1 to MostDays.</param>
-        /// <param name="below">Draws a whole number in [0, n) from the stream of the game seed.</param>
-        public Roguelike(int days, Variant variant, Player player, Func<int, int> below)
+        /// <param name="random">The stream of the game seed, at its start; it lays out the days and nothing else.</param>
+        public Roguelike(int days, Variant variant, Player player, SplitMix64 random)
         {
             if (days < 1 || days > MostDays)
                 throw new ArgumentOutOfRangeException("days", days, "from 1 to " + MostDays);
             this.days = days;
             this.variant = variant;
             this.player = player;
-            this.below = below;
+            this.random = random;
             Food = StartFood;
             Dawn(1);
+        }
+
+        /// <summary>The same state once more; what happens to one does not happen to the other.</summary>
+        public Roguelike Copy()
+        {
+            var copy = (Roguelike)MemberwiseClone();
+            copy.random = new SplitMix64(random.State);
+            copy.walls = (int[])walls.Clone();
+            copy.items = (int[])items.Clone();
+            copy.enemies = new List<int>(enemies);
+            return copy;
         }
 
         public int Day { get; private set; }
@@ -81,6 +89,7 @@ namespace PersonaEvo.Games.Roguelike2d
         public bool Won { get; private set; }
         public bool Over { get { return Dead || Won; } }
 
+        public int Survived { get { return Day - 1 + (Won ? 1 : 0); } }
         public int Decisions { get; private set; }
         public int Moves { get; private set; }
         public int Eaten { get; private set; }
@@ -93,8 +102,8 @@ namespace PersonaEvo.Games.Roguelike2d
         /// <summary>What a factored player said first: 0 nothing yet, 1 toward, 2 away.</summary>
         public int Said { get; private set; }
 
-        /// <summary>How many choices the next decision has.</summary>
-        public int Count { get { return player == Player.Unrestricted ? 4 : 2; } }
+        /// <summary>How many choices the next decision has, 0 when the game is over.</summary>
+        public int Count { get { return Over ? 0 : player == Player.Unrestricted ? 4 : 2; } }
 
         /// <summary>The weights of the next decision's choices; null where all weigh the same.</summary>
         public double[] Weights { get { return player == Player.Factored && Said == 0 ? TowardOrAway : null; } }
@@ -131,37 +140,37 @@ namespace PersonaEvo.Games.Roguelike2d
             enemiesSkip = false;
             Array.Clear(walls, 0, walls.Length);
             Array.Clear(items, 0, items.Length);
-            wallCells.Clear();
-            itemCells.Clear();
-            enemies.Clear();
-            enemyKinds.Clear();
+            wallCells = new List<int>();
+            itemCells = new List<int>();
+            enemies = new List<int>();
+            enemyKinds = new List<int>();
             var free = new List<int>();
             for (int x = 1; x < Side - 1; x++)
                 for (int y = 1; y < Side - 1; y++)
                     free.Add(x + Side * y);
 
-            for (int left = FewestWalls + below(MostWalls - FewestWalls + 1); left > 0; left--)
+            for (int left = FewestWalls + random.Below(MostWalls - FewestWalls + 1); left > 0; left--)
             {
                 int cell = Taken(free);
                 wallCells.Add(cell);
                 walls[cell] = WallHits;
             }
-            for (int left = FewestItems + below(MostItems - FewestItems + 1); left > 0; left--)
+            for (int left = FewestItems + random.Below(MostItems - FewestItems + 1); left > 0; left--)
             {
                 int cell = Taken(free);
                 itemCells.Add(cell);
-                items[cell] = 1 + below(2);
+                items[cell] = 1 + random.Below(2);
             }
             for (int left = day; left > 1; left /= 2)
             {
                 enemies.Add(Taken(free));
-                enemyKinds.Add(below(2));
+                enemyKinds.Add(random.Below(2));
             }
         }
 
         private int Taken(List<int> free)
         {
-            int place = below(free.Count);
+            int place = random.Below(free.Count);
             int cell = free[place];
             free.RemoveAt(place);
             return cell;
@@ -252,13 +261,12 @@ namespace PersonaEvo.Games.Roguelike2d
         /// <summary>Every metric, in the order of <see cref="Metrics.All"/>.</summary>
         public void Measure(double[] values)
         {
-            int survived = Day - 1 + (Won ? 1 : 0);
             int k = 0;
             values[k++] = Decisions;
             values[k++] = Moves;
             values[k++] = Food;
-            values[k++] = survived;
-            values[k++] = Won ? 1.0 : (survived + Walked / (double)Way) / days;
+            values[k++] = Survived;
+            values[k++] = Won ? 1.0 : (Survived + Walked / (double)Way) / days;
             values[k++] = Eaten;
             values[k++] = Gained;
             values[k++] = Hits;
@@ -295,6 +303,16 @@ namespace PersonaEvo.Games.Roguelike2d
                 state[6 + k] = walls[wallCells[k]];
             enemies.CopyTo(state, 6 + MostWalls);
             return state;
+        }
+
+        /// <summary>What tells two states of one game apart: all that decides the future, and the reward so far.</summary>
+        public ulong Hash()
+        {
+            ulong hash = Fnv.Add(Fnv.Start, (ulong)Reward);
+            hash = Fnv.Add(hash, Dead ? 2UL : Won ? 1UL : 0UL, 1);
+            foreach (int number in State())
+                hash = Fnv.Add(hash, (ulong)number, 4);
+            return hash;
         }
     }
 }

@@ -26,8 +26,8 @@ choices = flat
 """
 
 ACTIONS = (
-    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C,x,y: collect the monster whose lowest "
-    "cell is (column x, row y) from the top left; one after the other: land or collect, column,C, turn,N"
+    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C,x,y: collect the monster whose "
+    "lowest cell is (column x, row y) from the top left; one after the other: land or collect, column,C, turn,N"
 )
 
 MEANINGS = {

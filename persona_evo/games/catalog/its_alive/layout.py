@@ -53,8 +53,9 @@ def turned(mask: int, orientation: int) -> int:
 
 
 def sequence(seed: int, length: int) -> list[int]:
-    """The kinds of the first pieces: bags of all kinds, each shuffled by the one stream of the seed (a bag that is empty
-    is filled again: (C)).
+    """The kinds of the first pieces: bags of all kinds, each shuffled by the one stream of the seed.
+
+    That an empty bag is filled again is (C).
     """
     rng, found = SplitMix64(seed), list[int]()
     while len(found) < length:
