@@ -139,7 +139,7 @@ class Client:
             )  # fmt: skip
         if self._made >= self.max_decisions:
             self._end(p.TRUNCATED)
-        order, flags = self._order, self._flags
+        order, flags, choice = self._order, self._flags, 0
         assert order is not None
         if flags == p.ALL_METRICS:
             self._rows += self._packed(*self._values)
@@ -150,7 +150,7 @@ class Client:
                 self._made += 1
                 self._end(p.ILLEGAL)
         elif not self.is_driver_present:
-            choice = self.choose(self, count, weights)
+            choice = int(self.choose(self, count, weights))
         elif order.mode == p.ASK:
             choice = self._ask(count, weights)
         elif order.mode == p.WEIGHTS and weights is not None:
@@ -257,9 +257,9 @@ class Client:
             kind, payload = self._read()
             if kind == p.Kind.CHOICE:
                 value = p.decode_json(kind, payload)
-                choice = value.get("choice")
+                choice: Any = value.get("choice")
                 if value.get("id") == self._order.id and isinstance(choice, int) and 0 <= choice < count:
-                    return choice
+                    return int(choice)
                 raise ProtocolError("CHOICE does not fit", found=str(value)[:100], expected=f"0 to {count - 1}")
             self._other(kind, payload)
 

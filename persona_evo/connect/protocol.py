@@ -249,14 +249,14 @@ def decode_rollout(payload: bytes) -> Rollout:
     """
     if len(payload) < _ROLLOUT.size:
         raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
-    *head, flags, mode, policy = _ROLLOUT.unpack_from(payload)
+    id_, game_seed, rollout_seed, flags, mode, policy = _ROLLOUT.unpack_from(payload)
     if flags > ALL_METRICS or mode > ASK:
         raise ProtocolError(
             "ROLLOUT asks for what there is not", found=f"flags {flags}, mode {mode}", expected="flags to 2, mode to 3"
         )
     prefix = payload[_ROLLOUT.size :]
     check_pairs(prefix, "a prefix")
-    return Rollout(*head, flags, mode, policy, prefix)
+    return Rollout(id_, game_seed, rollout_seed, flags, mode, policy, prefix)
 
 
 def encode_result(r: Result) -> bytes:

@@ -1,7 +1,8 @@
 """Names of games -> where their description stands. A game is imported when it is asked for.
 
 Games of others register an entry point of the group `persona_evo.games` whose value is "module:object", or are named
-on the command line: that way, or by the file they stand in, "path/to/file.py:OBJECT" (OBJECT is GAME if left out).
+on the command line: that way, or by the file they stand in, "path/to/file.py:OBJECT" (OBJECT is GAME if left out). A
+game in any other language is named by the file that describes it, "path/to/game.toml" (`persona_evo.connect`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ CATALOG = {
 
 DEFAULT = "minidungeons2"
 
+CONNECTED = "persona_evo.connect.game"
+"""Module whose `load` makes a game of a description, so that only those who connect a game load what that takes."""
+
 _addresses: dict[str, str] = {}
 """Name of a game -> what it was asked for by, of the games outside the list of names."""
 
@@ -38,7 +42,7 @@ def names() -> Mapping[str, str]:
 
 
 def get(name: str) -> Game:
-    """The game called `name`, or at "module:object" or "path/to/file.py:OBJECT".
+    """The game called `name`, or at "module:object", "path/to/file.py:OBJECT" or "path/to/game.toml".
 
     A game that was asked for that way is known by its own name, too, for the rest of this process.
 
@@ -49,7 +53,7 @@ def get(name: str) -> Game:
     known = names()
     if name in known:
         return _at(name, known[name])
-    if ":" in name or name.endswith(".py"):
+    if ":" in name or name.endswith((".py", ".toml")):
         game = _at(name, _absolute(name))
         _addresses.setdefault(game.name, _absolute(name))
         return game
@@ -108,6 +112,8 @@ def in_module(module: str, file: str, name: str) -> Game:
 
 def _absolute(target: str) -> str:
     """A target with a file's path made absolute and its object named."""
+    if target.endswith(".toml"):
+        return str(Path(target).resolve())
     file, colon, attribute = target.rpartition(":")
     if not colon or not file.endswith(".py"):
         file, attribute = (target, "GAME") if target.endswith(".py") else ("", "")
@@ -119,6 +125,9 @@ def _absolute(target: str) -> str:
 
 @functools.cache
 def _at(name: str, target: str) -> Game:
+    if target.endswith(".toml"):
+        connected: Game = importlib.import_module(CONNECTED).load(Path(target))
+        return connected
     module, _, attribute = target.rpartition(":")
     file = module if module.endswith(".py") else ""
     if not file and not all(part.isidentifier() for part in module.split(".")):
