@@ -99,6 +99,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
         jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
         game_name=registry.address(game),
     )
+    options.report_findings(game)
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
@@ -124,6 +125,7 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
         address=args.address, deadline=end, progress=teller(), game_name=options.moved(args),
     )
     game = registry.get(options.moved(args) or config["game"])
+    options.report_findings(game)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 

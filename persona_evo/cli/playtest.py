@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
         results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
+    options.report_findings(results.game)
     if not results.complete:
         return interrupted(results)
     analysis = finish(args, results, game_name)
