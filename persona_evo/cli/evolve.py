@@ -81,7 +81,8 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     persona = load(args.persona, game)
     settings = _settings(args, game.name)
     budget = options.budget_of(args)
-    compiling()
+    if game.outside is None:
+        compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])
     seed = options.seed_of(args)
     runs = f", {settings.runs} runs" if settings.runs > 1 else ""

@@ -89,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
-        compiling()
+        if game.outside is None:
+            compiling()
         levels = options.levels_of(args, game, args.levels)
         players = options.players_of(args, game)
         for requirement in requirements:

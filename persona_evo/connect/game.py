@@ -41,7 +41,12 @@ def load(path: Path) -> Game:
         ConnectError: the file is wrong, or the game does not start.
         FormulaError: what counts as won or lost is no formula over its metrics.
     """
-    return of(Session(read(path)))
+    session = Session(read(path))
+    try:
+        return of(session)
+    except BaseException:
+        session.close()
+        raise
 
 
 def of(session: Session) -> Game:

@@ -53,10 +53,17 @@ def get(name: str) -> Game:
     known = names()
     if name in known:
         return _at(name, known[name])
-    if ":" in name or name.endswith((".py", ".toml")):
+    if name.endswith(".toml"):
+        path = _absolute(name)
+        game = _connected(path, _stamp(path))
+        _addresses[game.name] = path
+        return game
+    if ":" in name or name.endswith(".py"):
         game = _at(name, _absolute(name))
         _addresses.setdefault(game.name, _absolute(name))
         return game
+    if _addresses.get(name, "").endswith(".toml"):
+        return get(_addresses[name])
     if name in _addresses:
         return _at(name, _addresses[name])
     expected, hint = unknown(name, {**known, **_addresses})
@@ -112,22 +119,34 @@ def in_module(module: str, file: str, name: str) -> Game:
 
 def _absolute(target: str) -> str:
     """A target with a file's path made absolute and its object named."""
-    if target.endswith(".toml"):
-        return str(Path(target).resolve())
     file, colon, attribute = target.rpartition(":")
     if not colon or not file.endswith(".py"):
         file, attribute = (target, "GAME") if target.endswith(".py") else ("", "")
     try:
+        if target.endswith(".toml"):
+            return str(Path(target).resolve())
         return f"{Path(file).resolve()}:{attribute}" if file else target
     except (OSError, RuntimeError, ValueError) as e:
         raise _not_loaded(target, target, e) from e
 
 
 @functools.cache
+def _connected(path: str, stamp: tuple[int, int]) -> Game:
+    """The game of a description, one for each state of its file, since it has processes of its own."""
+    game: Game = importlib.import_module(CONNECTED).load(Path(path))
+    return game
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+@functools.cache
 def _at(name: str, target: str) -> Game:
-    if target.endswith(".toml"):
-        connected: Game = importlib.import_module(CONNECTED).load(Path(target))
-        return connected
     module, _, attribute = target.rpartition(":")
     file = module if module.endswith(".py") else ""
     if not file and not all(part.isidentifier() for part in module.split(".")):
