@@ -10,21 +10,21 @@ draw, in arithmetic that is the same compiled, interpreted and in C#.
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 from collections.abc import MutableSequence, Sequence
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
+from persona_evo.errors import SettingsError
 
 SEED_LIMIT = 2**63
 """Seeds are whole numbers in [0, SEED_LIMIT)."""
 
 _MASK, _MASK64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
-
-T = TypeVar("T")
 
 
 def derive(seed: int, *names: int | str) -> int:
@@ -67,42 +67,68 @@ def below(rng: NDArray[np.int64], n: int) -> int:
 
 
 class SplitMix64:
-    """The generator that connected games share with their Python twins (`unity_support/PROTOCOL.md`): 64 bits a draw.
+    """The generator that connected games share with the driver and with their Python twins: 64 bits a draw.
 
-    Public domain, after Sebastiano Vigna's `splitmix64.c`; the state starts as the seed.
+    That of Steele, Lea and Flood (2014), in the form of Vigna's public domain code, and the same numbers in a game of
+    any language (`unity_support/PROTOCOL.md`). seed: the first state; what goes beyond 64 bits is cut off.
     """
 
+    __slots__ = ("state",)
+
     def __init__(self, seed: int) -> None:
-        """seed: a whole number; what counts is its lowest 64 bits."""
-        self.state = int(seed) & _MASK64
+        self.state = seed & _MASK64
 
     def next(self) -> int:
-        """The next whole number in [0, 2**64)."""
-        self.state = (self.state + 0x9E3779B97F4A7C15) & _MASK64
-        z = self.state
+        """A whole number in [0, 2**64)."""
+        self.state = z = (self.state + 0x9E3779B97F4A7C15) & _MASK64
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK64
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK64
         return z ^ (z >> 31)
 
     def below(self, n: int) -> int:
-        """A whole number in [0, n), 1 <= n <= 2**32, from the upper half of a draw."""
+        """A whole number in [0, n), 1 <= n <= 2**32; one draw."""
         return ((self.next() >> 32) * n) >> 32
 
     def unit(self) -> float:
-        """A number in [0, 1), a multiple of 2**-53."""
+        """A number in [0, 1) with 53 bits; one draw."""
         return float(self.next() >> 11) * 2.0**-53
 
     def weighted(self, weights: Sequence[float]) -> int:
-        """A place in `weights` (finite, none negative, some positive), each with its share of their sum."""
-        target, total = self.unit() * sum(weights), 0.0
-        for place, weight in enumerate(weights):
-            total += weight
-            if total > target:
-                return place
-        return max(place for place, weight in enumerate(weights) if weight > 0)
+        """An index, as likely as its share of the weights; one draw.
 
-    def shuffle(self, items: MutableSequence[T]) -> None:
-        """Bring `items` into a random order, in place: from the last place down to the second one."""
-        for place in range(len(items) - 1, 0, -1):
-            other = self.below(place + 1)
-            items[place], items[other] = items[other], items[place]
+        Raises:
+            SettingsError: the weights are not finite, or negative, or none is positive.
+        """
+        total = check_weights(weights)
+        wanted = self.unit() * total
+        reached = 0.0
+        last = 0
+        for i, weight in enumerate(weights):
+            reached += weight
+            if reached > wanted:
+                return i
+            if weight > 0.0:
+                last = i
+        return last
+
+    def shuffle(self, items: MutableSequence[Any]) -> None:
+        """Bring items in a random order, in place, from the last place down; len(items) - 1 draws."""
+        for i in range(len(items) - 1, 0, -1):
+            j = self.below(i + 1)
+            items[i], items[j] = items[j], items[i]
+
+
+def check_weights(weights: Sequence[float]) -> float:
+    """The sum of weights, added up from the first to the last.
+
+    Raises:
+        SettingsError: as `SplitMix64.weighted`.
+    """
+    total = 0.0
+    for weight in weights:
+        if not (math.isfinite(weight) and weight >= 0.0):
+            raise SettingsError("a weight is out of range", found=str(weight), expected="a finite number >= 0")
+        total += weight
+    if not 0.0 < total < math.inf:
+        raise SettingsError("the weights have no finite sum above 0", found=str(total))
+    return total

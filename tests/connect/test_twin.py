@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from persona_evo.games import registry
+from persona_evo.connect import protocol as p
+from persona_evo.connect.description import read
+from persona_evo.connect.game import of
+from persona_evo.connect.pool import Pool
+from persona_evo.connect.search import SCORE
+from persona_evo.connect.session import Session
+from persona_evo.connect.worker import Start
+from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.catalog.roguelike2d import rules as r
 from persona_evo.games.core import RUNNING, Level
@@ -138,3 +145,77 @@ def test_a_line_that_is_no_game_is_refused(program: list[str]) -> None:
     ):
         done = subprocess.run(program, input=line + "\n", capture_output=True, text=True, timeout=60)
         assert done.returncode == 2 and message in done.stderr, line
+
+
+def twin_of(order: p.Rollout, settings: dict[str, Any], prefix: list[int]) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """What the Python twin makes of an order: the trace, and the metrics before each choice and at the end."""
+    case = Case(order.game_seed, settings["days"], settings["variant"], settings["player"], 0, False)
+    level, luck, rules = case.level(), SplitMix64(order.rollout_seed), GAME.rules()
+    state, trace, rows = GAME.start(level), list[tuple[int, int]](), list[list[float]]()
+    while GAME.over(level, state) == RUNNING:
+        rows.append(list(GAME.measure(level, state).values()))
+        legal = GAME.legal(level, state)
+        if len(trace) < len(prefix):
+            choice = prefix[len(trace)]
+        elif order.mode == p.WEIGHTS and legal[0] == r.TOWARD:
+            choice = luck.weighted([r.TOWARD_WEIGHT, r.AWAY_WEIGHT])
+        else:
+            choice = luck.below(len(legal))
+        trace.append((choice, len(legal)))
+        rules.step(level.tables, state, legal[choice], np.ones(2, np.int64))
+    rows.append(list(GAME.measure(level, state).values()))
+    return trace, np.array(rows, dtype=np.float32)
+
+
+@pytest.mark.parametrize("settings", [
+    {"days": 6, "player": "unrestricted", "variant": "default"},
+    {"days": 3, "player": "factored", "variant": "high_stakes"},
+    {"days": 6, "player": "forward_only", "variant": "default"},
+])  # fmt: skip
+def test_the_driver_plays_it_in_several_processes_as_its_twin_does(
+    program: list[str], settings: dict[str, Any], tmp_path: Path
+) -> None:
+    start = Start(Path(program[1]), tmp_path, settings=settings, variant=settings["variant"])
+    count = 2 if settings["player"] != "unrestricted" else 4
+    rng, orders, prefixes = SplitMix64(3), list[p.Rollout](), list[list[int]]()
+    for k in range(60):
+        prefixes.append([rng.below(count) for _ in range(rng.below(12))])
+        prefix = p.pack([(choice, count) for choice in prefixes[-1]])
+        orders.append(p.Rollout(0, rng.next() >> 1, rng.next(), mode=(p.UNIFORM, p.WEIGHTS)[k % 2], prefix=prefix))
+    with Pool(start, 3) as pool:
+        assert pool.open().game == ("roguelike2d", str(GAME.version))
+        assert tuple(m.symbol for m in pool.open().metrics) == GAME.symbols
+        results = list(pool.play(orders))
+    assert len(results) == len(orders)
+    for order, prefix, result in zip(orders, prefixes, results, strict=True):
+        assert isinstance(result, p.Result) and result.status == 0, result
+        trace, rows = twin_of(order, settings, prefix)
+        assert p.unpack(result.trace) == trace
+        told = np.frombuffer(result.metrics + result.final, dtype="<f4").reshape(-1, result.columns)
+        assert (told == rows).all()
+        assert result.score == pytest.approx(100 * settings["days"] * float(rows[-1][GAME.symbols.index("RW")]))
+
+
+def test_the_shipped_description_is_of_the_twins_levels(program: list[str], tmp_path: Path) -> None:
+    shipped = BUILD.parent / "games" / "roguelike2d" / "roguelike2d.toml"
+    about = read(shipped)
+    copy = tmp_path / "roguelike2d.toml"
+    text = shipped.read_text(encoding="utf-8").replace("../../build/roguelike2d.exe", program[1])
+    copy.write_text(text, encoding="utf-8")
+    session = Session(read(copy))
+    try:
+        game = of(session)
+        assert (game.name, game.symbols) == (GAME.name, (*GAME.symbols, SCORE))
+        for group, name in (("train", "train"), ("test", "test"), ("stakes", "stakes")):
+            seeds = [level.seed for level in about.levels([group])]
+            assert [f"seed = {seed}" for seed in seeds] == [
+                level.text.splitlines()[0] for level in mapsets.resolve(GAME, [name])
+            ]
+        level = game.load("default:high_stakes@3001", "stakes")
+        (twin,) = mapsets.resolve(GAME, ["stakes01"])
+        moves = [1, 0] * 8
+        theirs, ours = game.replay(level, moves)[-1], GAME.replay(twin, moves)[-1]
+        told = game.measure(level, theirs)
+        assert {symbol: told[symbol] for symbol in GAME.symbols} == pytest.approx(GAME.measure(twin, ours), rel=1e-6)
+    finally:
+        session.close()

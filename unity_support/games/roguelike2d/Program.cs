@@ -41,7 +41,7 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             var model = new Model();
             using (var session = new PlaytestSession("roguelike2d", "1", most) { Model = model })
             {
-                session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash;
+                session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps;
                 foreach (Metrics.Metric metric in Metrics.All)
                     session.DeclareMetric(metric.Symbol, metric.Name, 0, metric.High);
                 session.Connect();
