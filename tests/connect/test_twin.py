@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -19,11 +20,13 @@ from persona_evo.connect.pool import Pool
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
 from persona_evo.connect.worker import Start
+from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.catalog.roguelike2d import rules as r
 from persona_evo.games.core import RUNNING, Level
 from persona_evo.seeds import SplitMix64
+from tests.connect.test_csharp import Driver
 
 GAME = registry.get("roguelike2d")
 BUILD = Path(__file__).parents[2] / "unity_support" / "build.py"
@@ -219,3 +222,37 @@ def test_the_shipped_description_is_of_the_twins_levels(program: list[str], tmp_
         assert {symbol: told[symbol] for symbol in GAME.symbols} == pytest.approx(GAME.measure(twin, ours), rel=1e-6)
     finally:
         session.close()
+
+
+def after_one(level: Level, state: Any, action: int) -> Any:
+    """The state one decision on."""
+    after = state.copy()
+    GAME.rules().step(level.tables, after, action, np.ones(2, np.int64))
+    return after
+
+
+def rounded(level: Level, state: Any) -> dict[str, float]:
+    """The metrics as they travel."""
+    return {symbol: float(np.float32(value)) for symbol, value in GAME.measure(level, state).items()}
+
+
+def test_a_policy_that_looks_ahead_plays_as_in_python(program: list[str]) -> None:
+    """Copies of the game's state go through several days, so what a copy leaves out would show."""
+    formula = parse("PR + 0.02 * FD - 0.5 * NF - DEAD + 0.1 * NM", GAME.symbols)
+    with Driver(Path(program[1]).parent, "roguelike2d", days=5, player="unrestricted") as driver:
+        code = list(formula.tokens)
+        driver.send(p.Kind.POLICY, json.dumps({"id": 4, "name": "ahead", "kind": "rollout", "code": code}).encode())
+        days = 0.0
+        for seed in range(1, 13):
+            answer = driver.rollout(seed, seed, 5, mode=p.POLICY, policy=4, prefix=[(1, 4)] * 7 + [(0, 4)] * 7)
+            level = GAME.load(f"seed = {seed}\ndays = 5\n", "ahead")
+            state = GAME.replay(level, [1] * 7 + [0] * 7)[-1]
+            trace = [(1, 4)] * 7 + [(0, 4)] * 7
+            while GAME.over(level, state) == RUNNING:
+                tried = [after_one(level, state, action) for action in GAME.legal(level, state)]
+                scores = [formula.evaluate(rounded(level, after)) for after in tried]
+                trace.append((scores.index(max(scores)), len(scores)))
+                state = tried[trace[-1][0]]
+            assert answer.status == 0 and answer.trace == trace, seed
+            days += GAME.measure(level, state)["DS"]
+    assert days > 12
