@@ -22,7 +22,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest import batch, require
 from persona_evo.playtest import bounds as limits
@@ -35,7 +35,7 @@ from persona_evo.playtest.reproduce import settings as reproductions
 from persona_evo.playtest.reproduce.course import Material
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
-from persona_evo.search.plan import Plan, Planner
+from persona_evo.search.plan import Plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import fresh
@@ -351,8 +351,10 @@ def plan(
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
     budget = Budget(iterations, seconds)
-    planner = Planner(game, _levels(game, level)[0], _search(search), batch.room(budget))
-    return planner.plan(who.utility, tree_policy(policy, who, game), budget, seed)
+    planner = planner_for(game, _levels(game, level)[0], _search(search), batch.room(budget))
+    with closing_outside(game):
+        found: Plan = planner.plan(who.utility, tree_policy(policy, who, game), budget, seed)
+    return found
 
 
 def playtest_levels(

@@ -7,7 +7,9 @@ PersonaEvoError                 anything below; the command line prints it and e
 │   ├── PersonaError            a persona file is incomplete or contradicts itself
 │   ├── PolicyError             a policy file cannot be used
 │   ├── SettingsError           an option, a budget or a name in a map set makes no sense
-│   └── RunError                a run folder is damaged, in use, or belongs to something else
+│   ├── RunError                a run folder is damaged, in use, or belongs to something else
+│   └── ConnectError            a connected game does not start, does not answer, or fails
+│       └── ProtocolError       what came over the wire is not what the protocol says
 ├── GameError                   a game breaks the contract of `persona_evo.games`
 └── VerificationError           two ways of computing the same thing disagree
 """
@@ -117,6 +119,16 @@ class SettingsError(InputError):
 
 class RunError(InputError):
     """A run folder cannot be used."""
+
+
+class ConnectError(InputError):
+    """A connected game cannot be played."""
+
+
+class ProtocolError(ConnectError):
+    """A frame is not as the protocol has it. `code` is what the ERROR frame calls that."""
+
+    code = "frame"
 
 
 class GameError(PersonaEvoError):

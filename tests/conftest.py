@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ORDER = ("formula", "personas", "store", "games", "playtest", "search", "evolve", "report", "cli")
+ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
 """Folders of tests, quick ones first; test modules beside them come last."""
 
 

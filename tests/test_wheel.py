@@ -42,6 +42,8 @@ def test_wheel_carries_levels_personas_and_policies(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for source, inside in (
         ("persona_evo/games/catalog/minidungeons2/levels", "persona_evo/games/catalog/minidungeons2/levels"),
+        ("persona_evo/games/catalog/roguelike2d/levels", "persona_evo/games/catalog/roguelike2d/levels"),
+        ("persona_evo/games/catalog/its_alive/levels", "persona_evo/games/catalog/its_alive/levels"),
         ("persona_evo/personas/catalog", "persona_evo/personas/catalog"),
         ("policies/minidungeons2", "persona_evo/_policies/minidungeons2"),
     ):

@@ -1,4 +1,8 @@
-"""`persona-evo doctor`: versions, cores, and the cache of compiled code."""
+"""`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a connected game is fit.
+
+A connected game is played twice with the same seeds, and again by its choices; it is fit if the same comes back, and
+the exit code is 1 if it is not.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import argparse
 from typing import Any
 
 from persona_evo import __version__
+from persona_evo.cli.parser import filled, whole
 from persona_evo.cli.say import counted, is_compiled, say
 from persona_evo.errors import Place, SettingsError
 
@@ -17,11 +22,18 @@ def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("doctor", help="versions, cores and the cache of compiled code", description=__doc__)
     parser.add_argument("--clear-cache", action="store_true", help="delete compiled code; it is made anew when needed")
+    parser.add_argument("--game", type=filled, metavar="FILE.toml", help="a connected game's description")
+    parser.add_argument("--level", default="default", type=filled, metavar="LEVEL",
+                        help="MAP:VARIANT@SEED to play (default: %(default)s)")
+    parser.add_argument("--rollouts", type=whole(1, 1_000_000), default=2000, metavar="N",
+                        help="rollouts to take the time of, within 5 s (default: %(default)s)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what is installed and whether the engine is compiled."""
+    if args.game is not None:
+        return _examine(args)
     import importlib.metadata
     import platform
     import re
@@ -54,3 +66,37 @@ def run(args: argparse.Namespace) -> int:
     state = "the engine is compiled" if is_compiled() else "the engine will be compiled at its first use"
     say(f"{state}: {compiling.cache_folder()}")
     return 0
+
+
+def _examine(args: argparse.Namespace) -> int:
+    """Play a connected game and say whether it is fit to be searched."""
+    from pathlib import Path
+
+    from persona_evo.connect.description import read
+    from persona_evo.connect.doctor import examine
+    from persona_evo.connect.session import Session
+
+    about = read(Path(args.game))
+    session = Session(about)
+    try:
+        found = examine(session, about.level(args.level), rollouts=args.rollouts)
+        failures = session.findings()
+    finally:
+        session.close()
+    hello = found.hello
+    said = ", ".join(hello.capabilities) or "none"
+    say(f"{' '.join(hello.game)}, {hello.library}, protocol {'.'.join(map(str, hello.protocol))}")
+    say(f"  capabilities {said}; at most {counted(hello.max_decisions, 'decision')}")
+    for m in hello.metrics:
+        bounds = ["" if b is None else f"{b:g}" for b in (m.low, m.high)]
+        say(f"  metric {m.symbol:<12} {m.name}" + (f", {bounds[0]} to {bounds[1]}" if any(bounds) else ""))
+    if found.rollouts:
+        say(f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
+            f"({found.rate * found.decisions:,.0f} decisions/s), {found.decisions:.1f} decisions each, scores "
+            f"{found.scores[0]:g} to {found.scores[1]:g}")
+    for text in (*found.notes, *failures):
+        say(f"note: {text}")
+    for text in found.faults:
+        say(f"FAULT: {text}")
+    say("the game is not fit to be searched" if found.faults else "the same choices lead to the same end: fine")
+    return 1 if found.faults else 0

@@ -82,7 +82,8 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     persona = load(args.persona, game)
     settings = _settings(args, game.name)
     budget = options.budget_of(args)
-    compiling()
+    if game.outside is None:
+        compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])
     seed = options.seed_of(args)
     runs = f", {settings.runs} runs" if settings.runs > 1 else ""
@@ -100,6 +101,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
         jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
         game_name=registry.address(game),
     )
+    options.report_findings(game)
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
@@ -125,6 +127,7 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
         address=args.address, deadline=end, progress=teller(), game_name=options.moved(args),
     )
     game = registry.get(options.moved(args) or config["game"])
+    options.report_findings(game)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from persona_evo.cli.parser import Parser
 
 COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "compare", "solve", "reproduce", "formula",
-            "doctor")  # fmt: skip
+            "connect", "doctor")  # fmt: skip
 """Modules, in the order in which they are met."""
 
 ABOUT = """\

@@ -105,6 +105,14 @@ def game_of(args: argparse.Namespace) -> Game:
     return registry.get(args.game)
 
 
+def report_findings(game: Game) -> None:
+    """Say what made a connected game fail."""
+    from persona_evo.cli.say import note
+
+    for finding in () if game.outside is None else game.outside.findings():
+        note(f"the game failed: {finding}")
+
+
 def moved(args: argparse.Namespace) -> str | None:
     """Where the game of something that is resumed stands now, if that was said."""
     from persona_evo.games import registry

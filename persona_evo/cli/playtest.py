@@ -89,12 +89,14 @@ def run(args: argparse.Namespace) -> int:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
-        compiling()
+        if game.outside is None:
+            compiling()
         levels = options.levels_of(args, game, args.levels)
         players = options.players_of(args, game)
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
         results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
+    options.report_findings(results.game)
     if not results.complete:
         return interrupted(results)
     analysis = finish(args, results, game_name)

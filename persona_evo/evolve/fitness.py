@@ -19,7 +19,7 @@ from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
-from persona_evo.search.plan import Planner, capacity_for
+from persona_evo.search.plan import capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
@@ -96,13 +96,13 @@ class _Workshop:
         self.spec = spec
         self.game: Game = registry.get(spec.game)
         self.utility = parse(spec.utility, self.game.symbols)
-        self._planners: dict[int, Planner] = {}
+        self._planners: dict[int, Any] = {}
 
-    def planner(self, number: int) -> Planner:
+    def planner(self, number: int) -> Any:
         if number not in self._planners:
             level = self.spec.levels[number]
             loaded = self.game.load(level.text, level.name, level.source, **dict(level.options))
-            self._planners[number] = Planner(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
+            self._planners[number] = planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
         return self._planners[number]
 
     def play(self, policy: TreePolicy, level: int, seed: int, budget: Budget) -> Score:

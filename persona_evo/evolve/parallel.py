@@ -23,9 +23,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from persona_evo.errors import SettingsError, unknown
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 
@@ -153,6 +156,12 @@ class Workers:
     def address(self) -> str | None:
         """Of the cluster's scheduler, None to start one."""
         return self._address
+
+
+def workers_for(game: Game, jobs: int, backend: str, address: str | None) -> Workers:
+    """Workers that play a game. One that runs in processes of its own is played from this process, whatever is asked
+    for: its rollouts are what is played at once (see `persona_evo.connect`)."""
+    return Workers(jobs, backend, address) if game.outside is None else Workers(1)
 
 
 def _timed(function: Callable[[T], R], task: T) -> tuple[R, float, str]:

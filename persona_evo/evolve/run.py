@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -15,14 +16,14 @@ from persona_evo.evolve import winner as winners
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, generations
-from persona_evo.evolve.parallel import Usage, Workers
+from persona_evo.evolve.parallel import Usage, workers_for
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs
 
@@ -136,7 +137,10 @@ def evolve(
         **spec_to_dict(spec),
         "versions": winners.versions(game),
     }
-    with Workers(jobs, backend, address) as workers, runs.Run.create(root, config, name=name) as run:
+    with (
+        closing_outside(game), workers_for(game, jobs, backend, address) as workers,
+        runs.Run.create(root, config, name=name) as run,
+    ):  # fmt: skip
         return _work(run, Fitness(spec, workers), deadline, progress)
 
 
@@ -163,8 +167,12 @@ def resume(
         RunError: the folder is damaged, in use, or made with another version of the game's rules.
         SettingsError: fewer generations than the run has.
     """
-    with Workers(jobs, backend, address) as workers, runs.Run.resume(folder) as run:
+    with contextlib.ExitStack() as stack:
+        run = stack.enter_context(runs.Run.resume(folder))
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
+        game = registry.get(str(run.config["game"]))
+        stack.enter_context(closing_outside(game))
+        workers = stack.enter_context(workers_for(game, jobs, backend, address))
         spec = reopening.spec_of(run.folder, str(run.config["game"]))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0

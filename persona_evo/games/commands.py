@@ -30,6 +30,8 @@ def _near(address: str) -> str:
     """An address with its file named as seen from the current folder, where that is below it."""
     file, colon, attribute = address.rpartition(":")
     here = os.getcwd()
+    if address.endswith(".toml") and Path(address).is_relative_to(here):
+        return os.path.relpath(address, here)
     if not colon or not file.endswith(".py") or not Path(file).is_relative_to(here):
         return address
     return f"{os.path.relpath(file, here)}:{attribute}"

@@ -21,8 +21,9 @@ tables and state are uint16 rows. Randomness comes from `rng` alone (see `person
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -113,6 +114,24 @@ class Event:
     y: int
 
 
+@dataclass(frozen=True)
+class Outside:
+    """What takes the place of rules where a game runs outside this process and keeps its own state.
+
+    planner(game, level, settings, capacity) -> what plans a level there, used as a `search.plan.Planner`.
+    levels(names) -> the texts of the levels that names stand for, which `load` reads; no files are looked for.
+    sets: names of levels by set. personas: files of its own. close() ends its processes, which start again when needed.
+    findings() -> what made the game fail since the last call, one text each.
+    """
+
+    planner: Callable[[Game, Level, Any, int], Any]
+    levels: Callable[[Sequence[str]], list[str]]
+    close: Callable[[], None]
+    findings: Callable[[], list[str]]
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    personas: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
     """The frozen description of a game.
@@ -129,6 +148,7 @@ class Game:
     reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
     lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
     proofs of what is best are as good as these bounds.
+    outside: of games that run in processes of their own (`persona_evo.connect`).
     """
 
     name: str
@@ -153,6 +173,7 @@ class Game:
     cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
     reach: Callable[[], Any] | None = None
     homing: str = ""
+    outside: Outside | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -207,6 +228,16 @@ class Game:
             step(level.tables, state, int(action), rng)
             states.append(state.copy())
         return states
+
+
+@contextlib.contextmanager
+def closing_outside(game: Game) -> Iterator[None]:
+    """End the processes of a game that has some when this ends, however it does."""
+    try:
+        yield
+    finally:
+        if game.outside is not None:
+            game.outside.close()
 
 
 def entry_type(kind: str) -> Any:

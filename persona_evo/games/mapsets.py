@@ -69,6 +69,8 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
         GameError: the game is a Python class that breaks its contract (a short look, see `check.glance`).
     """
     settings = {**(options or {}), **more}
+    if game.outside is not None:
+        return [game.load(text, text, **settings) for text in game.outside.levels(names)]
     paths = find(game, names)
     return [
         load(game, path, name, settings) for name, path in zip(level_names(paths), paths, strict=True)
@@ -95,6 +97,9 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
     Raises:
         SettingsError: as `resolve`.
     """
+    if game.outside is not None:
+        raise SettingsError("levels of a connected game are no files", found=", ".join(map(str, names)),
+                            hint="the game itself reads its maps")  # fmt: skip
     if not names:
         raise SettingsError(
             "no levels are named",
@@ -107,6 +112,8 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
 
 def shipped(game: Game) -> Shipped:
     """The levels, sets and descriptions that come with the game; empty if there are none."""
+    if game.outside is not None:
+        return Shipped(sets=game.outside.sets)
     folder = Path(game.levels) if game.levels else None
     if folder is None or not folder.is_dir():
         return Shipped()

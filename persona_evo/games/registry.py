@@ -1,7 +1,8 @@
 """Names of games -> where their description stands. A game is imported when it is asked for.
 
 Games of others register an entry point of the group `persona_evo.games` whose value is "module:object", or are named
-on the command line: that way, or by the file they stand in, "path/to/file.py:OBJECT" (OBJECT is GAME if left out).
+on the command line: that way, or by the file they stand in, "path/to/file.py:OBJECT" (OBJECT is GAME if left out). A
+game in any other language is named by the file that describes it, "path/to/game.toml" (`persona_evo.connect`).
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ from persona_evo.errors import GameError, PersonaEvoError, Place, SettingsError,
 from persona_evo.games.core import Game
 
 CATALOG = {
+    "its_alive": "persona_evo.games.catalog.its_alive:GAME",
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
+    "roguelike2d": "persona_evo.games.catalog.roguelike2d:GAME",
 }
 """Games that ship with the project."""
 
 DEFAULT = "minidungeons2"
+
+CONNECTED = "persona_evo.connect.game"
+"""Module whose `load` makes a game of a description, so that only those who connect a game load what that takes."""
 
 _addresses: dict[str, str] = {}
 """Name of a game -> what it was asked for by, of the games outside the list of names."""
@@ -38,7 +44,7 @@ def names() -> Mapping[str, str]:
 
 
 def get(name: str) -> Game:
-    """The game called `name`, or at "module:object" or "path/to/file.py:OBJECT".
+    """The game called `name`, or at "module:object", "path/to/file.py:OBJECT" or "path/to/game.toml".
 
     A game that was asked for that way is known by its own name, too, for the rest of this process.
 
@@ -49,10 +55,17 @@ def get(name: str) -> Game:
     known = names()
     if name in known:
         return _at(name, known[name])
+    if name.endswith(".toml"):
+        path = _absolute(name)
+        game = _connected(path, _stamp(path))
+        _addresses[game.name] = path
+        return game
     if ":" in name or name.endswith(".py"):
         game = _at(name, _absolute(name))
         _addresses.setdefault(game.name, _absolute(name))
         return game
+    if _addresses.get(name, "").endswith(".toml"):
+        return get(_addresses[name])
     if name in _addresses:
         return _at(name, _addresses[name])
     expected, hint = unknown(name, {**known, **_addresses})
@@ -112,9 +125,26 @@ def _absolute(target: str) -> str:
     if not colon or not file.endswith(".py"):
         file, attribute = (target, "GAME") if target.endswith(".py") else ("", "")
     try:
+        if target.endswith(".toml"):
+            return str(Path(target).resolve())
         return f"{Path(file).resolve()}:{attribute}" if file else target
     except (OSError, RuntimeError, ValueError) as e:
         raise _not_loaded(target, target, e) from e
+
+
+@functools.cache
+def _connected(path: str, stamp: tuple[int, int]) -> Game:
+    """The game of a description, one for each state of its file, since it has processes of its own."""
+    game: Game = importlib.import_module(CONNECTED).load(Path(path))
+    return game
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 @functools.cache

@@ -169,11 +169,21 @@ def _write_one(game: Game | str | None) -> str:
 def catalog(game: Game | str | None = None) -> list[Persona]:
     """The personas that ship with the project for one game, or for all; the paper's four first, in its order."""
     wanted = _name_of(game)
+    if game is not None and not isinstance(game, str) and game.outside is not None:
+        return [_build(read(Path(file)), game) for file in game.outside.personas] or _score(game)
     paper = ("runner", "monster_killer", "treasure_collector", "completionist")
     files = {path.stem: path for path in sorted(CATALOG.glob("*.toml"))}
     ordered = [files.pop(name) for name in paper if name in files] + list(files.values())
     tables = [read(path) for path in ordered]
     return [_build(t, game) for t in tables if wanted is None or t.values.get("game") == wanted]
+
+
+def _score(game: Game) -> list[Persona]:
+    """For a connected game without personas: the player who wants the game's own score."""
+    score = "SCORE" if "SCORE" in game.symbols else game.symbols[0]
+    about = "the score that the game itself gives at its end"
+    return [Persona("score", game.name, parse(score, game.symbols), score, title="Score", short="score",
+                    description=about)]  # fmt: skip
 
 
 def read_persona(path: Path, game: Game | str | None = None) -> Persona:

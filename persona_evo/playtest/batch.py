@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
-from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.parallel import Workers, workers_for
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
+from persona_evo.games.core import LOST, RUNNING, Event, Game, Level, closing_outside
 from persona_evo.personas import Persona
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
-from persona_evo.search.plan import MAX_NODES, Plan, Planner, capacity_for
+from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
@@ -215,7 +215,8 @@ def playtest(
             about = {**configuration(spec, game, players, trials, seed), "game": recorded or spec.game}
             journal = stack.enter_context(Journal(folder, about))
             results.records = journal.records([_key(spec, job) for job in todo])
-        workers = stack.enter_context(_Crew(jobs, backend, address))
+        stack.enter_context(closing_outside(game))
+        workers = stack.enter_context(_Crew(game, jobs, backend, address))
         try:
             for made in _rounds(spec, todo, len(results.records), workers, progress):
                 if journal is not None:
@@ -306,8 +307,8 @@ def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
 class _Crew:
     """Workers that are started only where there is enough work for them."""
 
-    def __init__(self, jobs: int, backend: str, address: str | None) -> None:
-        self.workers, self.alone = Workers(jobs, backend, address), Workers(1)
+    def __init__(self, game: Game, jobs: int, backend: str, address: str | None) -> None:
+        self.workers, self.alone = workers_for(game, jobs, backend, address), Workers(1)
 
     def __enter__(self) -> _Crew:
         return self
@@ -352,14 +353,14 @@ class _Table:
         self.spec, self.game = spec, registry.get(spec.game)
         self.roles = [(parse(r.utility, self.game.symbols), r.tree_policy(self.game)) for r in spec.roles]
         self._number = -1
-        self._planner: Planner | None = None
+        self._planner: Any = None
 
-    def planner(self, number: int) -> Planner:
+    def planner(self, number: int) -> Any:
         if self._planner is None or self._number != number:
             text = self.spec.levels[number]
             level = self.game.load(text.text, text.name, text.source, **dict(text.options))
             self._number = number
-            self._planner = Planner(self.game, level, self.spec.settings, room(self.spec.budget))
+            self._planner = planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
         return self._planner
 
     def play(self, job: Job) -> Playthrough:

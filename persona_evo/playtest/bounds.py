@@ -63,7 +63,7 @@ def bounds(
         (level.name, name, Question(game_name or game.name, LevelText.of(level), persona.utility.text, seconds))
         for level in levels
         for name, persona in wanted.items()
-        if seconds > 0 and (level.name, name) not in known
+        if seconds > 0 and game.outside is None and (level.name, name) not in known
     ]
     if asked:
         warm_up(game, levels[0])

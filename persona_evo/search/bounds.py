@@ -18,6 +18,7 @@ from functools import reduce
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.primitives import LIMIT
 from persona_evo.games.core import Game, Level
 from persona_evo.search.beam import CEILING, SECURED, Found, Layers
 from persona_evo.search.problem import Problem
@@ -31,6 +32,11 @@ STATES = 2_000_000
 
 WEIGHTS = (0.1, 0.3, 1.0)
 """What a distance of 1 is worth to a guide, beside utilities of the order of 1."""
+
+
+def at_most(upper: float) -> str:
+    """An upper bound in words; a metric without a highest value leaves a utility without one."""
+    return f"at most {upper:.6g}" if upper < LIMIT else "without a known upper bound"
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,7 @@ class _Solver:
         self.upper = min(self.upper, found.upper)
         self.made += found.made
         if self.progress is not None:
-            self.progress(f"{name}: {found.utility:.6g}, at most {self.upper:.6g}")
+            self.progress(f"{name}: {found.utility:.6g}, {at_most(self.upper)}")
 
 
 def guides(problem: Problem) -> Iterator[tuple[str, Formula]]:

@@ -189,6 +189,13 @@ class Planner:
             yield dict(zip(variables(self.game), numbers, strict=True))
 
 
+def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> Any:
+    """What plans a level: a `Planner`, or that of a game that runs elsewhere, with the same method `plan`."""
+    if game.outside is not None:
+        return game.outside.planner(game, level, settings, capacity)
+    return Planner(game, level, settings, capacity)
+
+
 def capacity_for(budget: Budget) -> int:
     """How many nodes a budget can need at most, within MAX_NODES."""
     if budget.nodes is not None:
@@ -210,6 +217,7 @@ def plan(
     """Search one level once (see `Planner`)."""
     budget = budget or Budget()
     settings = settings or SearchSettings.anytime()
-    return Planner(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
+    found: Plan = planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
+    return found
 
 

@@ -32,6 +32,11 @@ class Problem:
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )
+        if self.game.outside is not None:
+            raise SettingsError(
+                f"{self.game.title} runs outside this program, and its states cannot be searched one by one",
+                expected="a game with a forward model", hint="play it: what its playthroughs reach is the best known",
+            )  # fmt: skip
         if not 1 <= self.horizon <= 1_000_000:
             raise SettingsError("the horizon is out of range", found=str(self.horizon), expected="from 1 to 1,000,000")
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
-from persona_evo.games import mapsets
+from persona_evo.games import mapsets, registry
 from persona_evo.games.core import WON, Level
 from persona_evo.personas.core import load
 from persona_evo.search.beam import Layers
-from persona_evo.search.bounds import METHODS, guides, solve
+from persona_evo.search.bounds import METHODS, at_most, guides, solve
 from persona_evo.search.problem import Problem
 from tests.search.levels import GAME, level, optimum, tiny
 from tests.shared import shared
@@ -145,3 +145,12 @@ def test_what_the_game_says_can_be_reached_holds(of: Level, choices: list[int], 
         for begin, low, high in pending:
             if made + 1 - begin <= moves:
                 assert (out >= low).all() and (out <= high).all(), (out, low, high)
+
+
+def test_a_bound_that_is_none_is_not_told_as_a_number() -> None:
+    game = registry.get("roguelike2d")
+    (of,) = mapsets.resolve(game, ["train01"])
+    endless = solve(game, of, parse("RW", game.symbols), method="random", states=2_000)
+    assert not endless.proven and at_most(endless.upper) == "without a known upper bound"
+    bounded = solve(game, of, parse("PR - DEAD", game.symbols), method="random", states=2_000)
+    assert at_most(bounded.upper) == "at most 1"

@@ -35,10 +35,9 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     TILES,
     TREASURES,
     WORDS,
-    Row,
-    word,
 )
 from persona_evo.games.core import rule
+from persona_evo.games.rows import Row, word
 
 METRICS = 17
 

@@ -17,9 +17,10 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     HP_CAP, JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NOTHING, NOWHERE, NO_STEP, NPC_AFTER_END,
     OBJECT_WINS_TIE, OGRE, OPENED_AT, PAIRED, PORTAL, PORTALS_AT, PORTAL_A, PORTAL_B, POTION, POTIONS, SEEN, SEES,
     SLAIN_AT, STEPS_AT, THINGS_AT, THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, WIZARD, WIZARD_RANGE,
-    WORDS, Row, offset, pair, pair_in, pair_row, put, word,
+    WORDS, offset, pair, pair_in, pair_row,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, play_out, rule
+from persona_evo.games.rows import Row, put, word
 
 THROW = 4
 LOST_TURN = -1

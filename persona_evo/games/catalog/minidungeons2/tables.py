@@ -28,14 +28,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled, jit
+from persona_evo.games.rows import Row, put, word
 
 if TYPE_CHECKING:
     from persona_evo.games.catalog.minidungeons2.levels import Grid
-
-Row = NDArray[np.uint16]
 
 NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
@@ -60,21 +58,6 @@ and then longer by a move or two; its search from each tile would take minutes).
 
 NO_STEP = 4
 SEES, SEEN = 8, 16
-
-
-@compiled
-def word(row: Row, at: int) -> int:
-    """One entry as a signed whole number (unsigned ones turn into floats in mixed arithmetic).
-
-    The index is made unsigned, which spares the check for indices that count from the end (a quarter of a turn's time).
-    """
-    return np.int64(row[np.uint64(at)])  # type: ignore[return-value]
-
-
-@compiled
-def put(row: Row, at: int, value: int) -> None:
-    """Write one entry."""
-    row[np.uint64(at)] = value
 
 
 @compiled

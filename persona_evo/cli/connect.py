@@ -1,0 +1,152 @@
+"""`persona-evo connect search|replay|new`: games outside this program, in any language.
+
+A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
+`search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
+of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` says whether a game is fit for that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, path
+from persona_evo.cli.say import Progress, counted, note, say
+from persona_evo.errors import ConnectError, Place, SettingsError
+
+TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
+
+TEMPLATE = '''\
+name = "{name}"
+game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
+workers = 2                      # game processes
+# slots = 2                      # rollouts under way at once; results depend on it, and not on the workers
+# arguments = []
+# logs = "logs"                  # worker-N.log; else a temporary folder, kept if the game fails
+# rollout = "weights"            # random choices by the weights that the game gives
+# constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# personas = ["personas/*.toml"]
+
+[settings]                       # passed to the game as they are
+
+[maps]                           # sets of levels, each MAP:VARIANT@SEED
+train = ["default@1-3"]
+test = ["default@4-8"]
+
+[outcome]                        # formulas over the game's metrics; above 0 means yes
+# won = "GOAL"
+# lost = "DEAD"
+'''
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("connect", help="search, replay and describe games outside this program",
+                                 description=__doc__)
+    parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay", required=True)
+    new = parts.add_parser("new", help="write a description to start from")
+    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.toml)")
+    new.add_argument("--force", action="store_true", help="write over a file that is there")
+    new.set_defaults(run=run_new)
+    search = parts.add_parser("search", help="look for the best way to play a level")
+    search.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
+    search.add_argument("--level", default="default", type=filled, metavar="LEVEL", help="MAP:VARIANT@SEED")
+    search.add_argument("--persona", default="score", type=filled, metavar="PERSONA",
+                        help=f"{options.PERSONA} (default: the game's score)")
+    search.add_argument("--policy", default="ucb1", type=filled, metavar="POLICY",
+                        help="ucb1, ucb1:C, a policy's name or file, formula:TEXT (default: %(default)s)")
+    search.add_argument("--terminal", choices=("cut_off", "revisit"), default="cut_off",
+                        help="whether ways to play that are known may be chosen again (default: %(default)s)")
+    options.add_budget(search)
+    options.add_seed(search)
+    options.add_out(search, f"folder for {BEST}, {TREE} and {SAMPLES} (default: nothing is kept)")
+    search.set_defaults(run=run_search)
+    replay = parts.add_parser("replay", help="let the game play what was found, in its window")
+    replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
+    replay.add_argument("trace", type=path, metavar="TRACE", help=f"{BEST} of a search")
+    replay.add_argument("--no-screen", action="store_true", help="without its window")
+    replay.set_defaults(run=run_replay)
+
+
+def run_new(args: argparse.Namespace) -> int:
+    """Write a description."""
+    import re
+
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", args.name):
+        raise ConnectError("not a name for a game", found=repr(args.name), expected="letters, digits, _ and -")
+    target = args.out or path(f"{args.name}.toml")
+    if target.exists() and not args.force:
+        raise ConnectError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
+    target.write_text(TEMPLATE.format(name=args.name), encoding="utf-8", newline="\n")
+    say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
+    return 0
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """Search one level."""
+    import csv
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from persona_evo import api
+    from persona_evo.connect.traces import Trace
+    from persona_evo.games import mapsets, registry
+    from persona_evo.games.core import closing_outside
+    from persona_evo.personas import load
+    from persona_evo.playtest.batch import room
+    from persona_evo.search.plan import planner_for
+    from persona_evo.search.settings import SearchSettings
+
+    game = registry.get(args.game)
+    if game.outside is None:
+        raise SettingsError("this is no connected game", found=args.game, expected="a description, FILE.toml")
+    line = Progress()
+    with ExitStack() as stack:
+        stack.enter_context(closing_outside(game))
+        (level,) = mapsets.resolve(game, [args.level])[:1]
+        persona = load(args.persona, game)
+        policy = api.tree_policy(args.policy, persona, game)
+        seed, budget = options.seed_of(args), options.budget_of(args)
+        note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
+        settings = replace(SearchSettings.anytime(), terminal=args.terminal)
+        planner = planner_for(game, level, settings, room(budget))
+        tell = None
+        if args.out is not None:
+            args.out.mkdir(parents=True, exist_ok=True)
+            rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
+            rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
+
+            def tell(s: Any) -> None:
+                rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
+
+        began = time.perf_counter()
+        search = planner.search(persona.utility, policy, seed, tell)
+        search.spend(budget, began, lambda n: line.show(f"{n} rollouts"))
+        seconds = time.perf_counter() - began
+        line.done_with_line()
+        best = search.best
+        proof = "proven: no way to play is better" if search.proven else "best known"
+        say(f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
+            f"{search.stopped}; {search.iterations} rollouts in {seconds:.1f} s, {search.tree.nodes} nodes")
+        say("  " + " ".join(str(choice) for choice, _ in best.trace))
+        say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
+        options.report_findings(game)
+        if args.out is not None:
+            Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
+            search.tree.save(args.out / TREE)
+            say(f"kept in {args.out}; watch it:  persona-evo connect replay {args.game} {args.out / BEST}")
+    return 0
+
+
+def run_replay(args: argparse.Namespace) -> int:
+    """Show a trace."""
+    from persona_evo.connect import traces
+
+    trace = traces.load(args.trace)
+    result = traces.replay(Path(args.game), trace, screen=not args.no_screen)
+    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
+    return 0

@@ -1,0 +1,353 @@
+"""The game's side, for games in Python: what a game calls so that the driver can play it.
+
+    from persona_evo.connect.client import Client
+
+    client = Client("my game", "1.0", metrics=["HP", "GOLD"], max_decisions=200)
+
+    def play(client):                       # one game from its start to its end
+        state = new_game(client.game_seed, client.map, client.variant)
+        while not state.over:
+            client.report_metric("HP", state.hp)
+            state.make(state.moves[client.select(len(state.moves))])
+        client.report_metric("HP", state.hp)
+        client.supply_outcome(state.score)
+
+    client.run(play)                        # until the driver has had enough
+
+`run` plays one game a ROLLOUT and answers for what `play` raises. A game with a loop of its own calls `begin` before
+each game instead, or just `select`, which begins where that has not been done, and gets ExperimentFinished at the end.
+Chance of the game's own is drawn from `client.random`.
+
+Without a driver (`is_driver_present` is False) `select` chooses by `client.choose`, at random unless it is set, and
+`run` plays one game; the rest works as it does with one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import socket
+import struct
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.random import SplitMix64, check_weights
+from persona_evo.errors import ConnectError, InputError, ProtocolError
+
+_CHUNK = 1 << 16
+
+
+class ExperimentFinished(Exception):
+    """The driver has said BYE or is gone: the game should quit."""
+
+
+class RolloutEnded(Exception):
+    """This game is over for the driver (too many decisions, or a prefix that does not fit): go on with the next."""
+
+
+class Client:
+    """A game's connection to the driver.
+
+    Args:
+        name, version: of the game.
+        metrics: symbols, or `protocol.MetricInfo` with names and ranges.
+        max_decisions: after so many a game is cut short.
+        capabilities: such as "weights", "hash"; "seed" where the game's chance comes from `game_seed` or `random`, and
+            "maps" where `map`, `variant` and `settings` are looked at anew in every game.
+        environ: where to connect and with which nonce; the process's environment if not given.
+
+    Raises:
+        ConnectError: the driver cannot be reached, or speaks another version.
+    """
+
+    def __init__(
+        self, name: str, version: str = "1", *, metrics: Sequence[str | p.MetricInfo] = (), max_decisions: int = 1000,
+        capabilities: Sequence[str] = (), environ: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        env = os.environ if environ is None else environ
+        self.metrics = tuple(m if isinstance(m, p.MetricInfo) else p.MetricInfo(m, m) for m in metrics)
+        self.max_decisions, self.choose = max_decisions, _at_random
+        self.settings: dict[str, Any] = _settings(_variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS"))
+        self.variant, self.map = str(self.settings.get("variant", "")), str(self.settings.get("map", ""))
+        self.game_seed = 0
+        self.random, self._choices = SplitMix64(0), SplitMix64(1)
+        self._order: p.Rollout | None = None
+        self._number = {m.symbol: i for i, m in enumerate(self.metrics)}
+        self._values = [0.0] * len(self.metrics)
+        self._packed = struct.Struct(f"<{len(self.metrics)}f").pack
+        self._waiting: list[tuple[int, bytes]] = []
+        self._finished = False
+        address = _variable(env, "PE_ADDR", "MC_ADDR")
+        self.is_driver_present = bool(address)
+        if address:
+            hello = p.Hello(
+                p.LIBRARY, (name, version), _variable(env, "PE_NONCE", "MC_NONCE"), tuple(capabilities), self.metrics,
+                max_decisions,
+            )  # fmt: skip
+            self._connect(address, int(_variable(env, "PE_PORT", "MC_PORT") or 0), hello)
+
+    def run(self, play: Callable[[Client], object]) -> None:
+        """Play games until the driver has had enough; what `play` raises is reported to it as the game's failure."""
+        with contextlib.suppress(ExperimentFinished):
+            while True:
+                self.begin()
+                try:
+                    play(self)
+                    if self._order is not None:
+                        raise ConnectError("the game ended without supply_outcome")
+                except RolloutEnded:
+                    pass
+                except (ExperimentFinished, KeyboardInterrupt):
+                    raise
+                except (Exception, SystemExit) as e:
+                    if not self.is_driver_present:
+                        raise
+                    self.fail(f"{type(e).__name__}: {e}")
+                if not self.is_driver_present:
+                    return
+
+    def begin(self) -> None:
+        """Wait for the driver's next order.
+
+        Raises:
+            ExperimentFinished: there is none.
+        """
+        order = self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns())
+        self._begin(order)
+
+    def select(self, count: int, weights: Sequence[float] | None = None) -> int:
+        """A decision: which of `count` choices, from 0.
+
+        Args:
+            count: 1 to 65,534.
+            weights: how likely each is in a rollout by weights; finite, not negative, some positive.
+
+        Raises:
+            ConnectError: no such count, or weights that are none.
+            RolloutEnded, ExperimentFinished: see there.
+        """
+        if self._order is None:
+            self.begin()
+        if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
+            raise ConnectError(
+                "a decision's choices are out of range", found=f"{count} choices" + (
+                    "" if weights is None else f", {len(weights)} weights"), expected=f"1 to {p.MOST_CHOICES}",
+            )  # fmt: skip
+        if self._made >= self.max_decisions:
+            self._end(p.TRUNCATED)
+        order, flags, choice = self._order, self._flags, 0
+        assert order is not None
+        if flags == p.ALL_METRICS:
+            self._rows += self._packed(*self._values)
+        if self._made < self._planned:
+            choice, known = self._prefix[2 * self._made], self._prefix[2 * self._made + 1]
+            if known != count:
+                self._trace += struct.pack("<HH", choice, count)
+                self._made += 1
+                self._end(p.ILLEGAL)
+        elif not self.is_driver_present:
+            choice = int(self.choose(self, count, weights))
+        elif order.mode == p.ASK:
+            choice = self._ask(count, weights)
+        elif order.mode == p.WEIGHTS and weights is not None:
+            choice = self._choices.weighted(weights)
+        else:
+            if weights is not None:
+                check_weights(weights)
+            choice = self._choices.below(count)
+        self._trace += struct.pack("<HH", choice, count)
+        self._made += 1
+        return choice
+
+    def report_metric(self, symbol: str, value: float) -> None:
+        """What a metric is from now on. All metrics are 0 when a game begins.
+
+        Raises:
+            ConnectError: no such metric, or no finite number of 32 bits.
+        """
+        if self._order is None:
+            self.begin()
+        if symbol not in self._number:
+            raise ConnectError("no such metric", found=symbol, expected=", ".join(self._number))
+        if not -3.4e38 <= value <= 3.4e38:
+            raise ConnectError(f"metric {symbol} is no finite number of 32 bits", found=str(value))
+        self._values[self._number[symbol]] = value
+
+    def report_score(self, score: float) -> None:
+        """The score so far: what counts where the game is cut short."""
+        if not math.isfinite(score):
+            raise ConnectError("the score is no finite number", found=str(score))
+        self._score = float(score)
+
+    def report_hash(self, state: int) -> None:
+        """A hash of all that decides the future (capability "hash"), for the end of the game."""
+        self._hash = state & 0xFFFFFFFFFFFFFFFF
+
+    def supply_outcome(self, score: float) -> None:
+        """The game is over, with this score of any sign."""
+        if self._order is None:
+            self.begin()
+        self.report_score(score)
+        self._answer(p.OK)
+
+    def fail(self, message: str) -> None:
+        """The game cannot go on: tell the driver why."""
+        self._answer(p.EXCEPTION, message)
+
+    def close(self) -> None:
+        """End the connection."""
+        if self.is_driver_present:
+            with contextlib.suppress(OSError):
+                self._socket.sendall(p.frame(p.Kind.BYE))
+            self._socket.close()
+
+    def _begin(self, order: p.Rollout) -> None:
+        self._order, self._flags = order, order.flags
+        self.game_seed = order.game_seed
+        self.random, self._choices = SplitMix64(order.game_seed), SplitMix64(order.rollout_seed)
+        self._prefix = struct.unpack(f"<{len(order.prefix) // 2}H", order.prefix)
+        self._planned, self._made = len(self._prefix) // 2, 0
+        self._trace, self._rows = bytearray(), bytearray()
+        self._values = [0.0] * len(self.metrics)
+        self._score, self._hash = 0.0, None
+        self._began = time.perf_counter()
+
+    _hash: int | None = None
+    _score: float = 0.0
+
+    def _end(self, status: int) -> None:
+        self._answer(status)
+        raise RolloutEnded
+
+    def _answer(self, status: int, message: str = "") -> None:
+        order, self._order = self._order, None
+        if order is None or not self.is_driver_present:
+            return
+        if status == p.OK and self._made < self._planned:
+            status = p.ILLEGAL
+            self._trace += struct.pack("<HH", self._prefix[2 * self._made], 0)
+            if self._flags == p.ALL_METRICS:
+                self._rows += self._packed(*self._values)
+        trace = bytes(self._trace)
+        columns = len(self.metrics) if self._flags else 0
+        final = self._packed(*self._values) if columns else b""
+        rows = len(trace) // p.PAIR if columns and self._flags == p.ALL_METRICS else 0
+        state = p.hash_of(trace, final) if self._hash is None else self._hash
+        took = min(0xFFFFFFFF, int(1e6 * (time.perf_counter() - self._began)))
+        result = p.Result(order.id, status, self._score, trace, rows, columns, bytes(self._rows) if rows else b"",
+                          final, state, took, message)
+        try:
+            self._send(p.encode_result(result))
+        except ProtocolError as e:
+            self._send(p.encode_result(p.Result(
+                order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
+            )))  # fmt: skip
+
+    def _ask(self, count: int, weights: Sequence[float] | None) -> int:
+        assert self._order is not None
+        self._send(p.json_frame(p.Kind.DECIDE, {
+            "id": self._order.id, "depth": self._made, "count": count,
+            "weights": None if weights is None else list(weights), "metrics": self._values,
+        }))  # fmt: skip
+        while True:
+            kind, payload = self._read()
+            if kind == p.Kind.CHOICE:
+                value = p.decode_json(kind, payload)
+                choice: Any = value.get("choice")
+                if value.get("id") == self._order.id and isinstance(choice, int) and 0 <= choice < count:
+                    return int(choice)
+                raise ProtocolError("CHOICE does not fit", found=str(value)[:100], expected=f"0 to {count - 1}")
+            self._other(kind, payload)
+
+    def _next_order(self) -> p.Rollout:
+        while True:
+            kind, payload = self._read()
+            if kind == p.Kind.ROLLOUT:
+                order = p.decode_rollout(payload)
+                if order.mode == p.POLICY:
+                    self._send(_error("policy", "this game has no lookahead"))
+                    raise ExperimentFinished
+                return order
+            self._other(kind, payload)
+
+    def _other(self, kind: int, payload: bytes) -> None:
+        if kind == p.Kind.PING:
+            self._send(p.frame(kind, payload))
+        elif kind == p.Kind.WELCOME:
+            value = p.decode_json(kind, payload)
+            self.settings = value.get("settings") or {}
+            self.variant, self.map = str(value.get("variant") or ""), str(value.get("map") or "")
+        elif kind == p.Kind.ERROR:
+            value = p.decode_json(kind, payload)
+            if value.get("fatal"):
+                raise ConnectError(f"the driver refuses this game: {value.get('message')}")
+        elif kind == p.Kind.BYE:
+            self._finished = True
+            raise ExperimentFinished
+        elif kind != p.Kind.POLICY:
+            self._send(_error("frame", f"{p.Kind(kind).name} was not expected"))
+
+    def _connect(self, address: str, port: int, hello: p.Hello) -> None:
+        try:
+            self._socket = socket.create_connection((address, port), timeout=60)
+            self._socket.settimeout(None)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as e:
+            raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
+        self._frames = p.Frames()
+        self._send(p.encode_hello(hello))
+        kind, payload = self._read()
+        if kind not in (p.Kind.WELCOME, p.Kind.ERROR):
+            raise ProtocolError("the driver's first frame", found=p.Kind(kind).name, expected="WELCOME")
+        self._other(kind, payload)
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as e:
+            self._finished = True
+            raise ExperimentFinished from e
+
+    def _read(self) -> tuple[int, bytes]:
+        if self._finished:
+            raise ExperimentFinished
+        while not self._waiting:
+            try:
+                data = self._socket.recv(_CHUNK)
+            except OSError as e:
+                raise ExperimentFinished from e
+            if not data:
+                self._finished = True
+                raise ExperimentFinished
+            try:
+                self._waiting = self._frames.feed(data)
+            except ProtocolError as e:
+                self._send(_error(e.code, str(e)))
+                raise
+        return self._waiting.pop(0)
+
+
+def _at_random(client: Client, count: int, weights: Sequence[float] | None) -> int:
+    return client._choices.below(count) if weights is None else client._choices.weighted(weights)
+
+
+def _error(code: str, message: str) -> bytes:
+    return p.json_frame(p.Kind.ERROR, {"code": code, "message": message, "fatal": True})
+
+
+def _variable(env: Mapping[str, str], name: str, older: str) -> str:
+    return env.get(name) or env.get(older) or ""
+
+
+def _settings(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text) if text else {}
+    except ValueError as e:
+        raise ConnectError("the settings are not JSON", found=text[:100]) from e
+    if not isinstance(value, dict):
+        raise InputError("the settings are no JSON object", found=text[:100])
+    return value

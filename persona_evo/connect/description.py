@@ -1,0 +1,346 @@
+"""A connected game in a TOML file: what is started, with what, and what its levels are called.
+
+    name = "tower"                      # as personas and policies call it (default: the file's name)
+    game = "Build/Tower.app"            # the build, from this file's folder
+    arguments = ["--fast"]
+    workers = 4                         # game processes
+    slots = 4                           # rollouts under way at once; results depend on it (default: workers)
+    rollout = "uniform"                 # or "weights": by the weights that the game gives its choices
+    constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
+    personas = ["personas/*.toml"]      # files and patterns, from this file's folder
+    logs = "logs"                       # folder for worker-N.log (default: a temporary one, kept if the game fails)
+    horizon = 100                       # deepest node of a search (default: what the game says)
+    port = 0                            # 0: the system's choice; else worker N listens on port + N
+
+    [timeouts]                          # seconds; 0 for none
+    connect = 60
+    handshake = 5
+    rollout = 30
+
+    [restarts]                          # of processes that failed
+    a_minute = 3
+    in_all = 10
+
+    [settings]                          # passed to the game as they are
+    gravity = 9.81
+
+    [variants.hard]                     # a design variant, with settings of its own
+    gravity = 20
+
+    [maps]                              # sets of levels
+    train = ["default", "cave@1-10", "cave:hard@3"]
+
+    [outcome]                           # what counts as won and lost at a game's end, as formulas over its metrics
+    won = "GOAL"
+    lost = "DEAD"
+
+    [[metrics]]                         # more about a metric than the game says
+    symbol = "GOAL"
+    meaning = "1 once the goal is reached"
+    unit = ""
+    better = "higher"
+
+A level is `MAP:VARIANT@SEED`, each part of which may be left out: `default` is the game's own map. `cave@1-10` names
+ten levels, `cave@1` to `cave@10`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from persona_evo.connect.pool import MOST_WORKERS, Restarts
+from persona_evo.connect.worker import Timeouts
+from persona_evo.errors import ConnectError, Place, SettingsError, has_control, unknown
+from persona_evo.games import textfile
+
+MAX_BYTES = 2**20
+MOST_LEVELS = 100_000
+MOST_SLOTS = 4096
+KEYS = ("name", "game", "arguments", "workers", "slots", "rollout", "constant", "personas", "logs", "horizon", "port",
+        "timeouts", "restarts", "settings", "variants", "maps", "outcome", "metrics")  # fmt: skip
+BETTER = ("higher", "lower", "neutral")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
+_SEEDS = 2**63
+
+
+@dataclass(frozen=True, order=True)
+class LevelName:
+    """A level of a connected game: map and variant ("" for the game's own) and the game's seed."""
+
+    map: str = ""
+    variant: str = ""
+    seed: int = 0
+
+    def __str__(self) -> str:
+        variant = f":{self.variant}" if self.variant else ""
+        seed = f"@{self.seed}" if self.seed else ""
+        return f"{self.map or 'default'}{variant}{seed}"
+
+
+@dataclass(frozen=True)
+class MetricWords:
+    """What the file says of a metric."""
+
+    symbol: str
+    name: str = ""
+    meaning: str = ""
+    unit: str = ""
+    better: str = "neutral"
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a file says (see the module). source: the file. outcome: `won` and `lost`, "" where not given."""
+
+    source: Path
+    name: str
+    game: Path
+    arguments: tuple[str, ...]
+    workers: int
+    slots: int
+    rollout: str
+    constant: str
+    personas: tuple[Path, ...]
+    logs: Path | None
+    horizon: int
+    port: int
+    timeouts: Timeouts
+    restarts: Restarts
+    settings: Mapping[str, Any]
+    variants: Mapping[str, Mapping[str, Any]]
+    maps: Mapping[str, tuple[str, ...]]
+    outcome: tuple[str, str]
+    metrics: tuple[MetricWords, ...]
+
+    def settings_for(self, variant: str) -> dict[str, Any]:
+        """The settings of a variant."""
+        return {**self.settings, **self.variants.get(variant, {})}
+
+    def levels(self, names: Sequence[str]) -> list[LevelName]:
+        """The levels that names, ranges of seeds and sets stand for, each once, in the order named.
+
+        Raises:
+            SettingsError: a name is no level, or a set holds itself.
+        """
+        found: dict[LevelName, None] = {}
+        for name in names:
+            found.update(dict.fromkeys(self._levels(name, ())))
+        return list(found)
+
+    def level(self, name: str) -> LevelName:
+        """The level of a name that stands for one."""
+        found = self._levels(name, tuple(self.maps))
+        if len(found) != 1:
+            raise SettingsError("this names several levels", found=name, expected="one level")
+        return found[0]
+
+    def place(self, key: str, table: str = "") -> Place:
+        """Where a key stands in the file."""
+        return _place(textfile.read_text(self.source, MAX_BYTES, ConnectError), str(self.source), key, table)
+
+    def _levels(self, name: str, within: tuple[str, ...]) -> list[LevelName]:
+        if name in self.maps and name not in within:
+            return [level for entry in self.maps[name] for level in self._levels(entry, (*within, name))]
+        match = _LEVEL.fullmatch(name.strip())
+        if match is None or has_control(name):
+            raise SettingsError("not a level of a connected game", found=name, expected="MAP:VARIANT@SEED, such as "
+                                "cave:hard@3 or default@1-10", hint=self._sets())  # fmt: skip
+        variant, first = match["variant"] or "", int(match["seed"] or 0)
+        last = int(match["last"]) if match["last"] else first
+        if variant and self.variants and variant not in self.variants:
+            expected, hint = unknown(variant, self.variants)
+            raise SettingsError("no such variant", place=Place(str(self.source)), found=variant, expected=expected,
+                                hint=hint)  # fmt: skip
+        if not first <= last < _SEEDS or last - first >= MOST_LEVELS:
+            raise SettingsError("a range of seeds is out of range", found=name, expected="FIRST-LAST, at most "
+                                f"{MOST_LEVELS} seeds below 2^63")  # fmt: skip
+        map_ = "" if match["map"] == "default" else match["map"]
+        return [LevelName(map_, variant, seed) for seed in range(first, last + 1)]
+
+    def _sets(self) -> str:
+        return "sets: " + ", ".join(self.maps) if self.maps else f"{self.source.name} may name sets in [maps]"
+
+
+def read(path: Path) -> Description:
+    """The description in a file.
+
+    Raises:
+        ConnectError: it is incomplete or contradicts itself, with the place.
+    """
+    text = textfile.read_text(path, MAX_BYTES, ConnectError)
+    values = textfile.toml(text, str(path), ConnectError, 'lines such as game = "Build/Game.app"')
+    return _Reader(path.resolve(), text, values).read()
+
+
+class _Reader:
+    """Takes a file's values one by one and refuses what is wrong with its place."""
+
+    def __init__(self, path: Path, text: str, values: Mapping[str, Any]) -> None:
+        self.path, self.text, self.values = path, text, values
+
+    def read(self) -> Description:
+        for key in self.values:
+            if key not in KEYS:
+                expected, hint = unknown(key, KEYS)
+                raise self.wrong("unknown key", key, found=key, expected=expected, hint=hint)
+        name = self.word("name", self.path.stem)
+        if not _NAME.fullmatch(name):
+            raise self.wrong("not a name for a game", "name", found=name, expected="letters, digits, _ and -")
+        workers = self.whole("workers", 1, 1, MOST_WORKERS)
+        limits, again, outcome = self.table("timeouts"), self.table("restarts"), self.table("outcome")
+        self.only("timeouts", limits, ("connect", "handshake", "rollout"))
+        self.only("restarts", again, ("a_minute", "in_all"))
+        self.only("outcome", outcome, ("won", "lost"))
+        logs = self.word("logs", "")
+        return Description(
+            source=self.path, name=name, game=self.near(self.word("game")), arguments=self.words("arguments"),
+            workers=workers, slots=self.whole("slots", workers, 1, MOST_SLOTS),
+            rollout=self.choice("rollout", ("uniform", "weights")),
+            constant=self.choice("constant", ("outside", "inside")), personas=self.personas(),
+            logs=self.near(logs) if logs else None, horizon=self.whole("horizon", 0, 0, 1_000_000),
+            port=self.whole("port", 0, 0, 65535),
+            timeouts=Timeouts(**{k: self.seconds(k, limits, getattr(Timeouts, k)) for k in
+                                 ("connect", "handshake", "rollout")}),
+            restarts=Restarts(**{k: self.whole(k, getattr(Restarts, k), 0, 10_000, again, "restarts")
+                                 for k in ("a_minute", "in_all")}),
+            settings=self.plain("settings"), variants=self.variants(), maps=self.maps(),
+            outcome=(self.word("won", "", outcome, "outcome"), self.word("lost", "", outcome, "outcome")),
+            metrics=self.metrics(),
+        )  # fmt: skip
+
+    def wrong(self, what: str, key: str, table: str = "", **more: Any) -> ConnectError:
+        return ConnectError(what, place=_place(self.text, str(self.path), key, table), **more)
+
+    def near(self, text: str) -> Path:
+        """A path of the file, from its folder."""
+        path = Path(text)
+        return path if path.is_absolute() else self.path.parent / path
+
+    def word(self, key: str, default: str | None = None, values: Mapping[str, Any] | None = None,
+             table: str = "") -> str:  # fmt: skip
+        value = (self.values if values is None else values).get(key, default)
+        if value is None:
+            raise self.wrong(f"{key} is missing", key, table, expected=f'{key} = "..."')
+        if not isinstance(value, str) or has_control(value) or (not value and default is None):
+            raise self.wrong(f"{key} is no text", key, table, found=textfile.shown(value), expected=f'{key} = "..."')
+        return value
+
+    def words(self, key: str, values: Mapping[str, Any] | None = None, table: str = "") -> tuple[str, ...]:
+        value = (self.values if values is None else values).get(key, [])
+        if not isinstance(value, list) or not all(isinstance(v, str) and not has_control(v) for v in value):
+            raise self.wrong(f"{key} is no list of texts", key, table, found=textfile.shown(value),
+                             expected=f'{key} = ["...", "..."]')  # fmt: skip
+        return tuple(value)
+
+    def whole(self, key: str, default: int, low: int, high: int, values: Mapping[str, Any] | None = None,
+              table: str = "") -> int:  # fmt: skip
+        value = (self.values if values is None else values).get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.wrong(f"{key} is out of range", key, table, found=textfile.shown(value),
+                             expected=f"a whole number from {low} to {high}")  # fmt: skip
+        return value
+
+    def seconds(self, key: str, values: Mapping[str, Any], default: float) -> float | None:
+        value = values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1e6:
+            raise self.wrong(f"the timeout {key} is out of range", key, "timeouts", found=textfile.shown(value),
+                             expected="seconds, 0 for no limit")  # fmt: skip
+        return float(value) or None
+
+    def choice(self, key: str, known: tuple[str, ...]) -> str:
+        value = self.word(key, known[0])
+        if value not in known:
+            expected, hint = unknown(value, known)
+            raise self.wrong(f"no such {key}", key, found=value, expected=expected, hint=hint)
+        return value
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            raise self.wrong(f"{key} is no table", key, found=textfile.shown(value), expected=f"[{key}]")
+        return value
+
+    def only(self, table: str, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+        for key in values:
+            if key not in keys:
+                expected, hint = unknown(key, keys)
+                raise self.wrong(f"unknown key in [{table}]", key, table, found=key, expected=expected, hint=hint)
+
+    def plain(self, key: str) -> Mapping[str, Any]:
+        """A table that can be sent as JSON."""
+        import json
+
+        value = self.table(key)
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as e:
+            raise self.wrong(f"[{key}] holds what JSON cannot say", key, found=str(e), expected="texts, numbers, true, "
+                             "false, lists and tables") from e  # fmt: skip
+        for reserved in ("map", "variant"):
+            if reserved in value:
+                raise self.wrong(f"{reserved} is set by the level", reserved, key, expected="names of levels such as "
+                                 "cave:hard@3")  # fmt: skip
+        return value
+
+    def variants(self) -> Mapping[str, Mapping[str, Any]]:
+        value = self.plain("variants")
+        for name, settings in value.items():
+            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name):
+                raise self.wrong("not a variant", name, "variants", found=textfile.shown(name),
+                                 expected="[variants.NAME] with settings")  # fmt: skip
+        return value
+
+    def maps(self) -> Mapping[str, tuple[str, ...]]:
+        found = {}
+        for name, value in self.table("maps").items():
+            found[name] = self.words(name, {name: value}, "maps")
+            if not found[name] or has_control(name):
+                raise self.wrong("a set of levels is empty", name, "maps", expected=f'{name} = ["default"]')
+        return found
+
+    def personas(self) -> tuple[Path, ...]:
+        found: list[Path] = []
+        for pattern in self.words("personas"):
+            if Path(pattern).is_absolute():
+                raise self.wrong("a persona's path counts from this file's folder", "personas", found=pattern)
+            try:
+                hits = sorted(self.path.parent.glob(pattern))
+            except (ValueError, NotImplementedError) as e:
+                raise self.wrong("not a pattern", "personas", found=f"{pattern}: {e}") from e
+            if not hits:
+                raise self.wrong("there is no such persona file", "personas", found=pattern)
+            found += [hit for hit in hits if hit not in found]
+        return tuple(found)
+
+    def metrics(self) -> tuple[MetricWords, ...]:
+        value = self.values.get("metrics", [])
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+            raise self.wrong("metrics is no list of tables", "metrics", expected="[[metrics]]")
+        found = []
+        for table in value:
+            self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))
+            given = {k: self.word(k, "", table, "metrics") for k in table if k != "symbol"}
+            words = MetricWords(self.word("symbol", None, table, "metrics"), **given)
+            if words.better not in BETTER:
+                expected, hint = unknown(words.better, BETTER)
+                raise self.wrong("no such direction", "better", "metrics", found=words.better, expected=expected,
+                                 hint=hint)  # fmt: skip
+            found.append(words)
+        return tuple(found)
+
+
+def _place(text: str, source: str, key: str, table: str = "") -> Place:
+    """Where a key stands: within its table, or at the top; the file alone where it is not found."""
+    pattern = re.compile(rf"\s*(?:\[+\s*(?:[\w.-]+\.)?)?[\"']?{re.escape(key)}[\"']?\s*[=\]]")
+    inside = not table
+    for i, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*\[+\s*{re.escape(table)}\b", line) and table:
+            inside = True
+        if inside and pattern.match(line):
+            return Place(source, i, len(line) - len(line.lstrip()) + 1)
+    return Place(source)

@@ -1,0 +1,132 @@
+"""Is a connected game fit to be searched? Plays the same things twice, compares what comes back, and takes the time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.description import LevelName
+from persona_evo.connect.pool import Lost, Pool
+from persona_evo.connect.session import Session
+from persona_evo.errors import GameError
+
+ROLLOUTS = 200
+SECONDS = 5.0
+_COMPARED = 8
+
+
+@dataclass
+class Report:
+    """What was seen. rate: rollouts a second, all workers together. faults: sentences, none for a game that is fit."""
+
+    hello: p.Hello
+    level: str
+    workers: int
+    rollouts: int = 0
+    rate: float = 0.0
+    decisions: float = 0.0
+    scores: tuple[float, float] = (0.0, 0.0)
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, seconds: float = SECONDS) -> Report:
+    """Play a level and compare.
+
+    Args:
+        rollouts: at most, for the rate. seconds: after which no more are played.
+
+    Raises:
+        ConnectError: the game does not start, or what it sends is not what the protocol says.
+    """
+    pool = session.pool(level)
+    report = Report(session.hello(), str(level), pool.size)
+    try:
+        first = _compare(session, pool, level, report)
+        if first:
+            _rate(session, pool, level, report, rollouts, seconds)
+    except GameError as e:
+        report.faults.append(str(e).split("\n")[0])
+    return report
+
+
+def _compare(session: Session, pool: Pool, level: LevelName, report: Report) -> bool:
+    """Play some games, then each of them again as a prefix, and half of it with the same rest."""
+    seeds = range(1, _COMPARED + 1)
+    firsts = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
+    agains = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
+    for seed, a, b in zip(seeds, firsts, agains, strict=True):
+        if a is not None and b is not None:
+            report.faults += differences(a, b, f"rollout seed {seed}, played twice", report.hello)
+    known = [(seed, a) for seed, a in zip(seeds, firsts, strict=True) if a is not None]
+    orders = [_order(session, level, seed + 1000, a.trace) for seed, a in known]
+    for (seed, a), b in zip(known, _played(pool, orders, report), strict=True):
+        if b is not None:
+            report.faults += differences(a, b, f"rollout seed {seed}, played again by its choices", report.hello)
+    if len({a.trace for _, a in known}) == 1 and len(known) > 1 and known[0][1].decisions:
+        report.notes.append("all rollouts took the same choices: has this level any?")
+    del report.faults[5:]
+    return bool(known)
+
+
+def _order(session: Session, level: LevelName, seed: int, prefix: bytes = b"") -> p.Rollout:
+    return p.Rollout(0, level.seed, seed, p.ALL_METRICS, session.mode, 0, prefix)
+
+
+def _played(pool: Pool, orders: list[p.Rollout], report: Report) -> Iterator[p.Result | None]:
+    for result in pool.play(orders):
+        if isinstance(result, Lost):
+            report.faults.append(str(result.finding))
+            yield None
+        else:
+            yield result
+
+
+def _rate(
+    session: Session, pool: Pool, level: LevelName, report: Report, rollouts: int, seconds: float
+) -> None:
+    began = time.perf_counter()
+
+    def orders() -> Iterator[p.Rollout]:
+        for seed in range(rollouts):
+            if time.perf_counter() - began > seconds:
+                return
+            yield _order(session, level, seed)
+
+    results = [r for r in pool.play(orders()) if not isinstance(r, Lost)]
+    spent = time.perf_counter() - began
+    report.rollouts = len(results)
+    if results:
+        report.rate = len(results) / spent
+        report.decisions = sum(r.decisions for r in results) / len(results)
+        report.scores = min(r.score for r in results), max(r.score for r in results)
+        cut = sum(r.status == p.TRUNCATED for r in results)
+        if cut:
+            report.notes.append(f"{cut} of {len(results)} games were cut short after {report.hello.max_decisions} "
+                                "decisions")  # fmt: skip
+
+
+def differences(a: p.Result, b: p.Result, what: str, hello: p.Hello) -> list[str]:
+    """In what two results differ that should be the same; the first place of each kind."""
+    found: list[str] = []
+    one, two = p.unpack(a.trace), p.unpack(b.trace)
+    at = next((i for i, (x, y) in enumerate(zip(one, two, strict=False)) if x != y), min(len(one), len(two)))
+    if one != two:
+        shown = [f"choice {t[at][0]} of {t[at][1]}" if at < len(t) else "the end" for t in (one, two)]
+        found.append(f"{what}: at decision {at} there was {shown[0]}, then {shown[1]}")
+        return found
+    for i in range(min(a.rows, b.rows) + 1):
+        last = i == min(a.rows, b.rows)
+        left, right = (a.last(), b.last()) if last else (a.row(i), b.row(i))
+        for metric, x, y in zip(hello.metrics, left, right, strict=True):
+            if x != y:
+                where = "at the end" if last else f"before decision {i}"
+                found.append(f"{what}: metric {metric.symbol} {where} was {x:g}, then {y:g}")
+                return found
+    if a.score != b.score:
+        found.append(f"{what}: the score was {a.score:g}, then {b.score:g}")
+    elif a.hash != b.hash:
+        found.append(f"{what}: the state's hash was {a.hash:016x}, then {b.hash:016x}")
+    return found

@@ -1,0 +1,256 @@
+"""A connected game as a game like any other: the same personas, tree policies, evolution and playtests.
+
+What differs is behind `Game.outside`: its levels are names, and its searches order rollouts instead of making states.
+Where a single state is asked for (a replay, the metrics of a child), the state is the row of choices that leads there,
+and the game is asked what it says of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.description import Description, LevelName, read
+from persona_evo.connect.search import INSIDE, SCORE, Ordering, Sample, Search
+from persona_evo.connect.session import Session
+from persona_evo.errors import ConnectError, LevelError, SettingsError
+from persona_evo.formula import Formula, parse
+from persona_evo.formula.primitives import PRIMITIVES
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Outside, Rules
+from persona_evo.games.python_game import LARGEST, number_of
+from persona_evo.search.plan import Plan
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy
+from persona_evo.seeds import below
+
+
+def load(path: Path) -> Game:
+    """The game that a file describes. It is started, since it has to say what it reports.
+
+    Raises:
+        ConnectError: the file is wrong, or the game does not start.
+        FormulaError: what counts as won or lost is no formula over its metrics.
+    """
+    session = Session(read(path))
+    try:
+        return of(session)
+    except BaseException:
+        session.close()
+        raise
+
+
+def of(session: Session) -> Game:
+    """The game of a session."""
+    about, hello = session.about, session.hello()
+    metrics = _metrics(about, hello)
+    symbols = tuple(m.symbol for m in metrics)
+    outcome = _outcome(about, symbols)
+    rules = _Rules(session, outcome, len(symbols))
+    functions = Rules(rules.legal, rules.step, rules.over, rules.mover, rules.measure, rules.key, rules.rollout)
+    return Game(
+        name=about.name, title=hello.game[0], version=_version(about, hello), metrics=metrics,
+        rules=lambda costly=False: functions, load=partial(_level, about), action_name=lambda level, state, a: str(a),
+        parse_action=_parse_action, compiled=False, horizon=about.horizon or hello.max_decisions,
+        outside=Outside(
+            planner=partial(ConnectedPlanner, session, outcome), close=session.close, findings=session.findings,
+            levels=lambda names: [str(level) for level in about.levels(names)], sets=about.maps,
+            personas=tuple(map(str, about.personas)),
+        ),
+    )  # fmt: skip
+
+
+class ConnectedPlanner:
+    """Plans levels of a connected game: what `search.plan.Planner` is for others.
+
+    Args:
+        session, outcome: whose processes play, and what counts as won and lost.
+        game, level, settings, capacity: as `Planner`. Of the settings `terminal`, `expansion`, `value`, `stop` and
+            `horizon` count; rollouts go to the game's end, and only ends are compared.
+    """
+
+    def __init__(
+        self, session: Session, outcome: Outcome, game: Game, level: Level, settings: SearchSettings, capacity: int
+    ) -> None:
+        self.game, self.level, self.settings, self.capacity = game, level, settings, capacity
+        self._session, self._outcome = session, outcome
+        self._name = name_of(level)
+
+    def search(
+        self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[Sample], None] | None = None
+    ) -> Search:
+        """A search that has not begun."""
+        about = self._session.about
+        ordering = Ordering(about.slots, self._session.mode, about.constant == INSIDE)
+        return Search(
+            self.game, self._session.pool(self._name), self._name.seed, utility, policy, self.settings, ordering, seed,
+            self.capacity, won=lambda metrics: self._outcome(metrics) == WON, tell=tell,
+        )  # fmt: skip
+
+    def plan(
+        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        progress: Callable[[int], None] | None = None, tell: Callable[[Sample], None] | None = None,
+    ) -> Plan:  # fmt: skip
+        """Search from the game's start; the best way to play that a rollout showed, whole."""
+        began = time.perf_counter()
+        search = self.search(utility, policy, seed, tell)
+        try:
+            search.spend(budget, began, progress)
+        finally:
+            self._session.settle(search.pool)
+        return self.plan_of(search, seed, time.perf_counter() - began)
+
+    def plan_of(self, search: Search, seed: int, seconds: float) -> Plan:
+        """The plan that a search came to, and the states on its way for whoever replays it."""
+        best = search.best
+        assert best is not None
+        self._session.learn(self._name, self._session.play(self._name, p.pack(best.trace)))
+        return Plan(
+            actions=tuple(choice for choice, _ in best.trace), utility=best.utility, metrics=best.metrics,
+            outcome=self._outcome(best.metrics), iterations=search.iterations, nodes=search.tree.nodes,
+            seconds=seconds, stopped=search.stopped, proven=search.proven, seed=seed,
+        )  # fmt: skip
+
+
+Outcome = Callable[[dict[str, float]], int]
+"""From the metrics of an end to WON, LOST or ENDED."""
+
+
+class _Rules:
+    """The functions of `games.core` over rows of one tuple of choices."""
+
+    def __init__(self, session: Session, outcome: Outcome, metrics: int) -> None:
+        self._session, self._outcome, self._count = session, outcome, metrics
+
+    def legal(self, tables: Any, state: Any, actions: Any) -> int:
+        count = self._session.seen(tables[0], state[0]).choices
+        actions[:count] = np.arange(count)
+        return count
+
+    def step(self, tables: Any, state: Any, action: int, rng: Any) -> int:
+        state[0] = (*state[0], int(action))
+        return 0
+
+    def over(self, tables: Any, state: Any) -> int:
+        seen = self._session.seen(tables[0], state[0])
+        if seen.choices:
+            return RUNNING
+        values = (*seen.metrics, seen.score)[: self._count]
+        return self._outcome(dict(zip(self._symbols(), values, strict=True)))
+
+    def mover(self, tables: Any, state: Any) -> int:
+        return 0
+
+    def measure(self, tables: Any, state: Any, player: int, out: Any) -> int:
+        seen = self._session.seen(tables[0], state[0])
+        out[: self._count] = (*seen.metrics, seen.score)[: self._count]
+        return 0
+
+    def key(self, tables: Any, state: Any) -> int:
+        return number_of(state[0])
+
+    def rollout(
+        self, tables: Any, state: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int
+    ) -> int:
+        made = 0
+        while made < length and self.over(tables, state) == RUNNING:
+            action = int(below(rng, self.legal(tables, state, actions)))
+            self.step(tables, state, action, rng)
+            played[made] = action
+            if every:
+                self.measure(tables, state, 0, seen[made])
+            made += 1
+        return made
+
+    def _symbols(self) -> list[str]:
+        known = [m.symbol for m in self._session.hello().metrics]
+        return known if SCORE in known else [*known, SCORE]
+
+
+def name_of(level: Level) -> LevelName:
+    """The name that a loaded level was made of."""
+    found = level.tables[0]
+    assert isinstance(found, LevelName)
+    return found
+
+
+def _level(about: Description, text: str, name: str, source: str = "") -> Level:
+    try:
+        found = about.level(text)
+    except SettingsError as e:
+        raise LevelError(e.what, place=e.place, found=e.found, expected=e.expected, hint=e.hint) from e
+    tables, start = np.empty(1, dtype=object), np.empty(1, dtype=object)
+    tables[0], start[0] = found, ()
+    return Level(game=about.name, name=name, text=str(found), tables=tables, start=start, max_actions=p.MOST_CHOICES,
+                 source=source)  # fmt: skip
+
+
+def _parse_action(level: Level, state: Any, text: str) -> int:
+    if not text.isdecimal():
+        raise SettingsError("no such choice", found=text, expected="the number of a choice, from 0")
+    return int(text)
+
+
+def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
+    """What the game reports, with the file's words, and its score."""
+    words = {m.symbol: m for m in about.metrics}
+    known = [m.symbol for m in hello.metrics]
+    for symbol in words:
+        if symbol not in (*known, SCORE):
+            raise ConnectError("the game reports no such metric", place=about.place("symbol", "metrics"), found=symbol,
+                               expected=", ".join((*known, SCORE)))  # fmt: skip
+    for symbol in known:
+        if symbol in SEARCH_VARIABLES or symbol in PRIMITIVES:
+            raise ConnectError(f"{hello.game[0]} calls a metric by a name that formulas use otherwise", found=symbol,
+                               expected=f"none of {', '.join(SEARCH_VARIABLES)}, nor a function's")  # fmt: skip
+    found = [_metric(m, words.get(m.symbol)) for m in hello.metrics]
+    if SCORE not in known:
+        own = Metric(SCORE, "score", "the score that the game gives at its end, 0 before", low=-LARGEST, high=LARGEST,
+                     better="higher")  # fmt: skip
+        said = words.get(SCORE)
+        found.append(own if said is None else dataclasses.replace(
+            own, name=said.name or own.name, meaning=said.meaning or own.meaning, unit=said.unit))  # fmt: skip
+    return tuple(found)
+
+
+def _metric(info: p.MetricInfo, words: Any) -> Metric:
+    low = -math.inf if info.low is None else float(info.low)
+    high = math.inf if info.high is None else float(info.high)
+    if words is None:
+        return Metric(info.symbol, info.name, info.name, low=low, high=high)
+    name = words.name or info.name
+    return Metric(info.symbol, name, words.meaning or name, words.unit, low, high, words.better)
+
+
+def _outcome(about: Description, symbols: Sequence[str]) -> Outcome:
+    """What says how a game ended."""
+    won, lost = (
+        parse(text, symbols, place=about.place(key, "outcome")) if text else None
+        for key, text in zip(("won", "lost"), about.outcome, strict=True)
+    )
+
+    def outcome(metrics: dict[str, float]) -> int:
+        if won is not None and won.evaluate(metrics) > 0.0:
+            return WON
+        return LOST if lost is not None and lost.evaluate(metrics) > 0.0 else ENDED
+
+    return outcome
+
+
+def _version(about: Description, hello: p.Hello) -> int:
+    """A number that changes with whatever changes what a search comes to."""
+    parts = [
+        hello.game, [m._asdict() for m in hello.metrics], hello.max_decisions, about.arguments, about.slots,
+        about.rollout, about.constant, about.horizon, dict(about.settings), dict(about.variants), about.outcome,
+    ]  # fmt: skip
+    text = json.dumps(parts, sort_keys=True)
+    return 1 + int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") % (2**31 - 1)

@@ -1,0 +1,159 @@
+"""From the path that a user gives to the command that starts the game.
+
+| the path is | what is started |
+|---|---|
+| a Python file | this Python with the file |
+| `Game.app` | the program in its Contents/MacOS |
+| a folder with a build | its one `*.x86_64`, `*.x86`, `*.exe` or `*.app`, whichever suits this system |
+| `Game.exe` where it is no Windows | `mono Game.exe`, if it is an assembly of .NET |
+| `Game.dll` | `dotnet Game.dll` |
+| `Game`, which is not there | `Game.app`, `Game.x86_64`, `Game.exe` ..., whichever is |
+| any other file | itself |
+
+A build with a folder `Game_Data` beside it, or in a `.app`, is a Unity player and is told where to log, and to open no
+window unless somebody wants to watch.
+"""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shutil
+import struct
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from persona_evo.errors import ConnectError, Place
+
+_SUFFIXES = {"win32": (".exe",), "darwin": (".app", ".x86_64", ".exe")}
+_OTHERS = (".x86_64", ".x86", ".exe", ".app")
+
+
+def command(path: Path, arguments: Sequence[str] = (), *, log: Path | None = None, screen: bool = False) -> list[str]:
+    """The words of the command that starts a game.
+
+    Args:
+        path: as given by the user.
+        arguments: for the game.
+        log: file that a Unity player is told to write its log to.
+        screen: whether somebody wants to see the game.
+
+    Raises:
+        ConnectError: there is nothing that can be started.
+    """
+    file = find(path)
+    unity = is_unity(file)
+    words = _words(file)
+    if unity and not screen:
+        words += ["-batchmode", "-nographics"]
+    if unity and log is not None:
+        words += ["-logFile", str(log)]
+    return [*words, *arguments]
+
+
+def find(path: Path) -> Path:
+    """The file that is started: the program, the assembly or the script.
+
+    Raises:
+        ConnectError: as `command`.
+    """
+    place = Place(str(path))
+    if not path.exists():
+        for suffix in _suffixes():
+            beside = path.with_name(path.name + suffix)
+            if beside.exists():
+                return find(beside)
+        raise ConnectError(
+            "there is no such game", place=place, expected="a program, a Python file, a .app or a build's folder",
+            hint="paths in the file count from its folder",
+        )  # fmt: skip
+    if path.suffix == ".app":
+        return _in_app(path)
+    if path.is_dir():
+        for suffix in _suffixes():
+            found = [f for f in sorted(path.iterdir()) if f.suffix == suffix and not _is_helper(f)]
+            if len(found) > 1:
+                names = ", ".join(f.name for f in found)
+                raise ConnectError("the folder holds several games", place=place, found=names, hint="name one of them")
+            if found:
+                return find(found[0])
+        raise ConnectError(
+            "the folder holds no game", place=place, expected="a file that ends in " + " or ".join(_suffixes())
+        )
+    return path
+
+
+def is_unity(file: Path) -> bool:
+    """Whether a program is a Unity player."""
+    if file.parent.name == "MacOS":
+        return (file.parent.parent / "Resources" / "Data").is_dir()
+    return (file.parent / f"{file.stem}_Data").is_dir()
+
+
+def _words(file: Path) -> list[str]:
+    place = Place(str(file))
+    if file.suffix.lower() == ".py":
+        return [sys.executable, str(file)]
+    if file.suffix.lower() == ".dll":
+        return [_needed("dotnet", file, "install .NET"), str(file)]
+    if file.suffix.lower() == ".exe" and sys.platform != "win32":
+        if not _is_assembly(file):
+            raise ConnectError(
+                "this program is for Windows", place=place, expected="a build for this system, or a .NET assembly"
+            )
+        return [_needed("mono", file, "install Mono"), str(file)]
+    if not os.access(file, os.X_OK):
+        raise ConnectError(
+            "this file is no program", place=place, expected="a file that may be executed",
+            hint=f"chmod +x {file.name}",
+        )  # fmt: skip
+    return [str(file)]
+
+
+def _needed(tool: str, file: Path, hint: str) -> str:
+    found = shutil.which(tool)
+    if found is None:
+        raise ConnectError(f"{file.name} needs {tool}", place=Place(str(file)), found=f"no {tool} in PATH", hint=hint)
+    return found
+
+
+def _suffixes() -> tuple[str, ...]:
+    return _SUFFIXES.get(sys.platform, _OTHERS)
+
+
+def _is_helper(file: Path) -> bool:
+    return file.stem.startswith("UnityCrashHandler") or file.name.startswith(".")
+
+
+def _in_app(path: Path) -> Path:
+    folder = path / "Contents" / "MacOS"
+    try:
+        with (path / "Contents" / "Info.plist").open("rb") as file:
+            name = str(plistlib.load(file).get("CFBundleExecutable", ""))
+        if name and (folder / Path(name).name).is_file():
+            return folder / Path(name).name
+    except (OSError, ValueError, plistlib.InvalidFileException):
+        pass
+    found = [f for f in sorted(folder.iterdir()) if f.is_file()] if folder.is_dir() else []
+    if len(found) != 1:
+        raise ConnectError(
+            "the .app holds no program", place=Place(str(path)), found=", ".join(f.name for f in found) or "nothing",
+            expected="one program in Contents/MacOS",
+        )  # fmt: skip
+    return found[0]
+
+
+def _is_assembly(file: Path) -> bool:
+    """Whether a Windows program is .NET's: its optional header has an entry for the CLI header (ECMA-335, II.25)."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(4096)
+        (pe,) = struct.unpack_from("<I", data, 0x3C)
+        if data[:2] != b"MZ" or data[pe : pe + 4] != b"PE\0\0":
+            return False
+        (magic,) = struct.unpack_from("<H", data, pe + 24)
+        at = pe + 24 + (112 if magic == 0x20B else 96) + 14 * 8
+        return bool(struct.unpack_from("<I", data, at)[0])
+    except (OSError, struct.error):
+        return False

@@ -1,0 +1,431 @@
+"""Several game processes that play rollouts: orders in, results out in the order of the orders.
+
+Which process plays an order, and how fast, is nobody's business but this module's: every ROLLOUT says all that decides
+its RESULT, so whoever takes results one by one sees the same row of them whatever the processes do. Each process may
+hold a few orders at once (`queue`), so that it never waits for the driver between two of them.
+
+A process that ends, or that lets a rollout's time go by, is started anew, and its orders go back to the queue. The one
+that it was playing is blamed: at the second time it is set aside, its result is Lost, and what is needed to see the
+game fail again is kept as a Finding. A game's own exceptions (status 3) are findings, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.worker import Start, Worker, close_all
+from persona_evo.errors import ConnectError, GameError, Place, ProtocolError
+
+MOST_WORKERS = 256
+MOST_FINDINGS = 1000
+"""Findings that are kept; further ones are only counted."""
+
+_LOOK = 0.25
+"""Seconds between two looks at processes that say nothing."""
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """How many times processes may be started again: within any 60 s, and in all."""
+
+    a_minute: int = 3
+    in_all: int = 10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A way to make the game fail: play `prefix` of this level with these seeds.
+
+    kind: crash, timeout or exception. message: what was seen.
+    """
+
+    kind: str
+    map: str
+    variant: str
+    game_seed: int
+    rollout_seed: int
+    mode: int
+    prefix: tuple[tuple[int, int], ...]
+    message: str
+
+    def __str__(self) -> str:
+        choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
+        where = ":".join(filter(None, (self.map or "default map", self.variant)))
+        return (f"{self.kind} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
+                f"{choices}: {self.message}")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What comes in place of a result where the game fails."""
+
+    id: int
+    finding: Finding
+
+
+class _Seat:
+    """A worker, the orders it holds, and since when it plays the first of them."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.orders: deque[p.Rollout] = deque()
+        self.since = 0.0
+        self.writing = False
+
+
+class Pool:
+    """Game processes of one map and variant.
+
+    Args:
+        start: how they are started.
+        workers: how many.
+        queue: orders that a process may hold.
+        restarts: how often they may be started again.
+        first: number of the first worker.
+
+    Raises (on `open`):
+        ConnectError: a process does not start, or they are not the same game.
+    """
+
+    def __init__(
+        self, start: Start, workers: int = 1, *, queue: int = 2, restarts: Restarts | None = None, first: int = 0
+    ) -> None:
+        self.start, self.size, self.queue, self.first = start, workers, max(1, queue), first
+        self.restarts = restarts or Restarts()
+        self.hello: p.Hello | None = None
+        self.findings: list[Finding] = []
+        self.dropped = self.restarted = self.failures = 0
+        self._seats: list[_Seat] = []
+        self._selector: selectors.BaseSelector | None = None
+        self._waiting: deque[p.Rollout] = deque()
+        self._expected: deque[int] = deque()
+        self._done: dict[int, p.Result | Lost] = {}
+        self._blamed: dict[int, int] = {}
+        self._deserted: set[int] = set()
+        self._next_id = 0
+        self._restarts: list[float] = []
+        self._looked = 0.0
+
+    def __enter__(self) -> Pool:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self) -> p.Hello:
+        """Start all processes, unless that has been done; what the game says of itself."""
+        if self.hello is not None and self._seats:
+            return self.hello
+        workers = [Worker(self.start, self.first + i) for i in range(self.size)]
+        try:
+            for worker in workers:
+                worker.launch()
+            hellos = [worker.connect() for worker in workers]
+            for hello in hellos:
+                self._same(hello)
+        except BaseException:
+            close_all(workers)
+            raise
+        self._selector = selectors.DefaultSelector()
+        self._seats = [_Seat(worker) for worker in workers]
+        for seat in self._seats:
+            self._selector.register(seat.worker, selectors.EVENT_READ, seat)
+        assert self.hello is not None
+        return self.hello
+
+    def close(self) -> None:
+        """End all processes. The pool can be opened again."""
+        seats, self._seats = self._seats, []
+        if self._selector is not None:
+            self._selector.close()
+            self._selector = None
+        self._waiting.clear()
+        self._expected.clear()
+        self._done.clear()
+        self._deserted.clear()
+        close_all([seat.worker for seat in seats])
+
+    @property
+    def pids(self) -> list[int]:
+        """Of the processes."""
+        return [seat.worker.pid for seat in self._seats]
+
+    @property
+    def outstanding(self) -> int:
+        """Results that have been ordered and not been taken."""
+        return len(self._expected)
+
+    def submit(self, order: p.Rollout) -> int:
+        """Order a rollout; its number, which replaces that of `order`. Nothing waits."""
+        self.open()
+        number, self._next_id = self._next_id, self._next_id + 1
+        self._waiting.append(order._replace(id=number))
+        self._expected.append(number)
+        return number
+
+    def next(self) -> p.Result | Lost:
+        """The result of the oldest order that has not been taken; waits for it.
+
+        Raises:
+            ConnectError: the game cannot be played any more.
+            ProtocolError: what it sent is not what the protocol says.
+            GameError: it is not deterministic.
+        """
+        wanted = self._expected[0]
+        self._hand_out()
+        while wanted not in self._done:
+            self._wait()
+            self._hand_out()
+        self._expected.popleft()
+        return self._done.pop(wanted)
+
+    def play(self, orders: Iterable[p.Rollout]) -> Iterator[p.Result | Lost]:
+        """The results of orders, in their order, with as many under way as the processes hold."""
+        for order in orders:
+            if self.outstanding >= self.size * self.queue:
+                yield self.next()
+            self.submit(order)
+        while self.outstanding:
+            yield self.next()
+
+    def settle(self) -> None:
+        """Forget all orders, and wait until no process is playing."""
+        self._waiting.clear()
+        self._expected.clear()
+        self._done.clear()
+        self._deserted.update(order.id for seat in self._seats for order in seat.orders)
+        while any(seat.orders for seat in self._seats):
+            self._wait()
+            self._waiting.clear()
+            self._done.clear()
+        self._deserted.clear()
+        self._blamed.clear()
+
+    def change(self, map_: str, variant: str, settings: dict[str, Any]) -> None:
+        """Go to another map or variant with the same processes (capability `maps`)."""
+        self.settle()
+        self.start = replace(self.start, map=map_, variant=variant, settings=settings)
+        for seat in self._seats:
+            seat.worker.start = self.start
+            assert seat.worker.hello is not None
+            seat.worker.send(p.json_frame(p.Kind.WELCOME, seat.worker.welcome(map_, variant, seat.worker.hello)))
+
+    def tell(self, frame: bytes) -> None:
+        """Send a frame to every process."""
+        for seat in self._seats:
+            seat.worker.send(frame)
+
+    def _same(self, hello: p.Hello) -> None:
+        """Refuse processes that are not the same game."""
+        known = self.hello
+        if known is None:
+            self.hello = hello
+        elif (known.game, known.metrics, known.max_decisions) != (hello.game, hello.metrics, hello.max_decisions):
+            raise ConnectError(
+                "two processes of the game are not the same game", place=Place(str(self.start.path)),
+                found=_described(hello), expected=_described(known),
+            )  # fmt: skip
+
+    def _hand_out(self) -> None:
+        """Give waiting orders to those who hold the fewest."""
+        if not self._waiting:
+            return
+        frames: dict[int, list[bytes]] = {}
+        while self._waiting:
+            i = min(range(len(self._seats)), key=lambda k: len(self._seats[k].orders))
+            seat = self._seats[i]
+            if len(seat.orders) >= self.queue:
+                break
+            order = self._waiting.popleft()
+            if not seat.orders:
+                seat.since = time.monotonic()
+            seat.orders.append(order)
+            frames.setdefault(i, []).append(p.encode_rollout(order))
+        for i, parts in frames.items():
+            seat = self._seats[i]
+            try:
+                seat.worker.send(b"".join(parts))
+            except ConnectError as e:
+                self._replace(seat, e, "crash")
+                continue
+            self._watch(seat)
+
+    def _watch(self, seat: _Seat) -> None:
+        """Wake up when more can be sent, as long as there is something to send."""
+        if seat.worker.unsent != seat.writing and self._selector is not None:
+            seat.writing = seat.worker.unsent
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if seat.writing else 0)
+            self._selector.modify(seat.worker, events, seat)
+
+    def _wait(self) -> None:
+        """Take in what comes within a moment; look after those that say nothing."""
+        assert self._selector is not None
+        ready = self._selector.select(_LOOK)
+        for key, events in ready:
+            seat: _Seat = key.data
+            if seat not in self._seats:
+                continue
+            try:
+                if events & selectors.EVENT_WRITE:
+                    seat.worker.flush()
+                    self._watch(seat)
+                frames = seat.worker.receive() if events & selectors.EVENT_READ else ()
+            except ProtocolError as e:
+                raise self._told(seat, e) from e
+            except ConnectError as e:
+                self._replace(seat, e, "crash")
+                continue
+            for kind, payload in frames:
+                self._take(seat, kind, payload)
+        now = time.monotonic()
+        if not ready or now - self._looked > _LOOK:
+            self._looked = now
+            self._late(now)
+
+    def _late(self, now: float) -> None:
+        limit = self.start.timeouts.rollout
+        for seat in list(self._seats):
+            if seat.orders and limit is not None and now - seat.since > limit:
+                failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start")
+                self._replace(seat, failure, "timeout")
+            elif seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
+                self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")
+
+    def _take(self, seat: _Seat, kind: int, payload: bytes) -> None:
+        if kind == p.Kind.RESULT:
+            try:
+                self._result(seat, p.decode_result(payload))
+            except ProtocolError as e:
+                raise self._told(seat, e) from e
+        elif kind == p.Kind.ERROR:
+            value = p.decode_json(kind, payload)
+            raise self._told(seat, ConnectError(f"the game reports an error: {value.get('message')}",
+                                                found=f"code {value.get('code')}"))  # fmt: skip
+        elif kind == p.Kind.BYE:
+            self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
+        elif kind != p.Kind.PING:
+            wrong = ProtocolError("a frame that only the driver sends", found=p.Kind(kind).name, expected="RESULT")
+            raise self._told(seat, wrong)
+
+    def _result(self, seat: _Seat, result: p.Result) -> None:
+        order = next((o for o in seat.orders if o.id == result.id), None)
+        if order is None:
+            self.dropped += 1
+            return
+        seat.orders.remove(order)
+        seat.since = time.monotonic()
+        if order.id in self._deserted:
+            return
+        self._check(order, result)
+        if result.status == p.ILLEGAL:
+            raise self._not_deterministic(order, result)
+        if result.status == p.EXCEPTION:
+            self._done[order.id] = Lost(order.id, self._find("exception", order, result.message or "no message"))
+        else:
+            self._done[order.id] = result
+
+    def _check(self, order: p.Rollout, result: p.Result) -> None:
+        """Refuse a result that is none of this order."""
+        columns = len(self.hello.metrics) if self.hello is not None and order.flags else 0
+        whole = result.status in (p.OK, p.TRUNCATED)
+        if result.columns != columns:
+            raise ProtocolError("RESULT has a wrong number of metrics", found=f"{result.columns}",
+                                expected=f"{columns}")  # fmt: skip
+        if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
+            raise ProtocolError("RESULT has rows not asked for, or lacks them", found=f"{result.rows} rows")
+        if whole and not result.trace.startswith(order.prefix):
+            raise ProtocolError(
+                "RESULT's trace does not begin with the prefix", found=str(p.unpack(result.trace))[:200],
+                expected=str(p.unpack(order.prefix))[:200],
+            )  # fmt: skip
+
+    def _not_deterministic(self, order: p.Rollout, result: p.Result) -> GameError:
+        asked, got = p.unpack(order.prefix), p.unpack(result.trace)
+        depth = len(got) - 1
+        if not 0 <= depth < len(asked):
+            return self._told_plain("RESULT says that the prefix is illegal, but not where")
+        game = self.hello.game[0] if self.hello is not None else "the game"
+        offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, for the game was over"
+        choices = " ".join(str(choice) for choice, _ in asked[:depth]) or "none"
+        return GameError(
+            f"{game} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and {offered} "
+            f"now, after the choices {choices} with game seed {order.game_seed}\n"
+            "  hint: all chance has to come from the game seed, and all state has to be new in each game"
+        )
+
+    def _told_plain(self, text: str) -> GameError:
+        return GameError(f"{self.start.path}: {text}")
+
+    def _told(self, seat: _Seat, error: ConnectError) -> ConnectError:
+        """An error with the game's name, the worker and the prefix that was being played."""
+        order = seat.orders[0] if seat.orders else None
+        played = "" if order is None else ", while playing the choices " + (
+            " ".join(str(choice) for choice, _ in p.unpack(order.prefix)) or "none")  # fmt: skip
+        game = self.hello.game[0] if self.hello is not None else "the game"
+        return type(error)(
+            f"{game}: {error.what}{played}", place=Place(f"{self.start.path}, worker {seat.worker.number}"),
+            found=error.found, expected=error.expected, hint=error.hint,
+        )  # fmt: skip
+
+    def _find(self, kind: str, order: p.Rollout, message: str) -> Finding:
+        found = Finding(kind, self.start.map, self.start.variant, order.game_seed, order.rollout_seed, order.mode,
+                        tuple(p.unpack(order.prefix)), message)  # fmt: skip
+        self.failures += 1
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(found)
+        return found
+
+    def _replace(self, seat: _Seat, failure: ConnectError, kind: str) -> None:
+        """Start a process anew in place of one that failed; its orders go back to the queue."""
+        if self._selector is not None:
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(seat.worker)
+        seat.worker.kill()
+        orders = list(seat.orders)
+        seat.orders.clear()
+        if orders and orders[0].id not in self._deserted:
+            first = orders[0]
+            self._blamed[first.id] = self._blamed.get(first.id, 0) + 1
+            if self._blamed[first.id] >= 2:
+                found = f"{failure.what}; {failure.found}"
+                self._done[first.id] = Lost(first.id, self._find(kind, first, found))
+                orders = orders[1:]
+        self._waiting.extendleft(o for o in reversed(orders) if o.id not in self._deserted)
+        self._allow(failure)
+        worker = Worker(self.start, seat.worker.number)
+        worker.launch()
+        try:
+            self._same(worker.connect())
+        except BaseException:
+            worker.kill()
+            raise
+        self.restarted += 1
+        seat.worker, seat.writing, seat.since = worker, False, time.monotonic()
+        assert self._selector is not None
+        self._selector.register(worker, selectors.EVENT_READ, seat)
+
+    def _allow(self, failure: ConnectError) -> None:
+        """Refuse to start a process again too often."""
+        now = time.monotonic()
+        recent = [t for t in self._restarts if now - t < 60.0]
+        if len(recent) >= self.restarts.a_minute or len(self._restarts) >= self.restarts.in_all:
+            seen = "".join(f"\n  finding: {finding}" for finding in self.findings[:5])
+            raise ConnectError(
+                f"the game fails too often: {failure.what}", place=failure.place, found=failure.found,
+                expected=f"at most {self.restarts.a_minute} restarts in 60 s and {self.restarts.in_all} in all",
+                hint=(failure.hint or "") + seen,
+            )  # fmt: skip
+        self._restarts.append(now)
+
+
+def _described(hello: p.Hello) -> str:
+    return f"{' '.join(hello.game)} with {', '.join(m.symbol for m in hello.metrics)}, {hello.max_decisions} decisions"
+

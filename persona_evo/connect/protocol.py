@@ -1,0 +1,435 @@
+"""The frames between the driver and a connected game, as `unity_support/PROTOCOL.md` has them: bytes in, values out.
+
+Nothing here reads or writes a socket, and nothing that came from outside gets past `decode_*` unchecked: whatever is
+not as written there raises ProtocolError with what was found and what was expected.
+
+Prefixes and traces are kept as the bytes that travel, pairs of choice and count in four bytes each, because a search
+compares, cuts and sends them far more often than it looks into them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import re
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from persona_evo.errors import ProtocolError
+
+MAGIC = "persona-evo"
+VERSION = (1, 0)
+MOST_PAYLOAD = 16 * 2**20
+MOST_HELLO = 4096
+MOST_PING = 64
+MOST_MESSAGE = 4096
+MOST_CHOICES = 0xFFFE
+MOST_DECISIONS = 1_000_000
+PAIR = 4
+"""Bytes of a choice with its count."""
+
+_HEAD = struct.Struct("<IB")
+_ROLLOUT = struct.Struct("<QQQBBI")
+_RESULT = struct.Struct("<QBdI")
+_SHAPE = struct.Struct("<IH")
+_TAIL = struct.Struct("<QI")
+_SYMBOL = re.compile("[A-Za-z_][A-Za-z_0-9]*")
+LIBRARY = "persona-evo-python 1.0"
+
+
+class Kind(IntEnum):
+    """Types of frames."""
+
+    HELLO = 1
+    WELCOME = 2
+    ROLLOUT = 3
+    RESULT = 4
+    POLICY = 5
+    DECIDE = 6
+    CHOICE = 7
+    PING = 8
+    ERROR = 9
+    BYE = 10
+
+
+JSON = frozenset({Kind.HELLO, Kind.WELCOME, Kind.POLICY, Kind.DECIDE, Kind.CHOICE, Kind.ERROR})
+"""Frames whose payload is a JSON object."""
+
+NO_METRICS, FINAL_METRICS, ALL_METRICS = 0, 1, 2
+"""flags of ROLLOUT."""
+
+UNIFORM, WEIGHTS, POLICY, ASK = 0, 1, 2, 3
+"""mode of ROLLOUT."""
+
+OK, TRUNCATED, ILLEGAL, EXCEPTION = 0, 1, 2, 3
+"""status of RESULT."""
+
+
+class MetricInfo(NamedTuple):
+    """A metric as HELLO names it. low, high: None where there is no bound."""
+
+    name: str
+    symbol: str
+    low: float | None = None
+    high: float | None = None
+
+
+class Hello(NamedTuple):
+    """What a game says of itself. game: name and version."""
+
+    library: str
+    game: tuple[str, str]
+    nonce: str
+    capabilities: tuple[str, ...]
+    metrics: tuple[MetricInfo, ...]
+    max_decisions: int
+    protocol: tuple[int, int] = VERSION
+
+
+class Rollout(NamedTuple):
+    """One order to play: from the start along `prefix`, and on to the end. policy: an id of a POLICY, mode 2 only."""
+
+    id: int
+    game_seed: int
+    rollout_seed: int
+    flags: int = ALL_METRICS
+    mode: int = UNIFORM
+    policy: int = 0
+    prefix: bytes = b""
+
+
+class Result(NamedTuple):
+    """How it ended.
+
+    trace: pairs of choice and count. rows, columns: of `metrics`, float32 little-endian, a row before each choice.
+    final: the same at the end. hash: tells end states apart. microseconds: what it took in the game.
+    """
+
+    id: int
+    status: int
+    score: float
+    trace: bytes
+    rows: int
+    columns: int
+    metrics: bytes
+    final: bytes
+    hash: int
+    microseconds: int
+    message: str = ""
+
+    @property
+    def decisions(self) -> int:
+        """Pairs of the trace."""
+        return len(self.trace) // PAIR
+
+    def row(self, i: int) -> tuple[float, ...]:
+        """The metrics before choice i."""
+        size = 4 * self.columns
+        return struct.unpack(f"<{self.columns}f", self.metrics[i * size : (i + 1) * size])
+
+    def last(self) -> tuple[float, ...]:
+        """The metrics of the end."""
+        return struct.unpack(f"<{self.columns}f", self.final)
+
+
+def pack(pairs: Iterable[tuple[int, int]]) -> bytes:
+    """Pairs of choice and count as they travel.
+
+    Raises:
+        ProtocolError: a pair that no game has.
+    """
+    flat = [n for pair in pairs for n in pair]
+    try:
+        data = struct.pack(f"<{len(flat)}H", *flat)
+    except struct.error as e:
+        raise ProtocolError("no pairs of choice and count", found=str(flat[:20])) from e
+    check_pairs(data, "a prefix")
+    return data
+
+
+def unpack(data: bytes) -> list[tuple[int, int]]:
+    """The inverse of `pack`."""
+    flat = struct.unpack(f"<{len(data) // 2}H", data)
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
+    """Refuse pairs whose choice is not below their count, or whose count is no number of choices.
+
+    last_is_free: the last pair tells of a choice that does not fit (status 2).
+    """
+    if len(data) % PAIR:
+        raise ProtocolError(f"{what} is no row of pairs", found=f"{len(data)} bytes", expected="a multiple of 4")
+    flat = struct.unpack(f"<{len(data) // 2}H", data)
+    choices, counts = flat[::2], flat[1::2]
+    known = len(choices) - last_is_free
+    if not last_is_free and all(map(operator.lt, choices, counts)) and max(counts, default=1) <= MOST_CHOICES:
+        return
+    for i in range(known):
+        if not choices[i] < counts[i] <= MOST_CHOICES:
+            raise ProtocolError(
+                f"{what} holds an impossible choice", found=f"choice {choices[i]} of {counts[i]} at decision {i}",
+                expected=f"a choice below its count, a count from 1 to {MOST_CHOICES}",
+            )  # fmt: skip
+
+
+def frame(kind: int, payload: bytes = b"") -> bytes:
+    """A whole frame.
+
+    Raises:
+        ProtocolError: the payload is too large.
+    """
+    if len(payload) > MOST_PAYLOAD:
+        raise ProtocolError("a frame is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_PAYLOAD}")
+    return _HEAD.pack(len(payload), kind) + payload
+
+
+def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
+    """A frame that carries a JSON object."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return frame(kind, text.encode("utf-8"))
+    except ValueError as e:
+        raise ProtocolError(f"{kind.name} holds what JSON cannot say: {e}") from e
+
+
+class Frames:
+    """Takes bytes as they come and gives whole frames.
+
+    most: largest payload that is let in; a driver raises it once the game is known.
+    """
+
+    def __init__(self, most: int = MOST_PAYLOAD) -> None:
+        self.most = most
+        self._held = b""
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of a frame that is not whole yet."""
+        return len(self._held)
+
+    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
+        """The frames that these bytes complete: (type, payload).
+
+        Raises:
+            ProtocolError: a length or a type that does not occur. It is raised at the frame's head, before anything of
+                its payload is kept.
+        """
+        held = self._held + data if self._held else data
+        found: list[tuple[int, bytes]] = []
+        at, end = 0, len(held)
+        while end - at >= 5:
+            size, kind = _HEAD.unpack_from(held, at)
+            if size > self.most:
+                raise ProtocolError("a frame is too large", found=f"{size} bytes", expected=f"at most {self.most}")
+            if not Kind.HELLO <= kind <= Kind.BYE:
+                raise ProtocolError("a frame of an unknown type", found=str(kind), expected="1 to 10")
+            if end - at - 5 < size:
+                break
+            found.append((kind, held[at + 5 : at + 5 + size]))
+            at += 5 + size
+        self._held = held[at:] if at else held
+        return found
+
+
+def encode_rollout(r: Rollout) -> bytes:
+    """ROLLOUT as a whole frame."""
+    head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
+    return _HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
+
+
+def decode_rollout(payload: bytes) -> Rollout:
+    """ROLLOUT's payload.
+
+    Raises:
+        ProtocolError: it is not as written.
+    """
+    if len(payload) < _ROLLOUT.size:
+        raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
+    id_, game_seed, rollout_seed, flags, mode, policy = _ROLLOUT.unpack_from(payload)
+    if flags > ALL_METRICS or mode > ASK:
+        raise ProtocolError(
+            "ROLLOUT asks for what there is not", found=f"flags {flags}, mode {mode}", expected="flags to 2, mode to 3"
+        )
+    prefix = payload[_ROLLOUT.size :]
+    check_pairs(prefix, "a prefix")
+    return Rollout(id_, game_seed, rollout_seed, flags, mode, policy, prefix)
+
+
+def encode_result(r: Result) -> bytes:
+    """RESULT as a whole frame.
+
+    Raises:
+        ProtocolError: it is too large.
+    """
+    message = r.message.encode("utf-8", "replace")[:MOST_MESSAGE].decode("utf-8", "ignore").encode()
+    return frame(
+        Kind.RESULT,
+        b"".join((
+            _RESULT.pack(r.id, r.status, r.score, r.decisions), r.trace, _SHAPE.pack(r.rows, r.columns), r.metrics,
+            r.final, _TAIL.pack(r.hash, r.microseconds), message,
+        )),
+    )  # fmt: skip
+
+
+def decode_result(payload: bytes) -> Result:
+    """RESULT's payload, checked as far as it can be without the ROLLOUT it answers.
+
+    Raises:
+        ProtocolError: it is not as written, or its score is no finite number.
+    """
+    size = len(payload)
+    try:
+        id_, status, score, n = _RESULT.unpack_from(payload)
+        at = _RESULT.size + PAIR * n
+        rows, columns = _SHAPE.unpack_from(payload, at)
+        before = at + _SHAPE.size
+        final = before + 4 * rows * columns
+        end = final + 4 * columns
+        hash_, microseconds = _TAIL.unpack_from(payload, end)
+    except struct.error as e:
+        raise ProtocolError("RESULT is cut short", found=f"{size} bytes") from e
+    if status > EXCEPTION:
+        raise ProtocolError("RESULT has an unknown status", found=str(status), expected="0 to 3")
+    if not math.isfinite(score):
+        raise ProtocolError("a score is no number", found=str(score), expected="a finite number")
+    if rows not in (0, n):
+        raise ProtocolError("RESULT has a wrong number of rows", found=str(rows), expected=f"0 or {n}")
+    tail = end + _TAIL.size
+    if size - tail > MOST_MESSAGE:
+        raise ProtocolError("RESULT's message is too long", found=f"{size - tail} bytes", expected=f"{MOST_MESSAGE}")
+    message = ""
+    if size > tail:
+        try:
+            message = payload[tail:].decode("utf-8")
+        except UnicodeDecodeError as e:
+            raise ProtocolError("RESULT's message is not UTF-8", found=repr(payload[tail : tail + 40])) from e
+    if columns and not math.isfinite(sum(struct.unpack_from(f"<{(rows + 1) * columns}f", payload, before))):
+        raise ProtocolError("RESULT holds a metric that is no number", expected="finite numbers")
+    trace = payload[_RESULT.size : at]
+    check_pairs(trace, "a trace", last_is_free=status == ILLEGAL and n > 0)
+    return Result(
+        id_, status, score, trace, rows, columns, payload[before:final], payload[final:end], hash_, microseconds,
+        message,
+    )  # fmt: skip
+
+
+def decode_json(kind: int, payload: bytes) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        ProtocolError: it is none.
+    """
+    name = Kind(kind).name
+    try:
+        value = json.loads(payload.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as e:
+        raise ProtocolError(f"{name} is not JSON: {str(e)[:100]}", found=repr(payload[:40])) from e
+    if not isinstance(value, dict):
+        raise ProtocolError(f"{name} is no JSON object", found=repr(payload[:40]))
+    return value
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def encode_hello(hello: Hello) -> bytes:
+    """HELLO as a whole frame."""
+    return json_frame(Kind.HELLO, {
+        "magic": MAGIC, "protocol": list(hello.protocol), "library": hello.library,
+        "game": {"name": hello.game[0], "version": hello.game[1]}, "nonce": hello.nonce,
+        "capabilities": list(hello.capabilities), "metrics": [m._asdict() for m in hello.metrics],
+        "max_decisions": hello.max_decisions,
+    })  # fmt: skip
+
+
+def decode_hello(payload: bytes) -> Hello:
+    """HELLO's payload. Its protocol may be another version: see `versions_agree`.
+
+    Raises:
+        ProtocolError: it is not as written.
+    """
+    if len(payload) > MOST_HELLO:
+        raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
+    value = decode_json(Kind.HELLO, payload)
+    if value.get("magic") != MAGIC:
+        raise ProtocolError("this is no game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
+    protocol = value.get("protocol")
+    if not (isinstance(protocol, list) and len(protocol) == 2 and all(_whole(n, 0, 10**6) for n in protocol)):
+        raise _bad("protocol", protocol, "[1, 0]")
+    if protocol[0] != VERSION[0]:
+        nonce = value.get("nonce")
+        said = str(value.get("library", "")), "", nonce if isinstance(nonce, str) else ""
+        return Hello(said[0], ("", ""), said[2], (), (), 1, (protocol[0], protocol[1]))
+    game = value.get("game")
+    if not isinstance(game, dict) or not all(isinstance(game.get(k), str) for k in ("name", "version")):
+        raise _bad("game", game, "an object with name and version")
+    if not game["name"].strip() or len(game["name"]) > 200 or len(game["version"]) > 200:
+        raise _bad("game", game, "a name and a version of at most 200 characters")
+    nonce, library = value.get("nonce"), value.get("library", "")
+    if not isinstance(nonce, str) or not isinstance(library, str):
+        raise _bad("library", library, "texts for nonce and library")
+    capabilities = value.get("capabilities", [])
+    if not isinstance(capabilities, list) or not all(isinstance(c, str) for c in capabilities):
+        raise _bad("capabilities", capabilities, "a list of texts")
+    most = value.get("max_decisions")
+    if not _whole(most, 1, MOST_DECISIONS):
+        raise _bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
+    return Hello(library, (game["name"], game["version"]), nonce, tuple(capabilities), _metrics(value.get("metrics")),
+                 int(most), (protocol[0], protocol[1]))  # type: ignore[arg-type]
+
+
+def _metrics(value: Any) -> tuple[MetricInfo, ...]:
+    if not isinstance(value, list):
+        raise _bad("metrics", value, "a list")
+    found: list[MetricInfo] = []
+    for m in value:
+        symbol = m.get("symbol") if isinstance(m, dict) else None
+        if not isinstance(symbol, str) or not _SYMBOL.fullmatch(symbol):
+            raise _bad("metrics", m, "objects with a symbol of letters, digits and _")
+        if symbol in (other.symbol for other in found):
+            raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
+        name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
+        if not isinstance(name, str) or not all(b is None or _number(b) for b in (low, high)):
+            raise _bad("metrics", m, "a text as name, numbers or null as low and high")
+        if low is not None and high is not None and low > high:
+            raise _bad("metrics", m, "low <= high")
+        found.append(MetricInfo(name, symbol, low, high))
+    return tuple(found)
+
+
+def _whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value) <= 1e308
+
+
+def _bad(key: str, value: Any, expected: str) -> ProtocolError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 100 else shown[:100] + "..."
+    return ProtocolError(f"HELLO's {key!r} is not as it should be", found=shown, expected=expected)
+
+
+def versions_agree(theirs: Sequence[int]) -> str:
+    """"" where the other side's protocol can be spoken, else a sentence with both versions and what to update."""
+    if theirs[0] == VERSION[0]:
+        return ""
+    old, ours, other = theirs[0] < VERSION[0], ".".join(map(str, VERSION)), ".".join(map(str, theirs))
+    update = "update the library in the game" if old else "update the driver, persona-evo"
+    return f"the driver speaks protocol {ours}, the game protocol {other}: {update}"
+
+
+def hash_of(trace: bytes, final: bytes) -> int:
+    """The state hash of a game that reports none: FNV-1a, 64 bit, over trace and final metrics."""
+    h = 0xCBF29CE484222325
+    for byte in trace + final:
+        h = ((h ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return h

@@ -1,0 +1,187 @@
+"""The processes of a connected game, whichever level is played, and what is known of its states.
+
+A game with the capability `maps` goes from level to level in the same processes. Of others there are processes for each
+map and variant, of which those used last are kept.
+
+A state of a connected game is the choices that lead to it. What the game said of a state (how many choices there are,
+the metrics) is remembered; what it did not say yet is asked for with a rollout from there.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import NamedTuple
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.pool import Finding, Lost, Pool
+from persona_evo.connect.worker import Start
+from persona_evo.errors import ConnectError, GameError, SettingsError
+
+KEPT = 3
+"""Maps and variants whose processes are kept, of a game that cannot change them."""
+
+MOST_SEEN = 200_000
+"""States that are remembered."""
+
+FINDINGS = "findings.jsonl"
+"""The file of findings, in the folder of logs: one JSON object a line."""
+
+
+class Seen(NamedTuple):
+    """A state: how many choices it has (0 where the game is over), its metrics, and the score if it is over."""
+
+    choices: int
+    metrics: tuple[float, ...]
+    score: float = 0.0
+
+
+class Session:
+    """A connected game that is being played.
+
+    Args:
+        about: its description.
+        screen: whether somebody wants to see the game.
+    """
+
+    def __init__(self, about: Description, screen: bool = False) -> None:
+        self.about, self.screen = about, screen
+        self.mode = p.WEIGHTS if about.rollout == "weights" else p.UNIFORM
+        self._pools: OrderedDict[tuple[str, str], Pool] = OrderedDict()
+        self._folder: Path | None = None
+        self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
+        self._untold: list[Finding] = []
+        self._hello: p.Hello | None = None
+
+    def hello(self) -> p.Hello:
+        """What the game says of itself; it is started for that if it has not been."""
+        if self._hello is None:
+            self.pool(LevelName())
+        assert self._hello is not None
+        return self._hello
+
+    def pool(self, level: LevelName) -> Pool:
+        """Processes that play a level's map and variant.
+
+        Raises:
+            ConnectError: the game does not start.
+        """
+        key = level.map, level.variant
+        if key in self._pools:
+            self._pools.move_to_end(key)
+            return self._pools[key]
+        if self._hello is not None and "maps" in self._hello.capabilities and self._pools:
+            before, pool = next(iter(self._pools.items()))
+            pool.change(*key, self.about.settings_for(level.variant))
+            del self._pools[before]
+        else:
+            while len(self._pools) >= KEPT:
+                self._pools.popitem(last=False)[1].close()
+            pool = self._new(level)
+        self._pools[key] = pool
+        return pool
+
+    def close(self) -> None:
+        """End all processes; they are started again when they are needed."""
+        while self._pools:
+            self._collect(self._pools.popitem()[1]).close()
+        if self._folder is not None and not (self._folder / FINDINGS).exists():
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def findings(self) -> list[str]:
+        """What made the game fail since the last call."""
+        for pool in self._pools.values():
+            self._collect(pool)
+        told, self._untold = self._untold, []
+        return [f"{finding} (kept in {self._logs() / FINDINGS})" for finding in told]
+
+    def settle(self, pool: Pool) -> None:
+        """After a search: write down what it found wrong."""
+        self._collect(pool)
+
+    def seen(self, level: LevelName, choices: tuple[int, ...]) -> Seen:
+        """What the game says of a state; it is asked if it has not been.
+
+        Raises:
+            GameError: the choices are none that the game offers.
+        """
+        while (level, choices) not in self._seen:
+            known = next(k for k in range(len(choices), -1, -1) if k == 0 or (level, choices[: k - 1]) in self._seen)
+            pairs = []
+            for i in range(known):
+                count = self._seen[level, choices[:i]].choices
+                if choices[i] >= count:
+                    raise GameError(f"{level}: choice {choices[i]} of {count} after the choices {choices[:i]}")
+                pairs.append((choices[i], count))
+            self.learn(level, self.play(level, p.pack(pairs)))
+        return self._seen[level, choices]
+
+    def play(self, level: LevelName, prefix: bytes, seed: int = 0) -> p.Result:
+        """One rollout.
+
+        Raises:
+            ConnectError, GameError: the game fails.
+        """
+        pool = self.pool(level)
+        pool.submit(p.Rollout(0, level.seed, seed, p.ALL_METRICS, self.mode, 0, prefix))
+        result = pool.next()
+        if isinstance(result, Lost):
+            raise ConnectError("the game fails", found=str(result.finding))
+        return result
+
+    def learn(self, level: LevelName, result: p.Result) -> None:
+        """Remember all states of a rollout."""
+        if len(self._seen) > MOST_SEEN:
+            self._seen.clear()
+        pairs = p.unpack(result.trace)
+        choices = tuple(choice for choice, _ in pairs)
+        for i, (_, count) in enumerate(pairs):
+            self._seen[level, choices[:i]] = Seen(count, result.row(i))
+        self._seen[level, choices] = Seen(0, result.last(), result.score)
+
+    def _new(self, level: LevelName) -> Pool:
+        about = self.about
+        used = {pool.first for pool in self._pools.values()}
+        first = next(n for n in range(0, (KEPT + 1) * about.workers, about.workers) if n not in used)
+        start = Start(
+            about.game, self._logs(), about.arguments, about.settings_for(level.variant), level.variant, level.map,
+            about.timeouts, about.port, self.screen,
+        )  # fmt: skip
+        queue = -(-about.slots // about.workers)
+        pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
+        hello = pool.open()
+        if self._hello is not None and hello.metrics != self._hello.metrics:
+            pool.close()
+            raise ConnectError(
+                f"the game reports other metrics in {level}", found=", ".join(m.symbol for m in hello.metrics),
+                expected=", ".join(m.symbol for m in self._hello.metrics),
+            )  # fmt: skip
+        if level.seed and "seed" not in hello.capabilities:
+            pool.close()
+            raise SettingsError("the game does not take seeds", found=str(level), expected=f"the level without "
+                                f"@{level.seed}", hint="it does not name the capability `seed`")  # fmt: skip
+        self._hello = hello
+        return pool
+
+    def _logs(self) -> Path:
+        if self.about.logs is not None:
+            return self.about.logs
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix=f"persona-evo-{self.about.name}-"))
+        return self._folder
+
+    def _collect(self, pool: Pool) -> Pool:
+        """Take over a pool's findings and write them down."""
+        new, pool.findings = pool.findings, []
+        self._untold += new
+        if new:
+            file = self._logs() / FINDINGS
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("a", encoding="utf-8") as out:
+                out.writelines(json.dumps(f.__dict__, ensure_ascii=False) + "\n" for f in new)
+        return pool

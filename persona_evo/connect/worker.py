@@ -1,0 +1,442 @@
+"""One game process: started, greeted, spoken to, and ended with everything that it started.
+
+The driver listens on a port of its own for each process before it starts that. Whoever connects has to send the nonce
+back that the process found in its environment; it is compared in constant time, used once and written nowhere. The
+process is the leader of its own group, so that a Ctrl-C on the terminal does not reach it, and so that it can be ended
+together with its children.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hmac
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from persona_evo.connect import launch
+from persona_evo.connect import protocol as p
+from persona_evo.errors import ConnectError, Place, ProtocolError
+
+_CHUNK = 1 << 18
+_POLL = 0.02
+_GRACE = 1.0
+"""Seconds that a process has to quit after BYE, and again after it was told to terminate."""
+
+_TAIL = 2000
+"""Characters of a log that a message shows at most."""
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds, None for no limit. connect: from the start to a connection. handshake: from there to HELLO. rollout."""
+
+    connect: float | None = 60.0
+    handshake: float | None = 5.0
+    rollout: float | None = 30.0
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a game is started.
+
+    path, arguments: see `launch`. logs: folder of log files. port: 0 for one of the system's choice, else that of
+    worker 0, others follow. screen: whether somebody wants to see the game. environment: variables beside the driver's.
+    """
+
+    path: Path
+    logs: Path
+    arguments: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = ""
+    map: str = ""
+    timeouts: Timeouts = Timeouts()
+    port: int = 0
+    screen: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+_alive: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+class Worker:
+    """A game process and the connection to it.
+
+    Args:
+        start: how it is started.
+        number: from 0; in the game's environment and the log file's name.
+    """
+
+    def __init__(self, start: Start, number: int) -> None:
+        self.start, self.number = start, number
+        self.log = start.logs / f"worker-{number}.log"
+        self.hello: p.Hello | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._listener: socket.socket | None = None
+        self._socket: socket.socket | None = None
+        self._log: IO[bytes] | None = None
+        self._nonce = ""
+        self._frames = p.Frames(p.MOST_HELLO)
+        self._out = b""
+        self._log_from = 0
+
+    def launch(self) -> None:
+        """Listen, then start the process.
+
+        Raises:
+            ConnectError: the port is taken, or the program cannot be started.
+        """
+        words = launch.command(
+            self.start.path, self.start.arguments, log=self.log, screen=self.start.screen
+        )  # before the port is taken
+        self._nonce = secrets.token_hex(32)
+        _alive.add(self)
+        try:
+            self._listener = self._listen()
+            self._open_log()
+            self._process = subprocess.Popen(
+                words, env=self._environment(), stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT,
+                **_own_group(),
+            )  # fmt: skip
+        except OSError as e:
+            self.kill()
+            raise ConnectError(
+                f"the game cannot be started: {e.strerror or e}", place=Place(str(self.start.path)), found=words[0]
+            ) from e
+        except BaseException:
+            self.kill()
+            raise
+
+    def connect(self) -> p.Hello:
+        """Wait for the game to connect, and greet it.
+
+        Raises:
+            ConnectError: it ended, does not connect, does not say HELLO, or speaks another version; with the stage, how
+                the process ended, and the end of its log.
+        """
+        end = _after(self.start.timeouts.connect)
+        refused: ConnectError | None = None
+        try:
+            while True:
+                connection = self._accept(end, refused)
+                try:
+                    return self._greet(connection)
+                except _Stranger as e:
+                    refused = e
+                except ConnectError as e:
+                    refused = e
+                    end = min(end, time.monotonic() + _GRACE)
+                connection.close()
+        except BaseException:
+            self.kill()
+            raise
+
+    def send(self, data: bytes) -> None:
+        """Send what can be sent at once; `flush` sends the rest."""
+        self._out = self._out + data if self._out else data
+        self.flush()
+
+    def flush(self) -> None:
+        """Send more of what waits.
+
+        Raises:
+            ConnectError: the connection is gone.
+        """
+        assert self._socket is not None
+        try:
+            while self._out:
+                self._out = self._out[self._socket.send(self._out) :]
+        except BlockingIOError:
+            return
+        except OSError as e:
+            raise self.failure("the connection broke", "while an order was sent") from e
+
+    @property
+    def unsent(self) -> bool:
+        """Whether something waits to be sent."""
+        return bool(self._out)
+
+    def receive(self) -> list[tuple[int, bytes]]:
+        """The frames that have come; none where there is nothing to read.
+
+        Raises:
+            ProtocolError: what came is no frame.
+            ConnectError: the connection is gone.
+        """
+        assert self._socket is not None
+        try:
+            data = self._socket.recv(_CHUNK)
+        except BlockingIOError:
+            return []
+        except OSError as e:
+            raise self.failure("the connection broke", "while a result was read") from e
+        if not data:
+            half = f", {self._frames.waiting} bytes into a frame" if self._frames.waiting else ""
+            raise self.failure("the game ended the connection", "during a rollout" + half)
+        return self._frames.feed(data)
+
+    def fileno(self) -> int:
+        """Of the connection, for `select`."""
+        assert self._socket is not None
+        return self._socket.fileno()
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the process; None while it runs, negative for the signal that ended it."""
+        code = self._process.poll() if self._process is not None else None
+        if code is not None:
+            self._signal_group(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        return code
+
+    @property
+    def pid(self) -> int:
+        """Of the process, 0 if there is none."""
+        return self._process.pid if self._process is not None else 0
+
+    def failure(self, what: str, stage: str) -> ConnectError:
+        """An error with how the process ended, if it did, and the end of its log."""
+        end = time.monotonic() + 0.2
+        while (code := self.exit_code) is None and time.monotonic() < end and what.startswith("the "):
+            time.sleep(_POLL / 2)
+        state = "it still runs" if code is None else _ended(code)
+        return ConnectError(
+            f"{what} {stage}", place=Place(f"{self.start.path}, worker {self.number}"), found=state,
+            hint=self._log_end(),
+        )  # fmt: skip
+
+    def say_bye(self) -> None:
+        """Ask the game to quit."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.send(p.frame(p.Kind.BYE))
+                self._socket.shutdown(socket.SHUT_WR)
+
+    def terminate(self) -> None:
+        """Tell the process group to end."""
+        self._signal_group(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the process group and everything that belongs to the worker, at once."""
+        for stream in (self._socket, self._listener, self._log):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        self._socket = self._listener = self._log = None
+        if self._process is not None:
+            self._signal_group(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+            if os.name == "nt":
+                self._process.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(5)
+            if self._process.returncode is not None:
+                self._process = None
+        _alive.discard(self)
+
+    def _listen(self) -> socket.socket:
+        port = self.start.port + self.number if self.start.port else 0
+        listener = socket.socket()
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen(4)
+        except (OSError, OverflowError) as e:
+            listener.close()
+            raise ConnectError(
+                "the port for the game is taken", found=f"127.0.0.1:{port}: {e}", expected="a free port",
+                hint="leave `port` out, and the system chooses a free one",
+            ) from e  # fmt: skip
+        return listener
+
+    def _open_log(self) -> None:
+        """Unity players write the log themselves; what they print goes to a file beside it."""
+        file = self.log
+        if launch.is_unity(launch.find(self.start.path)):
+            file = file.with_suffix(".out")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._log_from = self.log.stat().st_size if self.log.exists() else 0
+            self._log = file.open("ab")
+        except OSError as e:
+            raise ConnectError("the game's log cannot be written", place=Place(str(file)), found=str(e)) from e
+
+    def _environment(self) -> dict[str, str]:
+        assert self._listener is not None
+        address, port = self._listener.getsockname()
+        settings = json.dumps(self._settings(), ensure_ascii=False)
+        own = {
+            "PE_ADDR": address, "PE_PORT": str(port), "PE_NONCE": self._nonce, "PE_SETTINGS": settings,
+            "PE_WORKER": str(self.number), "MC_ADDR": address, "MC_PORT": str(port), "MC_NONCE": self._nonce,
+            "MC_EXP_SETTINGS": settings,
+        }  # fmt: skip
+        return {**os.environ, **self.start.environment, **own}
+
+    def _settings(self) -> dict[str, Any]:
+        given = {k: v for k, v in (("variant", self.start.variant), ("map", self.start.map)) if v}
+        return {**self.start.settings, **given}
+
+    def _accept(self, end: float, refused: ConnectError | None) -> socket.socket:
+        assert self._listener is not None
+        while True:
+            if select.select([self._listener], [], [], _POLL)[0]:
+                connection, _ = self._listener.accept()
+                return connection
+            if self.exit_code is not None:
+                raise self._because(refused, self.failure("the game ended", "before it connected"))
+            if time.monotonic() > end:
+                limit = f"within {self.start.timeouts.connect:g} s" if self.start.timeouts.connect else ""
+                raise self._because(refused, self.failure(f"no game connected {limit}", "after its start"))
+
+    def _because(self, refused: ConnectError | None, otherwise: ConnectError) -> ConnectError:
+        """What was wrong with those who did connect, if any did."""
+        return otherwise if refused is None else refused
+
+    def _greet(self, connection: socket.socket) -> p.Hello:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._frames = p.Frames(p.MOST_HELLO)
+        hello = p.decode_hello(self._first(connection))
+        if not hmac.compare_digest(hello.nonce.encode(), self._nonce.encode()) or not self._nonce:
+            self._refuse(connection, "nonce", "the nonce is not that of this game's environment")
+            raise _Stranger(
+                "somebody connected with a wrong nonce", place=Place(f"{self.start.path}, worker {self.number}"),
+                expected="the text of PE_NONCE", hint="connections without it are closed",
+            )  # fmt: skip
+        wrong = p.versions_agree(hello.protocol)
+        if wrong:
+            self._refuse(connection, "version", wrong)
+            raise ConnectError(wrong, place=Place(str(self.start.path)), found=hello.library or "no library named")
+        self._nonce = ""
+        connection.sendall(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))
+        connection.setblocking(False)
+        rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
+        self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
+        self._socket, self.hello = connection, hello._replace(nonce="")
+        assert self._listener is not None
+        self._listener.close()
+        self._listener = None
+        return self.hello
+
+    def welcome(self, map_: str, variant: str, hello: p.Hello) -> dict[str, Any]:
+        """What WELCOME says."""
+        limits = self.start.timeouts
+        return {
+            "protocol": list(p.VERSION), "settings": self._settings(), "variant": variant, "map": map_,
+            "capabilities": [c for c in hello.capabilities if c in KNOWN],
+            "timeouts": {"connect": limits.connect, "handshake": limits.handshake, "rollout": limits.rollout},
+        }  # fmt: skip
+
+    def _first(self, connection: socket.socket) -> bytes:
+        """The payload of HELLO.
+
+        Raises:
+            ConnectError: it did not come in time, or something else came.
+        """
+        end = _after(self.start.timeouts.handshake)
+        connection.setblocking(False)
+        while True:
+            ready = select.select([connection], [], [], _POLL)[0]
+            try:
+                data = connection.recv(p.MOST_HELLO) if ready else None
+            except OSError as e:
+                raise self.failure("the connection broke", "before HELLO") from e
+            if data == b"":
+                raise self.failure("the game ended the connection", "before HELLO")
+            try:
+                found = self._frames.feed(data) if data else []
+                if found and found[0][0] != p.Kind.HELLO:
+                    raise ProtocolError("the first frame", found=p.Kind(found[0][0]).name, expected="HELLO")
+            except ProtocolError as e:
+                self._refuse(connection, e.code, str(e))
+                raise ProtocolError(
+                    f"{e.what} (before HELLO)", place=Place(f"{self.start.path}, worker {self.number}"), found=e.found,
+                    expected=e.expected, hint=self._log_end(),
+                ) from e  # fmt: skip
+            if found:
+                return found[0][1]
+            if time.monotonic() > end:
+                raise self.failure(f"the game did not say HELLO within {self.start.timeouts.handshake:g} s",
+                                   "after it connected")
+
+    def _refuse(self, connection: socket.socket, code: str, message: str) -> None:
+        value = {"code": code, "message": message, "fatal": True}
+        with contextlib.suppress(OSError):
+            connection.send(p.json_frame(p.Kind.ERROR, value))
+
+    def _signal_group(self, number: int) -> None:
+        if self._process is None:
+            return
+        with contextlib.suppress(OSError):
+            if os.name == "nt":
+                self._process.terminate()
+            else:
+                os.killpg(self._process.pid, number)
+
+    def _log_end(self) -> str:
+        """The end of what this process has logged."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(self._log_from, self.log.stat().st_size - 4 * _TAIL))
+                text = file.read().decode("utf-8", "replace").strip()
+        except OSError:
+            text = ""
+        if not text:
+            return f"its log is empty: {self.log}"
+        return f"the end of its log, {self.log}:\n    " + "\n    ".join(text[-_TAIL:].splitlines()[-12:])
+
+
+class _Stranger(ConnectError):
+    """Somebody who does not know the nonce."""
+
+
+KNOWN = ("seed", "weights", "lookahead", "hash", "maps")
+"""Capabilities that the driver makes use of."""
+
+
+def close_all(workers: Iterable[Worker]) -> None:
+    """End games: BYE, wait, terminate their groups, kill them. Nothing that they started is left behind."""
+    rest: Sequence[Worker] = list(workers)
+    try:
+        for act in (Worker.say_bye, Worker.terminate):
+            for worker in rest:
+                act(worker)
+            end = time.monotonic() + _GRACE
+            while any(w.exit_code is None and w.pid for w in rest) and time.monotonic() < end:
+                time.sleep(_POLL / 4)
+            if all(w.exit_code is not None or not w.pid for w in rest):
+                break
+    finally:
+        for worker in rest:
+            worker.kill()
+
+
+@atexit.register
+def _close_the_rest() -> None:
+    close_all(list(_alive))
+
+
+def _own_group() -> dict[str, Any]:
+    if os.name == "nt":
+        return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    return {"start_new_session": True}
+
+
+def _after(seconds: float | None) -> float:
+    return float("inf") if seconds is None else time.monotonic() + seconds
+
+
+def _ended(code: int) -> str:
+    if code >= 0:
+        return f"the process ended with exit code {code}"
+    try:
+        return f"the process was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"the process was ended by signal {-code}"

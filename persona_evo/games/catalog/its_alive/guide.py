@@ -1,0 +1,39 @@
+"""It's Alive! for those who make levels: the format in words, a level to start from, and how moves are written."""
+
+from __future__ import annotations
+
+from persona_evo.games.catalog.its_alive import layout
+
+__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
+
+LEGEND = f"""\
+A level of It's Alive! is a text file of settings, one a line; # begins a comment.
+
+  seed = N      what the sequence of pieces is shuffled from (needed)
+  field = W     {", ".join(layout.FIELDS)}: columns x rows
+  design = W    {", ".join(layout.DESIGNS)}: when pieces join and monsters live
+  player = W    {", ".join(layout.PLAYERS)}: when monsters are collected
+  choices = W   {" or ".join(layout.CHOICES)}: one list of all, or one decision after the other
+
+The first word of a list is meant where the line is left out."""
+
+EXAMPLE = """\
+seed = 12
+field = 3x5
+design = regular
+player = unrestricted
+choices = flat
+"""
+
+ACTIONS = (
+    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C,x,y: collect the monster whose "
+    "lowest cell is (column x, row y) from the top left; one after the other: land or collect, column,C, turn,N"
+)
+
+MEANINGS = {
+    "columns": "columns of the field",
+    "rows": "rows of the field",
+    "cells": "cells of the field",
+    "win": "monsters to collect for a win",
+    "par": "points that make a score of 1",
+}

@@ -1,0 +1,86 @@
+"""What a level fixes: the field, the design, the player model, and the sequence of pieces, as one row of numbers.
+
+Points that the sources leave open are constants here, marked (C); README.md says where each rule is from.
+
+The level's tables are laid out as
+
+| from | length | what |
+|---|---|---|
+| 0 | 8 | the header, named below |
+| MASKS | 24 | connectors of shape s in orientation o at MASKS + 4 s + o |
+| PIECES | cells x win | the kinds of the pieces to come, more than a game can land |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from persona_evo.games.rows import Row
+from persona_evo.seeds import SplitMix64
+
+FIELDS = {"5x7": (5, 7, 5), "3x5": (3, 5, 3), "2x3": (2, 3, 2)}
+"""Columns, rows, and monsters to collect for a win; that of the tiny field is (C)."""
+DESIGNS = ("regular", "monochromester", "tenacious")
+PLAYERS = ("unrestricted", "greedy", "lazy")
+CHOICES = ("flat", "factored")
+
+COLOURS = ("red", "green", "blue")
+SHAPES = ("head", "heart", "end", "straight", "corner", "tee")
+HEAD, HEART = 0, 1
+KINDS = len(COLOURS) * len(SHAPES)
+"""(C) A piece's kind is colour x 6 + shape."""
+
+NORTH, EAST, SOUTH, WEST = 1, 2, 4, 8
+CONNECTORS = (NORTH, NORTH | SOUTH, NORTH, NORTH | SOUTH, NORTH | EAST, NORTH | EAST | SOUTH)
+"""(C) Sides on which each shape joins others in orientation 0; each further orientation is a quarter turn clockwise."""
+
+LANDING_POINTS = 5
+"""(C) Points for a piece that lands."""
+MONSTER_POINTS, PAIR_POINTS = 5, 10
+"""A monster of n pieces gives MONSTER_POINTS (n (n + 1) / 2 + 1) + PAIR_POINTS x joints of two pieces of one colour."""
+TENACIOUS_PIECES = 10
+"""Pieces that a monster needs to live in the design `tenacious`."""
+
+(WIDTH, HEIGHT, WIN, DESIGN, PLAYER, FACTORED, _, _) = range(8)
+MASKS = 8
+PIECES = MASKS + 4 * len(SHAPES)
+
+
+def turned(mask: int, orientation: int) -> int:
+    """Connectors after so many quarter turns clockwise."""
+    whole = mask << orientation
+    return (whole | whole >> 4) & 15
+
+
+def sequence(seed: int, length: int) -> list[int]:
+    """The kinds of the first pieces: bags of all kinds, each shuffled by the one stream of the seed.
+
+    That an empty bag is filled again is (C).
+    """
+    rng, found = SplitMix64(seed), list[int]()
+    while len(found) < length:
+        bag = list(range(KINDS))
+        rng.shuffle(bag)
+        found += bag
+    return found[:length]
+
+
+def monster_points(pieces: int, pairs: int) -> int:
+    """Points for collecting a monster."""
+    return MONSTER_POINTS * (pieces * (pieces + 1) // 2 + 1) + PAIR_POINTS * pairs
+
+
+def par(cells: int) -> int:
+    """Points for a piece on each of these cells and for collecting them as one monster, without pairs: score 1."""
+    return LANDING_POINTS * cells + monster_points(cells, 0)
+
+
+def build(seed: int, field: str, design: str, player: str, choices: str) -> Row:
+    """The level's tables."""
+    width, height, win = FIELDS[field]
+    pieces = sequence(seed, width * height * win)
+    row = np.zeros(PIECES + len(pieces), dtype=np.uint16)
+    row[:6] = width, height, win, DESIGNS.index(design), PLAYERS.index(player), CHOICES.index(choices)
+    row[MASKS:PIECES] = [turned(mask, o) for mask in CONNECTORS for o in range(4)]
+    row[PIECES:] = pieces
+    return row

@@ -1,0 +1,146 @@
+"""Pictures of single states (frames of a replay), and heatmaps of where the player walked on all days together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.games.catalog.roguelike2d import layout, place
+from persona_evo.games.catalog.roguelike2d import rules as r
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+    from numpy.typing import NDArray
+    from PIL import Image, ImageDraw
+
+    from persona_evo.games.core import Level
+
+SCALE = 32
+"""Pixels of a cell's side."""
+
+INK, OUTER, FLOOR, FLOOR_DARK = "#2b2b33", "#3a4050", "#f3ecdf", "#ece3d2"
+WALL, CRACKED, EXIT_COLOUR, PLAYER_COLOUR, DEAD_COLOUR = "#8b7a63", "#c2b39a", "#2e8b57", "#2f6fd0", "#9a9aa2"
+ITEM_COLOURS, ENEMY_COLOURS = ("#43b04a", "#e8b020"), ("#d8643c", "#8a3ca8")
+
+
+def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
+    """One state: the board with its ring of outer walls, food and day below it, and the caption.
+
+    Inner walls lose a stripe with every bump; Food is a green disc, Soda a yellow can; enemies of the first kind are
+    orange, those of the second purple.
+    """
+    from PIL import Image, ImageDraw
+
+    side = (layout.SIDE + 2) * scale
+    size = max(10, min(scale // 2, 16))
+    strip = 2 * (size + 6) if caption else size + 6
+    picture = Image.new("RGB", (side, side + strip), "#ffffff")
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle((0, 0, side - 1, side - 1), OUTER)
+    for cell in range(layout.CELLS):
+        _cell(draw, level, state, cell, scale)
+    _player(draw, state, scale)
+    words = f"day {int(state[r.DAY_AT])} of {int(level.tables[layout.DAYS])}   food {int(state[r.FOOD_AT])}"
+    _line(draw, words, side, 0, size)
+    if caption:
+        _line(draw, caption, side, 1, size)
+    return picture
+
+
+def _box(cell: int, scale: int, share: float = 1.0) -> tuple[float, float, float, float]:
+    """The square of a cell, or the middle of it, in pixels."""
+    x, y = place(cell)
+    gap = scale * (1 - share) / 2
+    left, top = (x + 1) * scale + gap, (y + 1) * scale + gap
+    return left, top, left + scale * share - 1, top + scale * share - 1
+
+
+def _cell(draw: ImageDraw.ImageDraw, level: Level, state: NDArray[Any], cell: int, scale: int) -> None:
+    """Floor and what is on it, but for the player."""
+    block = int(r.today(level.tables, state))
+    draw.rectangle(_box(cell, scale), FLOOR_DARK if sum(place(cell)) % 2 else FLOOR)
+    if cell == layout.EXIT:
+        draw.rectangle(_box(cell, scale, 0.8), EXIT_COLOUR, INK)
+    left = int(r.bumps_left(level.tables, state, cell))
+    if left:
+        _wall(draw, cell, left, scale)
+    lies = int(level.tables[block + layout.BOARD + cell]) - layout.ITEM
+    if lies >= 0 and int(state[r.ITEMS_AT]) >> lies & 1:
+        kind = int(level.tables[block + layout.ITEM_KINDS + lies])
+        shape = draw.rectangle if kind else draw.ellipse
+        shape(_box(cell, scale, 0.45), ITEM_COLOURS[kind], INK)
+    for k in range(int(level.tables[block + layout.ENEMIES])):
+        if int(state[r.ENEMIES_AT + k]) == cell:
+            kind = int(level.tables[block + layout.ENEMY_KINDS + k])
+            x0, y0, x1, y1 = _box(cell, scale, 0.8)
+            draw.polygon([(x0, y1), ((x0 + x1) / 2, y0), (x1, y1)], ENEMY_COLOURS[kind], INK)
+
+
+def _wall(draw: ImageDraw.ImageDraw, cell: int, left: int, scale: int) -> None:
+    """A wall with a stripe for each bump that it still takes."""
+    x0, y0, x1, y1 = _box(cell, scale)
+    draw.rectangle((x0, y0, x1, y1), CRACKED, INK)
+    high = (y1 - y0) / layout.WALL_HITS
+    for k in range(left):
+        draw.rectangle((x0 + 1, y1 - (k + 1) * high + 1, x1 - 1, y1 - k * high - 1), WALL)
+
+
+def _player(draw: ImageDraw.ImageDraw, state: NDArray[Any], scale: int) -> None:
+    dead = int(state[r.FLAGS_AT]) == r.IS_DEAD
+    cell = int(state[r.CELL_AT])
+    draw.ellipse(_box(cell, scale, 0.7), DEAD_COLOUR if dead else PLAYER_COLOUR, INK)
+    if dead:
+        x0, y0, x1, y1 = _box(cell, scale, 0.4)
+        draw.line((x0, y0, x1, y1), INK, max(1, scale // 12))
+        draw.line((x0, y1, x1, y0), INK, max(1, scale // 12))
+
+
+def _line(draw: ImageDraw.ImageDraw, text: str, side: int, number: int, size: int) -> None:
+    """A line of text below the board, cut to its width."""
+    from PIL import ImageFont
+
+    font = ImageFont.load_default(size)
+    while text and draw.textlength(text, font=font) > side - 8:
+        text = text[:-2].rstrip() + "…" if len(text) > 2 else ""
+    draw.text((4, side + 2 + number * (size + 6)), text, INK, font=font)
+
+
+def heatmap(
+    ax: Axes, grid: Any, counts: NDArray[Any], title: str = "", *, colours: str = "YlOrRd", high: float | None = None
+) -> AxesImage:
+    """Where players walked on all days together, start and exit framed.
+
+    Args:
+        ax: where to draw.
+        grid: the board.
+        counts: [8, 8], how often each cell was stood on; 0 and nan stay uncoloured.
+        title: above the picture.
+        colours: a matplotlib colour map.
+        high: the count of the darkest colour; the largest of `counts` if not given.
+
+    Returns:
+        The layer of heat, for a colour bar.
+
+    Raises:
+        ValueError: counts has another shape than the board.
+    """
+    import numpy as np
+    from matplotlib.patches import Rectangle
+
+    counts = np.asarray(counts, dtype=float)
+    if counts.shape != (grid.height, grid.width):
+        raise ValueError(f"counts must be [height, width] = {(grid.height, grid.width)}, got {counts.shape}")
+    top = high if high is not None else float(np.nanmax(counts, initial=0.0))
+    heat = ax.imshow(
+        np.ma.masked_where(~(counts > 0), counts), extent=(-0.5, grid.width - 0.5, grid.height - 0.5, -0.5),
+        cmap=colours, vmin=0, vmax=top if top > 0 else 1.0, interpolation="nearest",
+    )
+    for cell, colour in ((layout.START, PLAYER_COLOUR), (layout.EXIT, EXIT_COLOUR)):
+        x, y = place(cell)
+        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=2))
+    ax.set_facecolor(FLOOR)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    if title:
+        ax.set_title(title, fontsize=10)
+    return heat

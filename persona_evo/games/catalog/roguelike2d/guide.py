@@ -1,0 +1,36 @@
+"""2D Roguelike for those who make levels: the format in words, a level to start from, and how moves are written."""
+
+from __future__ import annotations
+
+from persona_evo.games.catalog.roguelike2d import layout
+
+__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
+
+LEGEND = f"""\
+A level of 2D Roguelike is a text file of settings, one a line; # begins a comment.
+
+  seed = N      what all days are laid out from (needed)
+  days = N      days to survive, from 1 to {layout.MAX_DAYS} (10 if left out)
+  variant = W   {" or ".join(layout.VARIANTS)}: what food gives and enemies take
+  player = W    {", ".join(layout.PLAYERS)}: which decisions there are
+
+The first word of a list is meant where the line is left out."""
+
+EXAMPLE = """\
+seed = 12
+days = 4
+variant = default
+player = unrestricted
+"""
+
+ACTIONS = (
+    "N, E, S, W: a move; for a factored player toward or away (from the exit), then lateral (east or west) or vertical"
+)
+
+MEANINGS = {
+    "days": "days to survive",
+    "walls": "inner walls a day, mean",
+    "items": "items a day, mean",
+    "food": "food points of a day's items, mean",
+    "enemies": "enemies of all days together",
+}

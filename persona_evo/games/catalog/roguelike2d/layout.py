@@ -1,0 +1,100 @@
+"""The days of a level: their layouts, drawn from the level's seed, and the level's tables, which hold them all.
+
+Cells are numbered x + 8 y from the bottom left. The tables are laid out as
+
+| from | length | what |
+|---|---|---|
+| 0 | 8 | the header, named below |
+| 8 | 84 a day | one block a day, whose parts are named below |
+
+README.md has the order of the draws, which the C# twin keeps too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from persona_evo.games.rows import Row
+from persona_evo.seeds import SplitMix64
+
+SIDE = 8
+CELLS = SIDE * SIDE
+START, EXIT = 0, CELLS - 1
+WAY = 2 * (SIDE - 1)
+"""Moves from the start to the exit."""
+
+WALLS, ITEMS = (5, 9), (1, 5)
+"""Fewest and most of a day."""
+MOST_WALLS, MOST_ITEMS, MOST_ENEMIES = WALLS[1], ITEMS[1], 6
+MAX_DAYS = 99
+"""Most days of a level: with more there could be more than MOST_ENEMIES enemies in a day."""
+START_FOOD = 100
+WALL_HITS = 4
+"""Bumps that destroy an inner wall."""
+
+VARIANTS = {"default": (10, 20, 10, 20), "high_stakes": (15, 30, 15, 30)}
+"""What Food and Soda give and what the enemies of the first and second kind take, in points of food."""
+PLAYERS = ("unrestricted", "factored", "forward_only")
+
+(DAYS, PLAYER, GAINS, _, HURTS, _, _, _) = range(8)
+"""Header: days of the level, number of the player model, two gains, two losses."""
+HEADER = 8
+BOARD, ENEMIES, ENEMY_CELLS, ENEMY_KINDS, ITEMS_COUNT, ITEM_KINDS, WALL_COUNT = 0, 64, 65, 71, 77, 78, 83
+"""A day's block: what lies on each cell (0, a wall's number from 1, ITEM + an item's number from 0), enemies, their
+cells and kinds, items, their kinds, walls."""
+DAY = 84
+ITEM = 16
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One day: cells of the walls; (cell, kind) of items and enemies, kinds 0 or 1, all in the order laid."""
+
+    walls: tuple[int, ...]
+    items: tuple[tuple[int, int], ...]
+    enemies: tuple[tuple[int, int], ...]
+
+
+def enemies_on(day: int) -> int:
+    """How many enemies there are on a day, the first of which is 1: floor(log2(day))."""
+    return day.bit_length() - 1
+
+
+def lay_out(rng: SplitMix64, day: int) -> Layout:
+    """Draw one day's layout."""
+    free = [x + SIDE * y for x in range(1, SIDE - 1) for y in range(1, SIDE - 1)]
+
+    def cell() -> int:
+        return free.pop(rng.below(len(free)))
+
+    def count(low: int, high: int) -> int:
+        return low + rng.below(high - low + 1)
+
+    walls = tuple(cell() for _ in range(count(*WALLS)))
+    items = tuple((cell(), rng.below(2)) for _ in range(count(*ITEMS)))
+    return Layout(walls, items, tuple((cell(), rng.below(2)) for _ in range(enemies_on(day))))
+
+
+def layouts(seed: int, days: int) -> tuple[Layout, ...]:
+    """The layouts of all days, which nothing but the seed decides."""
+    rng = SplitMix64(seed)
+    return tuple(lay_out(rng, day) for day in range(1, days + 1))
+
+
+def build(days: tuple[Layout, ...], variant: str, player: str) -> Row:
+    """The level's tables."""
+    row = np.zeros(HEADER + DAY * len(days), dtype=np.uint16)
+    row[DAYS], row[PLAYER] = len(days), PLAYERS.index(player)
+    row[GAINS : GAINS + 2], row[HURTS : HURTS + 2] = VARIANTS[variant][:2], VARIANTS[variant][2:]
+    for number, day in enumerate(days):
+        block = row[HEADER + DAY * number : HEADER + DAY * (number + 1)]
+        block[ENEMIES], block[ITEMS_COUNT], block[WALL_COUNT] = len(day.enemies), len(day.items), len(day.walls)
+        for k, cell in enumerate(day.walls):
+            block[BOARD + cell] = k + 1
+        for k, (cell, kind) in enumerate(day.items):
+            block[BOARD + cell], block[ITEM_KINDS + k] = ITEM + k, kind
+        for k, (cell, kind) in enumerate(day.enemies):
+            block[ENEMY_CELLS + k], block[ENEMY_KINDS + k] = cell, kind
+    return row

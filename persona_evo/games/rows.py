@@ -1,0 +1,49 @@
+"""Rows of uint16 (tables and states) as compiled rules read and write them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.compiling import compiled
+
+Row = NDArray[np.uint16]
+
+
+@compiled
+def word(row: Row, at: int) -> int:
+    """One entry as a signed whole number (unsigned ones turn into floats in mixed arithmetic).
+
+    The index is made unsigned, which spares the check for indices that count from the end (a quarter of a turn's time).
+    """
+    return np.int64(row[np.uint64(at)])  # type: ignore[return-value]
+
+
+@compiled
+def put(row: Row, at: int, value: int) -> None:
+    """Write one entry."""
+    row[np.uint64(at)] = value
+
+
+@compiled
+def add(row: Row, at: int, value: int) -> None:
+    """Add to one entry."""
+    put(row, at, word(row, at) + value)
+
+
+@compiled
+def add_long(row: Row, at: int, value: int) -> None:
+    """Add to a number from 0 to 2**32 - 1 that is kept in two entries, the low one first."""
+    total = word(row, at) + (word(row, at + 1) << 16) + value
+    put(row, at, total & 0xFFFF)
+    put(row, at + 1, total >> 16)
+
+
+@compiled
+def mix(h: int, value: int) -> int:
+    """A hash with one more whole number in it (FNV-1a in words); begin with HASH_START."""
+    h = ((h ^ value) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+    return h ^ (h >> 29)
+
+
+HASH_START = 0x1B873593

@@ -1,0 +1,101 @@
+"""A connected game that misbehaves in the way its first argument names; without one it is a small sound game.
+
+The sound game: four decisions of two choices, the score is the number they make in binary.
+"""
+
+import os
+import secrets
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.client import Client
+
+DEPTH = 4
+FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
+
+
+def play(client):
+    made = []
+    for turn in range(DEPTH):
+        client.report_metric("TURN", turn)
+        count = 2 + secrets.randbelow(3) if FAULT == "chance" and turn == 2 else 2
+        made.append(client.select(count))
+        if made == [1, 0]:
+            if FAULT == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            elif FAULT == "raise":
+                raise ValueError("no such room")
+            elif FAULT == "hang":
+                time.sleep(1000)
+    if FAULT == "slow":
+        time.sleep(0.002 * (zlib.crc32(bytes([*made, int(os.environ["PE_WORKER"])])) % 5))
+    client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
+    client.supply_outcome(sum(bit << i for i, bit in enumerate(reversed(made))))
+
+
+def answer(client, order, score):
+    return p.encode_result(p.Result(order.id, p.OK, score, order.prefix, 0, 1, b"", struct.pack("<f", 1), 0, 0))
+
+
+def raw(client):
+    """Answers by hand, for what the library would not send."""
+    while True:
+        order = client._next_order()._replace(flags=p.FINAL_METRICS)
+        send = client._socket.sendall
+        if FAULT == "half":
+            send(answer(client, order, 1.0)[:20])
+            return
+        if FAULT == "huge":
+            send(struct.pack("<IB", 0xFFFFFFFF, p.Kind.RESULT) + b"x" * 100)
+        elif FAULT == "garbage":
+            send(bytes(range(255, 0, -1)) * 10)
+        elif FAULT == "nan":
+            send(answer(client, order, float("nan")))
+        elif FAULT == "mute":
+            time.sleep(1000)
+        elif FAULT == "foreign":
+            send(answer(client, order._replace(prefix=p.pack([(0, 7)])), 1.0))
+        elif FAULT == "twice":
+            one = order._replace(prefix=order.prefix or b"")
+            send(answer(client, one._replace(id=2**63), 9.0))
+            rows = len(one.prefix) // 4
+            whole = p.encode_result(p.Result(one.id, p.OK, 2.0, one.prefix, rows, 1, bytes(4 * rows),
+                                             struct.pack("<f", 1), 0, 0))  # fmt: skip
+            send(whole + whole)
+
+
+def main():
+    if FAULT == "exit":
+        print("the licence has run out")
+        sys.exit(3)
+    if FAULT == "signal":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if FAULT == "nowhere":
+        time.sleep(1000)
+    if FAULT == "child":
+        subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); "
+                          "time.sleep(1000)", sys.argv[0]])  # fmt: skip
+    env = dict(os.environ)
+    if FAULT in ("silent", "noise_first"):
+        s = socket.create_connection((env["PE_ADDR"], int(env["PE_PORT"])))
+        if FAULT == "noise_first":
+            s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(1000)
+    if FAULT == "nonce":
+        env["PE_NONCE"] = "0" * 64
+    if FAULT == "version":
+        p.VERSION = (2, 0)
+        p.Hello.__new__.__defaults__ = ((2, 0),)
+    client = Client("faulty", metrics=["TURN"], max_decisions=10, capabilities=["seed"], environ=env)
+    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice")
+    raw(client) if FAULT in by_hand else client.run(play)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A connected game in Python: climb or rest for as many turns as the map has, and do not fall.
+
+Each turn has three choices (two on even rungs), of which one climbs. Its chance comes from the game seed, so a seed is
+a level. It reports HEIGHT, TURN and FELL. Arguments: name=value pairs that tests use to make it misbehave.
+"""
+
+import sys
+
+from persona_evo.connect.client import Client
+from persona_evo.connect.protocol import MetricInfo
+
+METRICS = (MetricInfo("height climbed", "HEIGHT", 0.0, None), MetricInfo("turns", "TURN", 0.0, None),
+           MetricInfo("1 after a fall", "FELL", 0.0, 1.0))  # fmt: skip
+TURNS = {"": 6, "short": 3, "long": 40}
+
+
+def play(client):
+    turns = TURNS[client.map]
+    height, fell = 0, 0
+    good = [client.random.below(2) for _ in range(turns)]
+    loose = client.random.below(turns) if client.variant == "loose" else -1
+    for turn in range(turns):
+        client.report_metric("TURN", turn)
+        client.report_metric("HEIGHT", height)
+        chosen = client.select(2 + height % 2, [1.0] * (2 + height % 2) if turn % 2 else None)
+        height += chosen == good[turn]
+        if chosen == 2 and turn == loose:
+            fell = 1
+            break
+    client.report_metric("TURN", turns)
+    client.report_metric("HEIGHT", height)
+    client.report_metric("FELL", fell)
+    client.supply_outcome(height - 10 * fell)
+
+
+def main():
+    Client("ladder", "1", metrics=METRICS, max_decisions=50, capabilities=("seed", "weights", "maps")).run(play)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""The game's side by itself, against a driver made of a socket."""
+
+import socket
+import threading
+
+import pytest
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.client import Client, ExperimentFinished
+from persona_evo.connect.random import SplitMix64
+from persona_evo.errors import ConnectError
+
+
+class Driver:
+    """One connection, taken from this side."""
+
+    def __init__(self, play, **options):
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(1)
+        address, port = self.listener.getsockname()
+        self.env = {"MC_ADDR": address, "MC_PORT": str(port), "MC_NONCE": "ab", "MC_EXP_SETTINGS": '{"map": "m"}'}
+        self.error = None
+        self.thread = threading.Thread(target=self._game, args=(play, options), daemon=True)
+        self.thread.start()
+        self.socket, _ = self.listener.accept()
+        self.socket.settimeout(5)
+        self.frames, self.held = p.Frames(), []
+        self.hello = p.decode_hello(self.read(p.Kind.HELLO))
+        self.socket.sendall(p.json_frame(p.Kind.WELCOME, {"settings": {"g": 2}, "map": "n", "variant": "v"}))
+
+    def _game(self, play, options):
+        try:
+            self.client = Client("test", "1", environ=self.env, **options)
+            self.client.run(play)
+        except Exception as e:
+            self.error = e
+
+    def read(self, kind):
+        while not self.held:
+            self.held = self.frames.feed(self.socket.recv(65536))
+        found, payload = self.held.pop(0)
+        assert found == kind
+        return payload
+
+    def play(self, prefix=(), seed=1, flags=p.ALL_METRICS, mode=p.UNIFORM, game_seed=0):
+        self.socket.sendall(p.encode_rollout(p.Rollout(9, game_seed, seed, flags, mode, 0, p.pack(prefix))))
+        return p.decode_result(self.read(p.Kind.RESULT)) if mode != p.ASK else None
+
+    def end(self):
+        self.socket.sendall(p.frame(p.Kind.BYE))
+        self.thread.join(5)
+        assert not self.thread.is_alive()
+        self.socket.close()
+        self.listener.close()
+        return self.error
+
+
+def three(client):
+    for i in range(3):
+        client.report_metric("A", i + client.random.below(10) * 100)
+        client.select(5, [0, 1, 2, 3, 4])
+    client.supply_outcome(-2.5)
+
+
+def test_prefix_streams_and_metrics():
+    driver = Driver(three, metrics=["A", "B"], max_decisions=5)
+    assert (driver.hello.nonce, driver.hello.max_decisions) == ("ab", 5)
+    result = driver.play([(4, 5), (2, 5)], seed=77, game_seed=5)
+    rest, own = SplitMix64(77), SplitMix64(5)
+    assert p.unpack(result.trace) == [(4, 5), (2, 5), (rest.below(5), 5)]
+    assert [result.row(i) for i in range(3)] == [(i + own.below(10) * 100, 0.0) for i in range(3)]
+    assert (result.score, result.status, result.rows) == (-2.5, p.OK, 3)
+    by_weights = driver.play(seed=3, mode=p.WEIGHTS, flags=p.FINAL_METRICS)
+    rest = SplitMix64(3)
+    assert [c for c, _ in p.unpack(by_weights.trace)] == [rest.weighted([0, 1, 2, 3, 4]) for _ in range(3)]
+    assert (by_weights.rows, by_weights.columns) == (0, 2)
+    bare = driver.play(flags=p.NO_METRICS)
+    assert (bare.columns, bare.final) == (0, b"")
+    assert driver.end() is None
+    assert driver.client.settings == {"g": 2} and (driver.client.map, driver.client.variant) == ("n", "v")
+
+
+def test_prefixes_that_do_not_fit():
+    driver = Driver(three, metrics=["A"], max_decisions=5)
+    result = driver.play([(1, 5), (0, 2)])
+    assert (result.status, p.unpack(result.trace), result.rows) == (p.ILLEGAL, [(1, 5), (0, 5)], 2)
+    result = driver.play([(1, 5), (0, 5), (0, 5), (1, 3)])
+    assert (result.status, p.unpack(result.trace)[-1]) == (p.ILLEGAL, (1, 0))
+    assert driver.play().status == p.OK
+    assert driver.end() is None
+
+
+def test_too_many_decisions_are_cut_short_with_the_score_so_far():
+    def endless(client):
+        made = 0
+        while True:
+            client.select(2)
+            made += 1
+            client.report_score(made)
+
+    driver = Driver(endless, max_decisions=7)
+    result = driver.play()
+    assert (result.status, result.decisions, result.score) == (p.TRUNCATED, 7, 7.0)
+    assert driver.play().score == 7.0
+    assert driver.end() is None
+
+
+@pytest.mark.parametrize(("play", "said"), [
+    (lambda c: c.supply_outcome(float("nan")), "no finite number"),
+    (lambda c: c.report_metric("A", float("inf")), "no finite number"),
+    (lambda c: c.report_metric("Z", 1), "no such metric"),
+    (lambda c: c.select(0), "out of range"),
+    (lambda c: c.select(65535), "out of range"),
+    (lambda c: c.select(2, [0, 0]), "weights"),
+    (lambda c: 1 / 0, "ZeroDivisionError"),
+    (lambda c: None, "without supply_outcome"),
+])  # fmt: skip
+def test_what_a_game_gets_wrong_is_told_to_the_driver(play, said):
+    driver = Driver(play, metrics=["A"], max_decisions=7)
+    for _ in range(2):
+        result = driver.play()
+        assert result.status == p.EXCEPTION and said in result.message
+    assert driver.end() is None
+
+
+def test_the_driver_chooses_in_mode_ask():
+    driver = Driver(three, metrics=["A"], max_decisions=5)
+    driver.play(mode=p.ASK, prefix=[(3, 5)])
+    for depth in (1, 2):
+        asked = p.decode_json(p.Kind.DECIDE, driver.read(p.Kind.DECIDE))
+        assert (asked["id"], asked["depth"], asked["count"], asked["weights"]) == (9, depth, 5, [0, 1, 2, 3, 4])
+        driver.socket.sendall(p.frame(p.Kind.PING, b"there?"))
+        assert driver.read(p.Kind.PING) == b"there?"
+        driver.socket.sendall(p.json_frame(p.Kind.CHOICE, {"id": 9, "choice": depth}))
+    result = p.decode_result(driver.read(p.Kind.RESULT))
+    assert [c for c, _ in p.unpack(result.trace)] == [3, 1, 2]
+    assert driver.end() is None
+
+
+def test_a_refused_game_ends_with_the_reason():
+    driver = Driver(three, metrics=["A"])
+    driver.socket.sendall(p.json_frame(p.Kind.ERROR, {"code": "version", "message": "too old", "fatal": True}))
+    driver.thread.join(5)
+    assert isinstance(driver.error, ConnectError) and "too old" in str(driver.error)
+
+
+def test_a_game_without_a_driver_plays_by_itself():
+    client = Client("test", environ={}, metrics=["A"])
+    assert not client.is_driver_present
+    made = []
+    client.choose = lambda c, count, weights: made.append(count) or count - 1
+    client.run(three)
+    assert made == [5, 5, 5]
+
+
+def test_no_driver_where_there_should_be_one():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    with pytest.raises(ConnectError, match="cannot be reached"):
+        Client("test", environ={"PE_ADDR": "127.0.0.1", "PE_PORT": str(port)})
+
+
+def test_a_loop_of_ones_own_ends_with_the_experiment():
+    seen = []
+
+    def loop(client):
+        try:
+            while True:
+                client.select(2)
+                client.supply_outcome(1)
+                seen.append(client.game_seed)
+        except ExperimentFinished:
+            seen.append("end")
+            raise
+
+    driver = Driver(loop)
+    driver.play(game_seed=4)
+    driver.play(game_seed=5)
+    assert driver.end() is None
+    assert seen == [4, 5, "end"]

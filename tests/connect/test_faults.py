@@ -1,0 +1,173 @@
+"""Everything a game can do wrong: what is said, and that nothing of it is left behind."""
+
+import socket
+import time
+
+import pytest
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.description import LevelName
+from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
+from tests.connect.driving import describe, faulty, none_left, session
+
+SOUND = LevelName()
+
+
+def one(file):
+    """Play one rollout; the error that comes of it."""
+    running = session(file)
+    try:
+        with pytest.raises(PersonaEvoError) as caught:
+            for seed in range(20):
+                running.play(SOUND, b"", seed)
+    finally:
+        running.close()
+    return caught.value
+
+
+STARTS = {
+    "exit": (ConnectError, "before it connected", "exit code 3", "the licence has run out"),
+    "signal": (ConnectError, "before it connected", "SIGSEGV", "log"),
+    "nowhere": (ConnectError, "no game connected within 5 s", "still runs", "log"),
+    "silent": (ConnectError, "did not say HELLO within 0.5 s", "still runs", "log"),
+    "noise_first": (ProtocolError, "frame", "GET", "log"),
+    "nonce": (ConnectError, "wrong nonce", "PE_NONCE", "connections without it are closed"),
+    "version": (ConnectError, "protocol 1.0", "protocol 2.0", "update the driver"),
+}
+
+
+@pytest.mark.parametrize("fault", STARTS)
+def test_a_game_that_does_not_start(tmp_path, fault):
+    kind, *parts = STARTS[fault]
+    limits = "[timeouts]\nconnect = 5\nhandshake = 0.5\n" if fault != "nowhere" else "[timeouts]\nconnect = 0.5\n"
+    file = faulty(tmp_path, fault, tables=limits)
+    began = time.monotonic()
+    error = one(file)
+    assert isinstance(error, kind)
+    if fault == "nowhere":
+        parts[0] = "no game connected within 0.5 s"
+    elif fault == "noise_first":
+        parts = ["a frame is too large", "before HELLO"]
+    for part in parts:
+        assert part in str(error)
+    assert time.monotonic() - began < 8
+    assert none_left(tmp_path)
+
+
+ROLLOUTS = {
+    "half": (ConnectError, "bytes into a frame", "fails too often"),
+    "huge": (ProtocolError, "a frame is too large", "4294967295"),
+    "garbage": (ProtocolError, "too large", "worker 0"),
+    "nan": (ProtocolError, "a score is no number", "while playing the choices none"),
+    "foreign": (ProtocolError, "RESULT", "worker 0"),
+    "mute": (ConnectError, "no result within 1 s", "fails too often"),
+    "raise": (ConnectError, "the game fails", "ValueError: no such room"),
+    "chance": (GameError, "is not deterministic", "at decision 2"),
+}
+
+
+@pytest.mark.parametrize("fault", ROLLOUTS)
+def test_a_game_that_fails_in_a_rollout(tmp_path, fault):
+    kind, *parts = ROLLOUTS[fault]
+    file = faulty(tmp_path, fault, tables="[timeouts]\nrollout = 1\n[restarts]\na_minute = 1\n")
+    if fault == "chance":
+        running = session(file)
+        try:
+            with pytest.raises(PersonaEvoError) as caught:
+                for seed in range(50):
+                    first = running.play(SOUND, b"", seed)
+                    running.play(SOUND, first.trace, seed)
+            error = caught.value
+        finally:
+            running.close()
+    else:
+        error = one(file)
+    assert isinstance(error, kind), error
+    for part in parts:
+        assert part in str(error)
+    assert none_left(tmp_path)
+
+
+def test_answers_that_nobody_asked_for_are_dropped_and_counted(tmp_path):
+    running = session(faulty(tmp_path, "twice"))
+    try:
+        prefix = p.pack([(0, 2)])
+        found = [running.play(SOUND, prefix, seed).score for seed in range(3)]
+        pool = running.pool(SOUND)
+        assert found == [2.0] * 3
+        assert pool.dropped >= 5
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize("fault", ["kill", "hang"])
+def test_a_prefix_that_ends_two_processes_is_set_aside(tmp_path, fault):
+    file = faulty(tmp_path, fault, "workers = 2", "[timeouts]\nrollout = 0.5\n")
+    running = session(file)
+    try:
+        pool = running.pool(SOUND)
+        bad = p.pack([(1, 2), (0, 2)])
+        orders = [p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, bad if seed == 5 else p.pack([(0, 2)]))
+                  for seed in range(12)]  # fmt: skip
+        results = list(pool.play(orders))
+        assert [r.id for r in results] == list(range(12))
+        lost = [r for r in results if not isinstance(r, p.Result)]
+        assert [r.id for r in lost] == [5]
+        finding = lost[0].finding
+        assert (finding.kind, finding.prefix) == ({"kill": "crash", "hang": "timeout"}[fault], ((1, 2), (0, 2)))
+        assert (finding.game_seed, finding.rollout_seed) == (0, 5)
+        assert pool.restarted == 2
+        (told,) = running.findings()
+        assert "choices 1 0" in told
+        assert (tmp_path / "logs" / "findings.jsonl").read_text(encoding="utf-8").count("\n") == 1
+    finally:
+        running.close()
+    assert none_left(tmp_path)
+
+
+def test_a_taken_port_is_told(tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen(1)
+        error = one(describe(tmp_path, top=f"port = {other.getsockname()[1]}"))
+    assert "the port for the game is taken" in str(error)
+
+
+def test_a_fixed_port_is_used(tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        free = other.getsockname()[1]
+    running = session(describe(tmp_path, top=f"port = {free}"))
+    try:
+        assert running.play(SOUND, b"").status == p.OK
+    finally:
+        running.close()
+
+
+def test_a_path_with_spaces_and_other_letters(tmp_path):
+    folder = tmp_path / "mein Spiel – 遊戲 'ü'"
+    running = session(describe(folder))
+    try:
+        assert running.play(LevelName("short"), b"").decisions == 3
+    finally:
+        running.close()
+    assert (folder / "logs" / "worker-0.log").is_file()
+    assert none_left(folder)
+
+
+def test_children_of_the_game_are_ended_too(tmp_path):
+    running = session(faulty(tmp_path, "child"))
+    running.play(SOUND, b"")
+    assert not none_left(tmp_path, 0.0)
+    running.close()
+    assert none_left(tmp_path)
+
+
+def test_the_nonce_is_written_nowhere(tmp_path):
+    running = session(faulty(tmp_path, ""))
+    try:
+        hello = running.hello()
+        assert hello.nonce == ""
+        assert running.pool(SOUND)._seats[0].worker._nonce == ""
+    finally:
+        running.close()

@@ -1,0 +1,268 @@
+"""A connected game through everything a game goes through: levels, personas, playtests, evolution, the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from persona_evo.connect.game import load as load_game
+from persona_evo.errors import ConnectError, FormulaError, GameError, LevelError, SettingsError
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON
+from persona_evo.personas import catalog, load
+from persona_evo.search.bounds import solve
+from persona_evo.store import runs
+from tests.cli.tool import command, environment, run
+from tests.connect.driving import describe, faulty, game, left, none_left
+
+TABLES = """
+[maps]
+train = ["short@1", "default@2"]
+hard = ["train", ":loose@1-3"]
+[outcome]
+won = "HEIGHT - 4"
+lost = "FELL"
+[[metrics]]
+symbol = "HEIGHT"
+meaning = "rungs climbed"
+better = "higher"
+"""
+CLIMBER = """
+name = "climber"
+game = "ladder"
+utility = "HEIGHT - 5 * FELL"
+priority = "HEIGHT"
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    made = describe(tmp_path, top='workers = 2\npersonas = ["climber.toml"]', tables=TABLES)
+    (tmp_path / "climber.toml").write_text(CLIMBER, encoding="utf-8")
+    yield made
+    assert none_left(tmp_path)
+
+
+def test_levels_are_names(file):
+    found, running = game(file)
+    running.close()
+    assert [v.name for v in mapsets.resolve(found, ["hard", "short@1"])] == [
+        "short@1", "default@2", "default:loose@1", "default:loose@2", "default:loose@3",
+    ]  # fmt: skip
+    assert mapsets.shipped(found).sets["train"] == ("short@1", "default@2")
+    for wrong in ("a@b", "a:b:c", "@5-3", "a@1-999999999"):
+        with pytest.raises(SettingsError):
+            mapsets.resolve(found, [wrong])
+    with pytest.raises(LevelError, match="several"):
+        found.load("short@1-2", "x")
+    with pytest.raises(SettingsError, match="no files"):
+        mapsets.find(found, ["train"])
+
+
+def test_states_are_choices_and_the_game_says_what_they_are(file):
+    found, running = game(file)
+    try:
+        (level,) = mapsets.resolve(found, ["default:loose@1"])
+        best = {}
+        for choices in ((), (0,), (1, 0), (0, 0, 0, 0, 0, 0)):
+            states = found.replay(level, choices)
+            best[choices] = found.measure(level, states[-1])
+            assert best[choices]["TURN"] == len(choices)
+            assert len(found.legal(level, states[-1])) == (
+                0 if len(choices) == 6 else 2 + int(best[choices]["HEIGHT"]) % 2)
+            assert found.over(level, states[-1]) == (ENDED if len(choices) == 6 else RUNNING)
+        rules, actions = found.rules(), np.zeros(level.max_actions, dtype=np.int64)
+        outcomes = set()
+        for seed in range(60):
+            state, rng = found.start(level), np.array([seed + 1, 7], dtype=np.int64)
+            played, seen = np.zeros(50, dtype=np.int64), np.zeros((50, len(found.metrics)))
+            made = rules.rollout(level.tables, state, actions, played, 50, rng, seen, 1)
+            assert made <= 6 and seen[made - 1, found.symbols.index("TURN")] >= made
+            outcomes.add(found.over(level, state))
+        assert outcomes == {WON, LOST, ENDED}
+        with pytest.raises(GameError, match="choice 9"):
+            found.measure(level, found.replay(level, (9,))[-1])
+        with pytest.raises(SettingsError, match="outside this program"):
+            solve(found, level, load("climber", found).utility)
+    finally:
+        running.close()
+
+
+def test_personas_stand_beside_the_game(file, tmp_path):
+    found, running = game(file)
+    running.close()
+    assert [p.name for p in catalog(found)] == ["climber"]
+    bare, running = game(describe(tmp_path / "bare"))
+    running.close()
+    (score,) = catalog(bare)
+    assert (score.name, score.utility.text, score.priority) == ("score", "SCORE", "SCORE")
+    assert found.metrics[0].meaning == "rungs climbed" and found.metrics[0].better == "higher"
+
+
+def test_the_registry_finds_it_and_closes_it(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = registry.get("ladder.toml")
+    assert registry.address(found) == str(file.resolve())
+    assert registry.get("ladder") is found
+    assert left(tmp_path)
+    found.outside.close()
+
+
+PLAYED = ("--trials", 2, "--iterations", 40, "--policy", "ucb1", "--seed", 3, "--no-pictures")
+
+
+def test_playtests_can_be_repeated_and_resumed(file, tmp_path, capsys):
+    one = run(capsys, "playtest", "hard", "--game", file, *PLAYED, "--out", tmp_path / "one")
+    assert one.code == 0, one.err
+    assert "climber" in one.out and none_left(tmp_path)
+    run(capsys, "playtest", "hard", "--game", file, *PLAYED, "--jobs", 2, "--out", tmp_path / "two")
+    journal = next(f for f in (tmp_path / "one").iterdir() if f.suffix == ".jsonl")
+    lines = journal.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = (tmp_path / "two" / journal.name).read_text(encoding="utf-8").splitlines(keepends=True)
+    assert plain(lines) == plain(other) and len(lines) >= 10
+    (tmp_path / "two" / journal.name).write_text("".join(other[:4]), encoding="utf-8")
+    again = run(capsys, "playtest", "--resume", tmp_path / "two", "--no-pictures")
+    assert again.code == 0, again.err
+    assert plain((tmp_path / "two" / journal.name).read_text(encoding="utf-8").splitlines()) == plain(lines)
+
+
+def plain(lines):
+    return [{k: v for k, v in json.loads(line).items() if k not in ("seconds", "hash", "crc")} for line in lines]
+
+
+EVOLVED = ("--population", 8, "--islands", 2, "--iterations", 30, "--seed", 5, "--set", "final_trials=1")
+
+
+def test_evolution_can_be_resumed_and_its_policy_played(file, tmp_path, capsys):
+    whole = run(capsys, "evolve", "--game", file, "--persona", "climber", "--levels", "train", "--generations", 3,
+                *EVOLVED, "--out", tmp_path / "whole")  # fmt: skip
+    assert whole.code == 0, whole.err
+    part = run(capsys, "evolve", "--game", file, "--persona", "climber", "--levels", "train", "--generations", 1,
+               *EVOLVED, "--out", tmp_path / "part")  # fmt: skip
+    assert part.code == 0, part.err
+    (folder,), (other,) = ((tmp_path / n).iterdir() for n in ("part", "whole"))
+    resumed = run(capsys, "evolve", "--resume", folder, "--generations", 3)
+    assert resumed.code == 0, resumed.err
+    a, b = (json.loads((runs.policy_of(f)).read_text(encoding="utf-8")) for f in (folder, other))
+    assert (a["formula"], a["fitness"]) == (b["formula"], b["fitness"])
+    played = run(capsys, "playtest", "short@9", "--game", file, "--policy", other, "--trials", 1, "--iterations", 40,
+                 "--no-pictures", "--seed", 1, "--out", tmp_path / "played")  # fmt: skip
+    assert played.code == 0 and "climber" in played.out, played.err
+
+
+def test_other_slots_are_another_game(file, tmp_path, capsys):
+    run(capsys, "playtest", "short@1", "--game", file, *PLAYED, "--out", tmp_path / "one")
+    file.write_text(file.read_text(encoding="utf-8").replace("workers = 2", "workers = 3"), encoding="utf-8")
+    again = run(capsys, "playtest", "--resume", tmp_path / "one")
+    assert again.code == 2 and "the rules of the game have changed" in again.err
+    registry.get(str(file)).outside.close()
+
+
+def test_doctor(file, tmp_path, capsys):
+    fit = run(capsys, "doctor", "--game", file, "--level", "long@2", "--rollouts", 50)
+    assert fit.code == 0 and "rollouts/s with 2 workers" in fit.out and "fine" in fit.out
+    wrong = ("noise", "metric TURN at the end was"), ("chance", "at decision 2"), ("raise", "no such room")
+    for fault, said in wrong:
+        bad = run(capsys, "doctor", "--game", faulty(tmp_path / fault, fault), "--rollouts", 50)
+        assert bad.code == 1 and said in bad.out, bad.out + bad.err
+    ended = run(capsys, "doctor", "--game", faulty(tmp_path / "exit", "exit"))
+    assert ended.code == 2 and "the licence has run out" in ended.err
+
+
+def test_search_is_kept_and_replayed(file, tmp_path, capsys):
+    found = run(capsys, "connect", "search", file, "--level", "default@3", "--persona", "climber", "--policy",
+                "ucb1:2", "--seed", 1, "--out", tmp_path / "kept", "--iterations", 150)  # fmt: skip
+    assert found.code == 0, found.err
+    assert len((tmp_path / "kept" / "samples.csv").read_text(encoding="utf-8").splitlines()) == 151
+    assert run(capsys, "connect", "replay", file, tmp_path / "kept" / "best.json").code == 0
+    trace = json.loads((tmp_path / "kept" / "best.json").read_text(encoding="utf-8"))
+    trace["score"] += 1
+    (tmp_path / "other.json").write_text(json.dumps(trace), encoding="utf-8")
+    other = run(capsys, "connect", "replay", file, tmp_path / "other.json")
+    assert other.code == 2 and "came to another end" in other.err
+
+
+def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "connect", "new", "tower").code == 0
+    assert run(capsys, "connect", "new", "tower").code == 2
+    missing = run(capsys, "doctor", "--game", "tower.toml")
+    assert missing.code == 2 and "there is no such game" in missing.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
+    file = faulty(tmp_path, "slow", "workers = 3", "")
+    words = command("connect", "search", file, "--iterations", 1_000_000, "--policy", "ucb1", "--terminal", "revisit",
+                    "--out", tmp_path / "out", "--seed", 1)  # fmt: skip
+    driver = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not (tmp_path / "out").exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    assert len([line for line in left(tmp_path) if "faulty.py" in line]) == 3
+    driver.send_signal(how)
+    _, err = driver.communicate(timeout=20)
+    assert driver.returncode == (130 if how == signal.SIGINT else -how)
+    assert "Traceback" not in err
+    assert none_left(tmp_path)
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ('workers = 0', "workers is out of range"), ('game = 5', "game is no text"), ('colour = "red"', "unknown key"),
+    ('rollout = "clever"', "no such rollout"), ("[timeouts]\nrollout = -1", "out of range"),
+    ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"), ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
+    ("[outcome]\nwon = 'HEIHT'", "HEIGHT"), ("[[metrics]]\nsymbol = 'X'", "reports no such metric"),
+    ("personas = ['none.toml']", "no such persona file"), ("[variants]\na = 1", "not a variant"), ("x = [", "not TOML"),
+])  # fmt: skip
+def test_a_wrong_description_is_told_with_its_line(tmp_path, line, said):
+    file = describe(tmp_path, tables=line)
+    if line.startswith("game"):
+        file.write_text(line, encoding="utf-8")
+    with pytest.raises((ConnectError, FormulaError)) as caught:
+        load_game(file)
+    assert said in str(caught.value)
+    assert f"{file.name}:" in str(caught.value)
+    assert none_left(tmp_path)
+
+
+def test_variants_and_settings_reach_the_game(tmp_path):
+    top, tables = "", '[settings]\ng = 1\n[variants.hard]\ng = 2\n[variants.easy]\n'
+    file = describe(tmp_path, top=top, tables=tables)
+    script = tmp_path / "ladder.py"
+    script.write_text(script.read_text(encoding="utf-8").replace(
+        "client.supply_outcome(height", 'client.supply_outcome(100 * client.settings["g"] + 10 * len(client.variant)'
+        " + 0 * (height"
+    ).replace("10 * fell)", "10 * fell))"), encoding="utf-8")  # fmt: skip
+    found, running = game(file)
+    try:
+        scores = {}
+        for name in ("default", ":hard", "short:easy", ":hard@1"):
+            (level,) = mapsets.resolve(found, [name])
+            scores[name] = running.play(level.tables[0], b"").score
+        assert scores == {"default": 100, ":hard": 240, "short:easy": 140, ":hard@1": 240}
+        assert len(running._pools) == 1
+        with pytest.raises(SettingsError, match="no such variant"):
+            mapsets.resolve(found, [":hrad"])
+    finally:
+        running.close()
+
+
+def test_a_game_that_cannot_change_maps_is_started_for_each(tmp_path):
+    file = describe(tmp_path)
+    script = tmp_path / "ladder.py"
+    script.write_text(script.read_text(encoding="utf-8").replace(', "maps"', ""), encoding="utf-8")
+    found, running = game(file)
+    try:
+        for name, turns in (("short", 3), ("default", 6), ("long", 40), ("short@2", 3), (":loose", 6), ("default", 6)):
+            (level,) = mapsets.resolve(found, [name])
+            assert running.play(level.tables[0], b"").decisions <= turns
+        assert len(left(tmp_path)) == len(running._pools) == 3
+    finally:
+        running.close()
+    assert none_left(tmp_path)

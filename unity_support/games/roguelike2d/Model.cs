@@ -1,0 +1,38 @@
+namespace PersonaEvo.Playtest.Games.Roguelike2d
+{
+    /// <summary>The game of the present playthrough as something to try out, for policies that look a decision ahead.</summary>
+    public sealed class Model : IForwardModel
+    {
+        public Roguelike Game { get; private set; }
+
+        /// <summary>Begin a playthrough.</summary>
+        public void Start(Roguelike game)
+        {
+            Game = game;
+        }
+
+        public int Count { get { return Game.Count; } }
+
+        public double Score { get { return Game.Reward; } }
+
+        public void Apply(int choice)
+        {
+            Game.Choose(choice);
+        }
+
+        public void Measure(double[] values)
+        {
+            Game.Measure(values);
+        }
+
+        public object Save()
+        {
+            return Game.Copy();
+        }
+
+        public void Restore(object state)
+        {
+            Game = ((Roguelike)state).Copy();
+        }
+    }
+}
