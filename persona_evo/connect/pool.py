@@ -2,7 +2,8 @@
 
 Which process plays an order, and how fast, is nobody's business but this module's: every ROLLOUT says all that decides
 its RESULT, so whoever takes results one by one sees the same row of them whatever the processes do. Each process may
-hold a few orders at once (`queue`), so that it never waits for the driver between two of them.
+hold a few orders at once (`queue`), so that it never waits for the driver between two of them; what has come together
+is answered together, since one frame costs as much to send as ten.
 
 A process that ends, or that lets a rollout's time go by, is started anew, and its orders go back to the queue. The one
 that it was playing is blamed: at the second time it is set aside, its result is Lost, and what is needed to see the
@@ -15,7 +16,7 @@ import contextlib
 import selectors
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,6 +89,7 @@ class Pool:
         workers: how many.
         queue: orders that a process may hold.
         restarts: how often they may be started again.
+        chooser: (an attribute) what answers DECIDE, from its content to the choice, for rollouts in mode ASK.
         first: number of the first worker.
 
     Raises (on `open`):
@@ -111,6 +113,8 @@ class Pool:
         self._deserted: set[int] = set()
         self._next_id = 0
         self._restarts: list[float] = []
+        self._told_frames: list[bytes] = []
+        self.chooser: Callable[[dict[str, Any]], int] | None = None
         self._looked = 0.0
 
     def __enter__(self) -> Pool:
@@ -136,6 +140,9 @@ class Pool:
             raise
         self._selector = selectors.DefaultSelector()
         self._seats = [_Seat(worker) for worker in workers]
+        for worker in workers:
+            for frame in self._told_frames:
+                worker.send(frame)
         for seat in self._seats:
             self._selector.register(seat.worker, selectors.EVENT_READ, seat)
         assert self.hello is not None
@@ -180,10 +187,11 @@ class Pool:
             GameError: it is not deterministic.
         """
         wanted = self._expected[0]
-        self._hand_out()
-        while wanted not in self._done:
-            self._wait()
+        if 2 * len(self._waiting) >= self.size * self.queue:
             self._hand_out()
+        while wanted not in self._done:
+            self._hand_out()
+            self._wait()
         self._expected.popleft()
         return self._done.pop(wanted)
 
@@ -219,7 +227,8 @@ class Pool:
             seat.worker.send(p.json_frame(p.Kind.WELCOME, seat.worker.welcome(map_, variant, seat.worker.hello)))
 
     def tell(self, frame: bytes) -> None:
-        """Send a frame to every process."""
+        """Send a frame to every process, and to those that will be started."""
+        self._told_frames.append(frame)
         for seat in self._seats:
             seat.worker.send(frame)
 
@@ -305,6 +314,11 @@ class Pool:
                 self._result(seat, p.decode_result(payload))
             except ProtocolError as e:
                 raise self._told(seat, e) from e
+        elif kind == p.Kind.DECIDE and self.chooser is not None:
+            asked = p.decode_json(kind, payload)
+            choice = p.json_frame(p.Kind.CHOICE, {"id": asked.get("id"), "choice": self.chooser(asked)})
+            seat.worker.send(choice)
+            seat.since = time.monotonic()
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             raise self._told(seat, ConnectError(f"the game reports an error: {value.get('message')}",
@@ -408,6 +422,8 @@ class Pool:
             worker.kill()
             raise
         self.restarted += 1
+        for frame in self._told_frames:
+            worker.send(frame)
         seat.worker, seat.writing, seat.since = worker, False, time.monotonic()
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)

@@ -179,11 +179,19 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
     assert found.code == 0, found.err
     assert len((tmp_path / "kept" / "samples.csv").read_text(encoding="utf-8").splitlines()) == 151
     assert run(capsys, "connect", "replay", file, tmp_path / "kept" / "best.json").code == 0
+    slowly = run(capsys, "connect", "replay", file, tmp_path / "kept" / "best.json", "--delay", "0.02")
+    assert slowly.code == 0 and "6 decisions" in slowly.out, slowly.err
     trace = json.loads((tmp_path / "kept" / "best.json").read_text(encoding="utf-8"))
     trace["score"] += 1
     (tmp_path / "other.json").write_text(json.dumps(trace), encoding="utf-8")
     other = run(capsys, "connect", "replay", file, tmp_path / "other.json")
     assert other.code == 2 and "came to another end" in other.err
+    trace["counts"][2] += 1
+    trace["choices"][2] = trace["counts"][2] - 1
+    (tmp_path / "wrong.json").write_text(json.dumps(trace), encoding="utf-8")
+    for more in ((), ("--delay", "0")):
+        wrong = run(capsys, "connect", "replay", file, tmp_path / "wrong.json", *more)
+        assert wrong.code == 2 and ("not deterministic" in wrong.err or "the same decisions" in wrong.err), wrong.err
 
 
 def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
@@ -216,7 +224,8 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
 @pytest.mark.parametrize(("line", "said"), [
     ('workers = 0', "workers is out of range"), ('game = 5', "game is no text"), ('colour = "red"', "unknown key"),
     ('rollout = "clever"', "no such rollout"), ("[timeouts]\nrollout = -1", "out of range"),
-    ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"), ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
+    ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"),
+    ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
     ("[outcome]\nwon = 'HEIHT'", "HEIGHT"), ("[[metrics]]\nsymbol = 'X'", "reports no such metric"),
     ("personas = ['none.toml']", "no such persona file"), ("[variants]\na = 1", "not a variant"), ("x = [", "not TOML"),
 ])  # fmt: skip
