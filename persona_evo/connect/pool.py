@@ -89,10 +89,11 @@ class Pool:
         workers: how many.
         queue: orders that a process may hold.
         restarts: how often they may be started again.
+        broken: (an attribute) whether a call ended in an error, so that logs are worth keeping.
         chooser: (an attribute) what answers DECIDE, from its content to the choice, for rollouts in mode ASK.
         first: number of the first worker.
 
-    Raises (on `open`):
+    Raises (when they are started):
         ConnectError: a process does not start, or they are not the same game.
     """
 
@@ -116,6 +117,7 @@ class Pool:
         self._told_frames: list[bytes] = []
         self.chooser: Callable[[dict[str, Any]], int] | None = None
         self._looked = 0.0
+        self.broken = False
 
     def __enter__(self) -> Pool:
         self.open()
@@ -124,29 +126,38 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self) -> p.Hello:
-        """Start all processes, unless that has been done; what the game says of itself."""
-        if self.hello is not None and self._seats:
-            return self.hello
-        workers = [Worker(self.start, self.first + i) for i in range(self.size)]
+    def open(self) -> None:
+        """Start all processes that have not been started."""
+        if len(self._seats) < self.size:
+            self._start(self.size)
+
+    def greet(self) -> p.Hello:
+        """What the game says of itself; one process is started for that, the others when there is something to play."""
+        if not self._seats:
+            self._start(1)
+        assert self.hello is not None
+        return self.hello
+
+    def _start(self, wanted: int) -> None:
+        workers = [Worker(self.start, self.first + i) for i in range(len(self._seats), wanted)]
         try:
             for worker in workers:
                 worker.launch()
-            hellos = [worker.connect() for worker in workers]
-            for hello in hellos:
-                self._same(hello)
+            for worker in workers:
+                self._same(worker.connect())
+                for frame in self._told_frames:
+                    worker.send(frame)
         except BaseException:
+            self.broken = True
             close_all(workers)
+            self.close()
             raise
-        self._selector = selectors.DefaultSelector()
-        self._seats = [_Seat(worker) for worker in workers]
+        if self._selector is None:
+            self._selector = selectors.DefaultSelector()
         for worker in workers:
-            for frame in self._told_frames:
-                worker.send(frame)
-        for seat in self._seats:
-            self._selector.register(seat.worker, selectors.EVENT_READ, seat)
-        assert self.hello is not None
-        return self.hello
+            seat = _Seat(worker)
+            self._seats.append(seat)
+            self._selector.register(worker, selectors.EVENT_READ, seat)
 
     def close(self) -> None:
         """End all processes. The pool can be opened again."""
@@ -179,7 +190,7 @@ class Pool:
         return number
 
     def next(self) -> p.Result | Lost:
-        """The result of the oldest order that has not been taken; waits for it.
+        """The result of the oldest order that has not been taken; waits for it. An error ends all processes.
 
         Raises:
             ConnectError: the game cannot be played any more.
@@ -187,11 +198,16 @@ class Pool:
             GameError: it is not deterministic.
         """
         wanted = self._expected[0]
-        if 2 * len(self._waiting) >= self.size * self.queue:
-            self._hand_out()
-        while wanted not in self._done:
-            self._hand_out()
-            self._wait()
+        try:
+            if 2 * len(self._waiting) >= self.size * self.queue:
+                self._hand_out()
+            while wanted not in self._done:
+                self._hand_out()
+                self._wait()
+        except BaseException:
+            self.broken = True
+            self.close()
+            raise
         self._expected.popleft()
         return self._done.pop(wanted)
 

@@ -59,6 +59,7 @@ class Session:
         self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
         self._untold: list[Finding] = []
         self._hello: p.Hello | None = None
+        self._keep_logs = False
 
     def hello(self) -> p.Hello:
         """What the game says of itself; it is started for that if it has not been."""
@@ -92,7 +93,7 @@ class Session:
         """End all processes; they are started again when they are needed."""
         while self._pools:
             self._collect(self._pools.popitem()[1]).close()
-        if self._folder is not None and not (self._folder / FINDINGS).exists():
+        if self._folder is not None and not self._keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
@@ -181,7 +182,11 @@ class Session:
         )  # fmt: skip
         queue = -(-about.slots // about.workers)
         pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
-        hello = pool.open()
+        try:
+            hello = pool.greet()
+        except BaseException:
+            self._keep_logs = True
+            raise
         if self._hello is not None and hello.metrics != self._hello.metrics:
             pool.close()
             raise ConnectError(
@@ -221,6 +226,7 @@ class Session:
     def _collect(self, pool: Pool) -> Pool:
         """Take over a pool's findings and write them down."""
         new, pool.findings = pool.findings, []
+        self._keep_logs |= pool.broken or pool.restarted > 0 or bool(new)
         self._untold += new
         if new:
             file = self._logs() / FINDINGS

@@ -203,7 +203,7 @@ def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
     file = faulty(tmp_path, "slow", "workers = 3", "")
     words = command("connect", "search", file, "--iterations", 1_000_000, "--policy", "ucb1", "--terminal", "revisit",
