@@ -5,6 +5,7 @@
 | `protocol`, `random` | frames and random numbers, pure |
 | `client` | the game's side for games in Python |
 | `launch`, `worker`, `pool` | one command, one process, several of them with results in the order of orders |
+| `findings` | what makes a game fail |
 | `descent`, `tree`, `search` | the tree over prefixes: its inner loop, its memory and file, the search |
 | `description`, `session`, `game` | the TOML file, its running processes, and the game like any other made of both |
 | `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay |

@@ -21,13 +21,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost
 from persona_evo.connect.worker import Start, Worker, close_all
 from persona_evo.errors import ConnectError, GameError, Place, ProtocolError
 
 MOST_WORKERS = 256
-MOST_FINDINGS = 1000
-"""Findings that are kept; further ones are only counted."""
-
 _LOOK = 0.25
 """Seconds between two looks at processes that say nothing."""
 
@@ -38,37 +36,6 @@ class Restarts:
 
     a_minute: int = 3
     in_all: int = 10
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A way to make the game fail: play `prefix` of this level with these seeds.
-
-    kind: crash, timeout or exception. message: what was seen.
-    """
-
-    kind: str
-    map: str
-    variant: str
-    game_seed: int
-    rollout_seed: int
-    mode: int
-    prefix: tuple[tuple[int, int], ...]
-    message: str
-
-    def __str__(self) -> str:
-        choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
-        where = ":".join(filter(None, (self.map or "default map", self.variant)))
-        return (f"{self.kind} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
-                f"{choices}: {self.message}")  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Lost:
-    """What comes in place of a result where the game fails."""
-
-    id: int
-    finding: Finding
 
 
 class _Seat:
@@ -319,7 +286,7 @@ class Pool:
         limit = self.start.timeouts.rollout
         for seat in list(self._seats):
             if seat.orders and limit is not None and now - seat.since > limit:
-                failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start")
+                failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start", ending=False)
                 self._replace(seat, failure, "timeout")
             elif seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
                 self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")

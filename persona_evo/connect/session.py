@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.pool import Finding, Lost, Pool
+from persona_evo.connect.findings import Finding, Lost
+from persona_evo.connect.pool import Pool
 from persona_evo.connect.worker import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
