@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ SMALL = {
     "playtest my_levels/": "--trials 2 --iterations 200 --no-pictures --jobs 1 --bound-seconds 0 --seed 1",
     "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
     "solve after.txt": "--seconds 1",
+    "connect new": "",
+    "doctor --game": "",
+    "connect search": "--iterations 100 --seed 1",
+    "connect replay": "--no-screen",
+    "playtest test --game": "--trials 1 --iterations 50 --no-pictures --bound-seconds 0 --seed 1",
     "reproduce minidungeons": "--generations 1 --population 10 --iterations 30 --playtest-iterations 60 --trials 2 "
     "--jobs 1 --bound-seconds 0",
 }
@@ -45,6 +51,7 @@ def test_every_command_runs(
     for source, target in (("test01", "my_levels/one"), ("test01", "before"), ("test03", "after")):
         text = (levels / f"{source}.txt").read_text(encoding="utf-8")
         (tmp_path / f"{target}.txt").write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "tests" / "examples", tmp_path / "tests" / "examples")
     monkeypatch.chdir(tmp_path)
     lines = commands()
     assert len(lines) == len(SMALL)
