@@ -80,7 +80,7 @@ class Run:
             RunError: the folder cannot be made, or holds a run.
         """
         moment = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
-        game = str(config["game"]).replace("\\", "/").rpartition("/")[2]
+        game = str(config["game"]).replace("\\", "/").rpartition("/")[2].removesuffix(".toml")
         words = (game, str(config["persona"]["name"]), f"s{config['seed']}")
         automatic = "-".join([moment, *(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words)])
         folder = _fresh(root, automatic) if name is None else _named(root / name)
