@@ -87,7 +87,7 @@ def _by_hand(name: str, formula: str) -> TreePolicy:
 def of_search(
     trials: int, iterations: int = ITERATIONS, names: Sequence[str] = (), tell: Tell | None = None
 ) -> list[Row]:
-    """Rows about the search. names: of ingredients; all, budgets and other policies too, if none."""
+    """Rows about the search. names: of ingredients, "budget" and "policy"; all if none."""
     kept, table, whole = list(personas().values()), Table(tell), SearchSettings.anytime()
     ucb1 = TreePolicy.ucb1()
     players = [Player(p, policy, f"{p.name} {policy.name}") for p in kept for policy in (_shipped(p), ucb1)]
@@ -99,14 +99,14 @@ def of_search(
     for name, (value, changes) in SEARCH.items():
         if not names or name in names:
             table.add(play(name, value, players, **changes), base)
-    if names:
-        return table.rows
-    for budget in BUDGETS:
-        table.add(play("budget", str(budget), players, budget), base)
-    plain = [Player(p, _by_hand("utility", str(p.utility)), p.name) for p in kept]
-    table.add(play("policy", "the utility itself", plain))
-    near = [Player(p, _by_hand("by hand", INFORMED[p.name]), p.name) for p in kept]
-    table.add(play("policy", "by hand, the way to the nearest target", near))
+    if not names or "budget" in names:
+        for budget in BUDGETS:
+            table.add(play("budget", str(budget), players, budget), base)
+    if not names or "policy" in names:
+        plain = [Player(p, _by_hand("utility", str(p.utility)), p.name) for p in kept]
+        table.add(play("policy", "the utility itself", plain))
+        near = [Player(p, _by_hand("by hand", INFORMED[p.name]), p.name) for p in kept]
+        table.add(play("policy", "by hand, the way to the nearest target", near))
     return table.rows
 
 

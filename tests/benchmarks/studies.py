@@ -12,57 +12,63 @@ from pathlib import Path
 from . import claims, holding, ingredients
 from .study import Row, line, write
 
-
-def _claims(args: argparse.Namespace) -> list[Row]:
-    return claims.measure(args.trials, (1_000,) if args.quick else claims.LOOPS, _say)
+Tell = Callable[[Row], None]
 
 
-def _holding(args: argparse.Namespace) -> list[Row]:
+def _claims(args: argparse.Namespace, tell: Tell) -> None:
+    claims.measure(args.trials, (1_000,) if args.quick else claims.LOOPS, tell)
+
+
+def _holding(args: argparse.Namespace, tell: Tell) -> None:
     if args.quick:
-        return holding.measure(1, 0.2, 300, _say)
-    return holding.measure(args.trials, tell=_say)
+        holding.measure(1, 0.2, 300, tell)
+    else:
+        holding.measure(args.trials, tell=tell)
 
 
-def _search(args: argparse.Namespace) -> list[Row]:
+def _search(args: argparse.Namespace, tell: Tell) -> None:
     if args.quick:
-        return ingredients.of_search(args.trials, 1_000, ["anytime"], _say)
-    return ingredients.of_search(args.trials, tell=_say)
+        ingredients.of_search(args.trials, 1_000, ["anytime"], tell)
+    else:
+        ingredients.of_search(args.trials, names=args.only, tell=tell)
 
 
-def _evolution(args: argparse.Namespace) -> list[Row]:
-    rows = []
+def _evolution(args: argparse.Namespace, tell: Tell) -> None:
     for persona in args.personas:
         if args.quick:
             small = {"population": 10, "generations": 2, "final_candidates": 1, "final_trials": 1}
-            rows += ingredients.of_evolution(persona, [1, 2], 1, ["selection over levels"], _say, 100, small)
+            ingredients.of_evolution(persona, [1, 2], 1, ["selection over levels"], tell, 100, small)
         else:
-            rows += ingredients.of_evolution(persona, range(1, args.seeds + 1), args.trials, tell=_say)
-    return rows
+            ingredients.of_evolution(persona, range(1, args.seeds + 1), args.trials, args.only, tell)
 
 
-STUDIES: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
+STUDIES: dict[str, Callable[[argparse.Namespace, Tell], None]] = {
     "claims": _claims, "holding": _holding, "search": _search, "evolution": _evolution,
 }  # fmt: skip
 
 
-def _say(row: Row) -> None:
-    print(line(row), flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the studies named, or all, and write NAME.csv for each."""
+    """Run the studies named, or all, and write NAME.csv for each, anew with every row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(STUDIES))
     parser.add_argument("--trials", type=int, default=5, help="playthroughs of a map (default: %(default)s)")
     parser.add_argument("--seeds", type=int, default=3, help="evolutions of a setting (default: %(default)s)")
     parser.add_argument("--personas", nargs="+", default=["completionist"], help="whose (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="INGREDIENT", help="of search and evolution")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("runs/studies"), help="folder (default: %(default)s)")
     args = parser.parse_args(arguments)
     if unknown := [n for n in args.names if n not in STUDIES]:
         parser.error(f"no such study: {unknown[0]} (there are {', '.join(STUDIES)})")
     for name in args.names or STUDIES:
-        write(args.out / f"{name}.csv", STUDIES[name](args))
+        rows: list[Row] = []
+
+        def tell(row: Row, rows: list[Row] = rows, name: str = name) -> None:
+            rows.append(row)
+            write(args.out / f"{name}.csv", rows)
+            print(line(row), flush=True)
+
+        STUDIES[name](args, tell)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from persona_evo.seeds import stream
-from tests.benchmarks import native, rates
+from tests.benchmarks import native, rates, studies
 from tests.benchmarks.__main__ import BENCHMARKS, main
 from tests.benchmarks.levels import maps
 from tests.benchmarks.report import FIGURE, HEADINGS, REACHED, SHORT, SKIPPED, Row, judge, markdown
@@ -56,3 +57,15 @@ def test_a_ratio_below_the_goal_is_called_short() -> None:
     assert judge("w", "r", "m", 0.59, 0.6).verdict == SHORT
     assert judge("w", "r", "m", 0.6, 0.6).verdict == REACHED
     assert markdown([Row("what", "goal", "12", 0.1234)]).splitlines()[2].split("|")[4].strip() == "0.123"
+
+
+def test_a_study_writes_its_table_as_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert studies.main(["search", "--quick", "--trials", "1", "--out", str(tmp_path)]) == 0
+    rows = list(csv.DictReader((tmp_path / "search.csv").open(encoding="utf-8")))
+    assert len(rows) == len(capsys.readouterr().out.splitlines()) == 2 * 2 * 4
+    assert {r["what"] for r in rows} == {"everything", "anytime"}
+    for row in rows[8:]:
+        base = next(r for r in rows[:8] if (r["persona"], r["of"]) == (row["persona"], row["of"]))
+        assert float(row["difference"]) == pytest.approx(float(row["utility"]) - float(base["utility"]), abs=2e-4)
+    with pytest.raises(SystemExit):
+        studies.main(["serch"])
