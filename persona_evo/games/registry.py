@@ -21,6 +21,8 @@ from persona_evo.games.core import Game
 
 CATALOG = {
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
+    "puyo": "persona_evo.games.catalog.puyo:GAME",
+    "puyo_hidden": "persona_evo.games.catalog.puyo:HIDDEN",
 }
 """Games that ship with the project."""
 
