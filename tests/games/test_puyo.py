@@ -16,7 +16,7 @@ from persona_evo.games.catalog.puyo import GAME, HIDDEN, rules, tables
 from persona_evo.games.catalog.puyo.draw import state_image
 from persona_evo.games.catalog.puyo.rules import settle_all
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level
-from persona_evo.seeds import stream
+from persona_evo.seeds import below, stream
 from tests.shared import shared
 
 EMPTY = "." * 78
@@ -93,7 +93,7 @@ def test_whole_games_replay() -> None:
 
 def test_compiled_and_plain_rules_agree() -> None:
     (of,) = mapsets.resolve(GAME, ["buried01"])
-    compiled, luck = rules(costly=True), stream(5)
+    compiled, luck, pick = rules(costly=True), stream(5), stream(6)
     step, measure, legal = (interpreted(f) for f in (compiled.step, compiled.measure, compiled.legal))
     one, two = of.start.copy(), of.start.copy()
     actions = np.zeros(of.max_actions, dtype=np.int64)
@@ -101,8 +101,7 @@ def test_compiled_and_plain_rules_agree() -> None:
         for _ in range(12):
             options = GAME.legal(of, one)
             assert legal(of.tables, two, actions) == len(options) and actions[: len(options)].tolist() == options
-            action = options[int(luck[0]) % len(options)]
-            luck = stream(int(luck[0]))
+            action = options[int(below(pick, len(options)))]
             compiled.step(of.tables, one, action, luck)
             step(of.tables, two, action, luck)
             assert (one == two).all()

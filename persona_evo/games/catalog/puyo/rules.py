@@ -110,7 +110,7 @@ def sizes_bonus(a: int, b: int) -> int:
     while a | b:
         ga, gb = a & -a, b & -b
         if ga:
-            gb = np.int64(0)
+            gb &= 0
         while True:
             more_a, more_b = (ga | around_a(ga, gb)) & a, (gb | around_b(ga, gb)) & b
             if more_a == ga and more_b == gb:
@@ -145,7 +145,7 @@ def fallen(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
             c1 = (c1 & under) | ((c1 >> 1) & ~under)
             c2 = (c2 & under) | ((c2 >> 1) & ~under)
             hole = (hole >> 1) & ~under
-        keep = ~(np.int64(LANE) << shift)
+        keep: Any = ~(np.int64(LANE) << shift)
         p0, p1, p2 = (p0 & keep) | c0 << shift, (p1 & keep) | c1 << shift, (p2 & keep) | c2 << shift
     return p0, p1, p2
 

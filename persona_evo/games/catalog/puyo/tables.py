@@ -2,7 +2,7 @@
 
 | tables | what |
 |---|---|
-| COLOURS, DROPS, VISIBLE, HIDDEN | the level's numbers; HIDDEN is 1 where pairs beyond the visible ones are drawn anew |
+| COLOURS, DROPS, VISIBLE, HIDDEN | the level's numbers; HIDDEN is 1 where pairs that are out of sight are drawn |
 | LISTS | for each reach (see `reach_list`): how many placements, then 22 of them |
 | PAIRS | one word a drop: axis + 8 * child, colours from 1 |
 
