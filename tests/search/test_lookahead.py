@@ -54,7 +54,7 @@ def test_methods_agree_with_plain_recursion(level: Any) -> None:
 def test_the_staircase_is_set_off_by_all_that_look_far_enough() -> None:
     """The red-and-yellow pair comes second; one move ahead sees nothing of it."""
     (near, far) = (max(Lookahead(PUYO, STAIRS, SCORE, d, "dfs").think(STAIRS.start).values.values()) for d in (1, 2))
-    assert (near, far) == (0, 2280)
+    assert (near, far) == (0, 2540), "the first pair's blue may join in"
     flat = Lookahead(PUYO, STAIRS, SCORE, 2, "flat", Allowance(playouts=2_000), seed=3)
     played = play_game(PUYO, STAIRS, [flat.choose], moves=2)
     assert played.metrics[0]["LC"] == 4

@@ -394,4 +394,5 @@ def reopen(folder: Path) -> Settings:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    return Settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Settings(**plain)
