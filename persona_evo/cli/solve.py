@@ -70,10 +70,12 @@ def _teller(line: Progress, name: str) -> Callable[[str], None]:
 
 def show(game: Game, level: Level, solution: Solution) -> None:
     """A solution in words."""
+    from persona_evo.search.bounds import limit_text
+
     states = game.replay(level, solution.actions)
     names = [game.action_name(level, s, a) for s, a in zip(states, solution.actions, strict=False)]
     ending = ("not over", "won", "lost", "ended")[solution.outcome]
-    proof = "proven: no plan is better" if solution.proven else f"best known, not proven; at most {solution.upper:.4f}"
+    proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {limit_text(solution.upper)}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"
     say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {len(names)} moves, {how}")
     say("  " + " ".join(names))

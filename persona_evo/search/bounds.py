@@ -29,6 +29,9 @@ WIDTH = 1_000
 STATES = 2_000_000
 """States kept in a layer of a beam; states made by one beam, and by the search in whole layers, at most."""
 
+BOUNDLESS = 1e100
+"""Utilities from here on come from metrics that have no highest value."""
+
 WEIGHTS = (0.1, 0.3, 1.0)
 """What a distance of 1 is worth to a guide, beside utilities of the order of 1."""
 
@@ -145,7 +148,12 @@ class _Solver:
         self.upper = min(self.upper, found.upper)
         self.made += found.made
         if self.progress is not None:
-            self.progress(f"{name}: {found.utility:.6g}, at most {self.upper:.6g}")
+            self.progress(f"{name}: {found.utility:.6g}, {limit_text(self.upper)}")
+
+
+def limit_text(upper: float) -> str:
+    """What a plan can be worth at most, in words; metrics without a highest value set no limit."""
+    return f"at most {upper:.6g}" if upper < BOUNDLESS else "no limit known"
 
 
 def guides(problem: Problem) -> Iterator[tuple[str, Formula]]:

@@ -74,9 +74,15 @@ def _flat(choice: Choice) -> list[Row]:
     return memory.measure_generations(*(5, 20) if choice.quick else (50, 1_000))
 
 
+def _puyo(choice: Choice) -> list[Row]:
+    from . import puyo
+
+    return puyo.measure(choice.quick)
+
+
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
-    "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
+    "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat, "puyo": _puyo,
 }  # fmt: skip
 
 

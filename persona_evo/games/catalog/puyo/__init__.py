@@ -70,7 +70,7 @@ def _level(text: str, name: str, source: str, hidden: bool) -> Level:
     )
     return Level(
         game="puyo_hidden" if hidden else "puyo", name=name, text=text, tables=row, start=start,
-        max_actions=tables.PLACEMENTS, source=source, facts={"setup": setup},
+        max_actions=tables.PLACEMENTS, source=source, facts={"setup": setup}, horizon=setup.drops,
     )  # fmt: skip
 
 
