@@ -44,6 +44,7 @@ def add(studies: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
     from persona_evo.playtest.reproduce import puyo
+    from persona_evo.playtest.reproduce.puyo_cells import Settings
     from persona_evo.report import puyo as report
 
     if args.address is not None:
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         folder, settings = args.resume, puyo.reopen(args.resume)
     else:
         given = {name: getattr(args, name) for name in FROZEN if name != "out"}
-        settings = puyo.Settings.of(quick=args.quick, **given)
+        settings = Settings.of(quick=args.quick, **given)
         folder = args.out or Path("reproduction-puyo" + "-quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
     compiling()

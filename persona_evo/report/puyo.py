@@ -18,7 +18,8 @@ from typing import Any
 
 from persona_evo.evolve.winner import versions
 from persona_evo.playtest.reproduce import puyo
-from persona_evo.playtest.reproduce.puyo import (
+from persona_evo.playtest.reproduce.puyo import Material, Played
+from persona_evo.playtest.reproduce.puyo_cells import (
     BFS,
     DFS,
     EVERY,
@@ -26,11 +27,11 @@ from persona_evo.playtest.reproduce.puyo import (
     EXHAUSTIVE,
     FLAT,
     NAMES,
+    PLANNED,
     RANDOM,
     UCB1,
     Cell,
-    Material,
-    Played,
+    Settings,
     cells,
     study,
 )
@@ -59,7 +60,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
                        "longest": p.longest, "actions": p.actions} for g in m.played.values() for p in g])  # fmt: skip
     rows = cell_rows(m)
     _csv(m, "cells", rows)
-    said, four, budgets, personas = claims(m), depths(m), by_budget(m), persona_table(m)
+    said, four, budgets, plans, personas = claims(m), depths(m), by_budget(m), plan_table(m), persona_table(m)
     _csv(m, "claims", [dict(zip(said.headers, row, strict=True)) for row in said.rows])
     policies.write(m.policy, m.folder / "policy.json")
     parts = [
@@ -67,8 +68,8 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         *_figures(m, progress),
         html.section("depths", "Every search at every depth", html.table(four)),
         html.section("budgets", "Score against depth for several budgets", html.table(budgets), *_budget_picture(m)),
-        html.section("personas", f"A tree policy evolved for the {m.persona.title}", html.table(personas),
-                     f"<p>{escape(_policy_words(m))}</p>"),
+        html.section("personas", f"A tree policy evolved for the {m.persona.title}", html.table(plans),
+                     html.table(personas), f"<p>{escape(_policy_words(m))}</p>"),
         _best(m, progress),
         html.section("made", "How it was made", html.facts(facts(m))),
     ]  # fmt: skip
@@ -78,7 +79,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     text = html.document(f"Reproduction: {study().title}", f"{study().source}; {games} games here", links, parts)
     page = m.folder / "index.html"
     schema.write_atomically(page, text)
-    return Report(page, "\n\n".join(t.render(110) for t in (said, four, budgets, personas)))
+    return Report(page, "\n\n".join(t.render(110) for t in (said, four, budgets, plans, personas)))
 
 
 # numbers
@@ -117,8 +118,10 @@ def cell_rows(m: Material) -> list[dict[str, object]]:
         rows.append({
             "method": cell.method, "depth": cell.depth, "budget": cell.budget, "persona": cell.persona,
             "games": len(games), "lowest": min(p.final for p in games), "mean": v.value, "mean_low": v.low,
-            "mean_high": v.high, "highest": max(p.final for p in games), "at_the_end": spans(m, games)[-1][1],
-            "lasted": lasted(m, games), "drops": sum(p.drops for p in games) / len(games),
+            "mean_high": v.high, "highest": max(p.final for p in games),
+            "at_the_end": "" if cell.kind == PLANNED else spans(m, games)[-1][1],
+            "lasted": "" if cell.kind == PLANNED else lasted(m, games), "deaths": sum(p.dead for p in games),
+            "drops": sum(p.drops for p in games) / len(games),
             "longest_chain": max(p.longest for p in games), "chain": sum(p.longest for p in games) / len(games),
             "utility": u.value if cell.persona else "",
         })  # fmt: skip
@@ -215,15 +218,27 @@ def _budgets(m: Material) -> list[Cell]:
 
 
 def persona_table(m: Material) -> Table:
-    """The persona with flat Monte Carlo, UCB1 and its evolved policy at the same budget."""
-    s, rows = m.settings, []
+    """The persona with flat Monte Carlo, UCB1 and its evolved policy at the same budget, move by move."""
+    s = m.settings
+    note = f"utility {m.persona.utility.text}; {s.compared} playouts a move, depth {s.compared_depth}, 95 % intervals"
+    return _compared(m, s.compared_depth, "playouts", s.compared, f"{m.persona.title}, move by move", note)
+
+
+def plan_table(m: Material) -> Table:
+    """The same for one plan of each test level."""
+    note = (f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of {len(m.tests)} levels that the "
+            f"evolution did not see, {m.settings.iterations} iterations or games a plan, 95 % intervals")  # fmt: skip
+    return _compared(m, 0, PLANNED, m.settings.iterations, f"{m.persona.title}, whole levels as one plan", note)
+
+
+def _compared(m: Material, depth: int, kind: str, limit: int, title: str, note: str) -> Table:
+    rows = []
     for method in (FLAT, UCB1, EVOLVED):
-        games = m.of(method, s.compared_depth, "playouts", s.compared, s.persona)
+        games = m.of(method, depth, kind, limit, m.settings.persona)
         value, chain = mean_interval([p.value for p in games]), mean_interval([float(p.longest) for p in games])
         rows.append([NAMES[method], f"{value.value:.3f} ± {value.half:.3f}", f"{chain.value:.1f} ± {chain.half:.1f}",
-                     f"{mean_final(games):,.0f}", f"{lasted(m, games)} of {len(games)}"])  # fmt: skip
-    note = f"utility {m.persona.utility.text}; {s.compared} playouts a move, depth {s.compared_depth}, 95 % intervals"
-    return Table(f"{m.persona.title}, move by move", ["", "utility", "longest chain", "score", "lasted"], rows, [note])
+                     f"{mean_final(games):,.0f}", f"{sum(p.dead for p in games)} of {len(games)}"])  # fmt: skip
+    return Table(title, ["", "utility", "longest chain", "score", "deaths"], rows, [note])
 
 
 def _policy_words(m: Material) -> str:
@@ -322,7 +337,8 @@ def _csv(m: Material, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def best_game(m: Material) -> Played:
     """The game with the longest chain, of those the one with the most points."""
-    return max((p for games in m.played.values() for p in games), key=lambda p: (p.longest, p.final))
+    played = (p for c in cells(m.settings) if c.kind != PLANNED for p in m.played[c.name])
+    return max(played, key=lambda p: (p.longest, p.final))
 
 
 def _best(m: Material, progress: Callable[[str], None] | None) -> str:
@@ -362,7 +378,7 @@ def _setting(m: Material) -> str:
 def facts(m: Material) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s = m.settings
-    first = puyo.Settings.of(quick=s.quick)
+    first = Settings.of(quick=s.quick)
     given = [f"--{name} {getattr(s, name)}" for name in ("games", "drops", "clock", "generations", "population")
              if getattr(s, name) != getattr(first, name)]  # fmt: skip
     return {

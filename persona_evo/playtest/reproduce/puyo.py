@@ -15,23 +15,35 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve import run as evolution
-from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
+from persona_evo.playtest.reproduce.puyo_cells import (
+    DFS,
+    EVERY,
+    EVOLVED,
+    EXHAUSTIVE,
+    FLAT,
+    PLANNED,
+    UCB1,
+    Cell,
+    Settings,
+    cells,
+)
+from persona_evo.search import baselines
 from persona_evo.search.act import Actor, play_game
 from persona_evo.search.lookahead import Allowance, Lookahead
+from persona_evo.search.plan import plan
+from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
@@ -45,131 +57,9 @@ SCORE = "SC - 1000000 * DEAD"
 """What the publication's searches look for, where a lost game is worth nothing."""
 TREE_SCORE = "SC / 1000 - 100 * DEAD"
 """The same for tree search, whose means should not be ruled by it (UCB1 wants values of about 1)."""
-EVERY = 10
-"""Drops between two points of a figure."""
 ROWS = 12
-
-FLAT, RANDOM, BFS, DFS, EXHAUSTIVE, UCB1, EVOLVED = "flat", "random", "bfs", "dfs", "exhaustive", "ucb1", "evolved"
-NAMES = {FLAT: "Monte Carlo", RANDOM: "random", BFS: "breadth first", DFS: "depth first", EXHAUSTIVE: "exhaustive",
-         UCB1: "tree, UCB1", EVOLVED: "tree, evolved policy"}  # fmt: skip
-
-
-class Claim(NamedTuple):
-    """A sentence of the publication on one of its figures."""
-
-    key: str
-    figure: int
-    says: str
-
-
-class Study(NamedTuple):
-    """The publication: its title, where it appeared, what it says."""
-
-    title: str
-    source: str
-    claims: tuple[Claim, ...]
-
-
-@cache
-def study() -> Study:
-    """What stands in the file beside this module."""
-    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return Study(data["title"], data["source"], tuple(Claim(**claim) for claim in data["claims"]))
-
-
-@dataclass(frozen=True)
-class Settings:
-    """A reproduction.
-
-    games: starting positions. drops: of a game. clocks: drops that a search may make for each free row, the first being
-    that of figures 3 to 5. playouts: fixed budgets a move. deepest: depth limit of Monte Carlo search at most.
-    persona: whose tree policy is evolved, in so many generations of a population, iterations a playthrough; its games
-    are played with compared playouts a move, as deep as compared_depth.
-    """
-
-    seed: int = 1
-    games: int = 10
-    drops: int = 150
-    clocks: tuple[int, ...] = (100, 30, 10)
-    playouts: tuple[int, ...] = (3, 11, 22, 100, 220)
-    deepest: int = 6
-    persona: str = "chain_builder"
-    generations: int = 20
-    population: int = 60
-    iterations: int = 2_000
-    compared: int = 220
-    compared_depth: int = 4
-    quick: bool = False
-
-    def __post_init__(self) -> None:
-        for name, low, high in (("games", 1, 10), ("drops", EVERY, 150), ("deepest", 4, 12)):
-            if not low <= getattr(self, name) <= high:
-                raise SettingsError(f"{name} is out of range", found=str(getattr(self, name)),
-                                    expected=f"from {low} to {high}")  # fmt: skip
-        if not self.clocks or min(self.clocks) < 1:
-            raise SettingsError("a clock that stands still", found=str(min(self.clocks, default=0)),
-                                expected="at least one drop for each row")  # fmt: skip
-
-    @classmethod
-    def of(cls, *, quick: bool = False, clock: int | None = None, **given: int | None) -> Settings:
-        """The usual settings or those of a first look; what is given replaces single values."""
-        small: dict[str, Any] = {"games": 3, "drops": 60, "clocks": (100, 10), "playouts": (11, 100), "generations": 3,
-                                 "population": 20, "iterations": 200}  # fmt: skip
-        usual = cls(**small, quick=True) if quick else cls()
-        values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
-        if clock is not None:
-            values["clocks"] = tuple(dict.fromkeys((clock, *usual.clocks)))
-        return dataclasses.replace(usual, **values)
-
-    @property
-    def clock(self) -> int:
-        """That of figures 3 to 5."""
-        return self.clocks[0]
-
-    @property
-    def evolution(self) -> EvolutionSettings:
-        """Of the persona's policy."""
-        elites = max(1, self.population // 20)
-        return EvolutionSettings.of("modern", generations=self.generations, population=self.population, elites=elites,
-                                    migrants=elites, final_candidates=4, final_trials=4)  # fmt: skip
-
-
-class Cell(NamedTuple):
-    """One way to search. limit: drops for each free row (`clock`), playouts a move (`playouts`), or "" for no end.
-
-    persona: by whose utility, "" for the score.
-    """
-
-    method: str
-    depth: int
-    kind: str = ""
-    limit: int = 0
-    persona: str = ""
-
-    @property
-    def budget(self) -> str:
-        """In words."""
-        return f"{self.limit} drops a row" if self.kind == "clock" else f"{self.limit} playouts" if self.kind else "all"
-
-    @property
-    def name(self) -> str:
-        """Of the row in files."""
-        who = f", {self.persona}" if self.persona else ""
-        return f"{self.method} {self.depth}, {self.budget}{who}"
-
-
-def cells(s: Settings) -> list[Cell]:
-    """Every way to search, each once."""
-    found = [Cell(EXHAUSTIVE, d) for d in (1, 2, 3)]
-    for clock in s.clocks:
-        depths = (1, 2, 3) if clock == s.clock else (3,)
-        found += [Cell(m, d, "clock", clock) for m in (BFS, DFS, RANDOM) for d in depths]
-        first = 1 if clock == s.clock else 3
-        found += [Cell(FLAT, d, "clock", clock) for d in range(first, s.deepest + 1)]
-    found += [Cell(FLAT, d, "playouts", n) for n in s.playouts for d in range(3, s.deepest + 1)]
-    found += [Cell(UCB1, d, "playouts", max(s.playouts)) for d in range(3, s.deepest + 1)]
-    found += [Cell(m, s.compared_depth, "playouts", s.compared, s.persona) for m in (FLAT, UCB1, EVOLVED)]
-    return list(dict.fromkeys(found))
+TRIALS = 5
+"""Plans of each test level."""
 
 
 @dataclass(frozen=True)
@@ -200,12 +90,13 @@ class Played:
 
 @dataclass
 class Material:
-    """All games by the cell's name, and the policy that was evolved."""
+    """All games by the cell's name, and the policy that was evolved. levels: starting positions; tests: to plan."""
 
     folder: Path
     settings: Settings
     game: Game
     levels: list[Level]
+    tests: list[Level]
     persona: Persona
     policy: Policy
     journal: list[dict[str, Any]]
@@ -244,9 +135,11 @@ def run(
         policy = policies.read(outcome.policy)
         from persona_evo.store import runs
 
-        material = Material(folder, settings, game, levels, persona, policy, runs.read_journal(outcome.folder))
+        tests = mapsets.resolve(game, ["test"])
+        material = Material(folder, settings, game, levels, tests, persona, policy, runs.read_journal(outcome.folder))
         known = {(p.cell, p.game): p for p in _kept(folder / GAMES)}
-        wanted = [(cell, number) for cell in cells(settings) for number in range(len(levels))]
+        many = {PLANNED: TRIALS * len(tests)}
+        wanted = [(cell, n) for cell in cells(settings) for n in range(many.get(cell.kind, len(levels)))]
         for done, (cell, number) in enumerate(wanted):
             played = known.get((cell.name, number))
             if played is None:
@@ -261,9 +154,13 @@ def run(
 
 def play(m: Material, cell: Cell, number: int) -> Played:
     """One game of a cell on a starting position."""
-    game, level, s = m.game, m.levels[number], m.settings
+    game, s = m.game, m.settings
     goal = m.persona.utility if cell.persona else parse(SCORE, game.symbols)
     seed = derive(s.seed, cell.name, number)
+    if cell.kind == PLANNED:
+        level = m.tests[number % len(m.tests)]
+        return record(game, level, cell.name, number, _planned(m, cell, level, seed), goal)
+    level = m.levels[number]
     player: Any
     if cell.method in (UCB1, EVOLVED):
         player = _actor(m, cell, level, seed)
@@ -285,6 +182,15 @@ def allowance(cell: Cell) -> Allowance:
     return Allowance()
 
 
+def _planned(m: Material, cell: Cell, level: Level, seed: int) -> tuple[int, ...]:
+    """One plan of a whole level; flat Monte Carlo has as many games as tree search has iterations."""
+    if cell.method == FLAT:
+        problem = Problem.of(m.game, level, m.persona.utility)
+        return baselines.flat(problem, cell.limit, seed=seed).plan.actions
+    policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
+    return plan(m.game, level, m.persona.utility, policy, Budget(cell.limit), seed=seed).actions
+
+
 def _actor(m: Material, cell: Cell, level: Level, seed: int) -> Actor:
     """Tree search no deeper than the cell's limit, rollouts included."""
     goal = m.persona.utility if cell.persona else parse(TREE_SCORE, m.game.symbols)
@@ -298,8 +204,8 @@ def record(
 ) -> Played:
     """What came of a game."""
     states = game.replay(level, actions)
-    measured = [game.measure(level, state) for state in states[1:]]
-    marks = [k for k in range(len(actions)) if (k + 1) % EVERY == 0 or k + 1 == len(actions)]
+    measured = [game.measure(level, state) for state in states[1:] or states]
+    marks = [k for k in range(len(measured)) if (k + 1) % EVERY == 0 or k + 1 == len(measured)]
     end = measured[-1]
     longest = int(end["LC"])
     at = next(k for k, v in enumerate(measured, 1) if v["LC"] == longest)
