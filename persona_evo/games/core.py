@@ -89,7 +89,8 @@ class Level:
 
     tables: uint16 row that the rules read. start: uint16 row, the state before the first move (for seed 0 where the
     start is random). facts: what the game knows of the level beyond the rules (grid, objects), for drawing and
-    structure metrics; its keys are the game's own.
+    structure metrics; its keys are the game's own. horizon: moves after which this level is over whatever is played,
+    0 where that is not known (see `Game.horizon_of`).
     """
 
     game: str
@@ -102,6 +103,7 @@ class Level:
     options: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    horizon: int = 0
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,10 @@ class Game:
     def clock(self) -> int:
         """Index of the metric that counts moves, -1 if there is none."""
         return next((i for i, m in enumerate(self.metrics) if m.clock), -1)
+
+    def horizon_of(self, level: Level) -> int:
+        """Moves that a plan of this level has at most: the level's own number, or the game's."""
+        return level.horizon or self.horizon
 
     def start(self, level: Level, seed: int = 0) -> NDArray[Any]:
         """A new state before the first move; `seed` matters only where the start is random."""

@@ -23,6 +23,8 @@ from persona_evo.games.core import Game
 CATALOG = {
     "its_alive": "persona_evo.games.catalog.its_alive:GAME",
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
+    "puyo": "persona_evo.games.catalog.puyo:GAME",
+    "puyo_hidden": "persona_evo.games.catalog.puyo:HIDDEN",
     "roguelike2d": "persona_evo.games.catalog.roguelike2d:GAME",
 }
 """Games that ship with the project."""

@@ -159,6 +159,39 @@ def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], path: Pa
     return _save(figure, path)
 
 
+def ranges(
+    at: Sequence[float], rows: Sequence[tuple[float, float, float]], path: Path | str, across: str, up: str
+) -> Path:
+    """Lines from the lowest to the highest value with the mean as a dot. rows: (lowest, mean, highest) at each `at`."""
+    figure = _figure(6.4, 4.0)
+    ax = figure.subplots()
+    low, mean, high = (np.asarray([row[k] for row in rows], dtype=np.float64) for k in range(3))
+    ax.vlines(at, low, high, color=COLOURS[0], linewidth=2, alpha=0.6)
+    ax.plot(at, mean, "o", color=COLOURS[0], markersize=5)
+    ax.set_ylim(bottom=min(0.0, float(low.min(initial=0.0))))
+    ax.set_xlabel(across)
+    ax.set_ylabel(up)
+    _tidy(ax, "y")
+    return _save(figure, path)
+
+
+def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], path: Path | str, across: str, up: str) -> Path:
+    """Lines over the same places, told apart by colour and, beyond the eighth, by dashes. lines: name -> values."""
+    figure = _figure(6.4, 4.3)
+    ax = figure.subplots()
+    for k, (name, values) in enumerate(lines.items()):
+        ax.plot(at, values, color=_colour(k), linestyle="-" if k < len(COLOURS) else "--", marker="o", markersize=3.5,
+                linewidth=1.5, label=_plain(name))  # fmt: skip
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(across)
+    ax.set_ylabel(up)
+    _whole(ax)
+    _tidy(ax, "y")
+    if lines:
+        figure.legend(loc="outside lower center", ncols=min(3, len(lines)), fontsize=8, frameon=False)
+    return _save(figure, path)
+
+
 def drawing(game: Game) -> Any | None:
     """The game's module for drawing, or None where it has none."""
     return importlib.import_module(game.draw.partition(":")[0]) if game.draw else None

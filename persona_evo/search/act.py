@@ -140,7 +140,7 @@ class Actor:
         self._tree = tree = Tree.allocate(capacity, len(level.start), False, level.start.dtype)
         self._rows = np.empty(capacity, dtype=np.int32)
         self._opts = opts = np.zeros(OPTIONS, dtype=np.int64)
-        opts[[LENGTH, HORIZON]] = self.settings.rollout, self.settings.horizon or game.horizon
+        opts[[LENGTH, HORIZON]] = self.settings.rollout, self.settings.horizon or game.horizon_of(level)
         opts[[MEAN, SHUFFLE]] = self.settings.value == "mean", self.settings.expansion == "random"
         opts[[PLAYERS, METRICS, CUT_OFF]] = game.players, len(game.metrics), self._open
         formula = self.policy.formula
@@ -249,7 +249,7 @@ class Played:
 def play_game(
     game: Game, level: Level, players: Sequence[Actor | Callable[[Any], int]], seed: int = 0, moves: int = 0
 ) -> Played:
-    """Play a game to its end, or for so many moves (0: the game's horizon).
+    """Play a game to its end, or for so many moves (0: the level's horizon).
 
     Args:
         players: one for each player of the game; an Actor, or a function from a state to an action.
@@ -263,7 +263,7 @@ def play_game(
     rules, rng = game.rules(), stream(derive(seed, "game"))
     state = game.start(level, seed)
     actions: list[int] = []
-    while game.over(level, state) == RUNNING and len(actions) < (moves or game.horizon):
+    while game.over(level, state) == RUNNING and len(actions) < (moves or game.horizon_of(level)):
         player = players[int(rules.mover(level.tables, state))]
         action = player.choose(state) if isinstance(player, Actor) else int(player(state))
         rules.step(level.tables, state, action, rng)

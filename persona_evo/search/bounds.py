@@ -30,6 +30,9 @@ WIDTH = 1_000
 STATES = 2_000_000
 """States kept in a layer of a beam; states made by one beam, and by the search in whole layers, at most."""
 
+BOUNDLESS = 1e100
+"""Utilities from here on come from metrics that have no highest value."""
+
 WEIGHTS = (0.1, 0.3, 1.0)
 """What a distance of 1 is worth to a guide, beside utilities of the order of 1."""
 

@@ -74,7 +74,7 @@ class Planner:
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self._rules: Rules = game.rules()
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
-        horizon = settings.horizon or game.horizon
+        horizon = settings.horizon or game.horizon_of(level)
         self._tree = Tree.allocate(
             self.capacity, len(level.start), settings.transpositions != "off", level.start.dtype
         )

@@ -42,8 +42,8 @@ class Problem:
 
     @classmethod
     def of(cls, game: Game, level: Level, utility: Formula, horizon: int = 0) -> Problem:
-        """The problem with the game's own horizon where none is given."""
-        return cls(game, level, utility, horizon or game.horizon)
+        """The problem with the level's or the game's own horizon where none is given."""
+        return cls(game, level, utility, horizon or game.horizon_of(level))
 
     def ranges(self, depth: int = 0) -> dict[str, tuple[float, float]]:
         """What each metric can be after `depth` moves or more."""

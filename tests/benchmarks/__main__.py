@@ -80,10 +80,16 @@ def _transport(choice: Choice) -> list[Row]:
     return transport.measure(choice.quick)
 
 
+def _puyo(choice: Choice) -> list[Row]:
+    from . import puyo
+
+    return puyo.measure(choice.quick)
+
+
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
     "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
-    "transport": _transport,
+    "transport": _transport, "puyo": _puyo,
 }  # fmt: skip
 
 

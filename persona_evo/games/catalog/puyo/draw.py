@@ -1,0 +1,111 @@
+"""Pictures of Puyo-Puyo: a state as a frame of a replay. Everything is made of shapes of our own."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.games.catalog.puyo import tables as t
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PIL import Image
+
+    from persona_evo.games.core import Level
+
+SCALE = 24
+"""Pixels of a cell's side."""
+
+SMOOTH = 4
+"""Puyos are drawn this many times larger and then shrunk, which smooths their edges."""
+
+FILL = ("", "#d8434e", "#e6b422", "#3f9f57", "#3f74c8", "#8e5bb5", "#8b9099")
+"""By number of the colour: red, yellow, green, blue, purple, garbage. Eyes and marks tell them apart, too."""
+
+SHEET, WELL, GHOST, LINE, INK = "#ffffff", "#20262e", "#2c343e", "#39424d", "#1e2227"
+
+
+@functools.lru_cache(maxsize=64)
+def puyo(colour: int, scale: int = SCALE) -> Image.Image:
+    """One puyo as a transparent picture of scale x scale pixels (shared: do not draw on it)."""
+    from PIL import Image, ImageDraw
+
+    size = scale * SMOOTH
+    picture = Image.new("RGBA", (size, size), (0, 0, 0, 0))
+    pen = ImageDraw.Draw(picture)
+    edge = size // 16
+    pen.ellipse((edge, edge + size // 16, size - edge, size - edge), FILL[colour], INK, max(1, size // 24))
+    if colour == t.GARBAGE:
+        pen.line((size * 0.3, size * 0.4, size * 0.7, size * 0.72), "#5c6169", size // 10)
+        pen.line((size * 0.3, size * 0.72, size * 0.7, size * 0.4), "#5c6169", size // 10)
+    else:
+        for x in (0.34, 0.66):
+            _eye(pen, size, x, colour)
+    return picture.resize((scale, scale), Image.Resampling.LANCZOS)
+
+
+def _eye(pen: Any, size: int, x: float, colour: int) -> None:
+    """An eye whose pupil looks another way for each colour."""
+    r, p = size * 0.13, size * 0.065
+    cx, cy = size * x, size * 0.47
+    pen.ellipse((cx - r, cy - r, cx + r, cy + r), "#ffffff")
+    dx, dy = ((0, 0), (0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))[colour]
+    cx, cy = cx + dx * r * 0.5, cy + dy * r * 0.5
+    pen.ellipse((cx - p, cy - p, cx + p, cy + p), INK)
+
+
+def pairs_in_sight(level: Level, state: NDArray[Any]) -> list[int]:
+    """The pairs that a player sees, the one that falls first; axis + 8 * child."""
+    visible, dropped = int(level.tables[t.VISIBLE]), int(state[t.DROPPED])
+    if level.tables[t.HIDDEN]:
+        return [int(p) for p in state[t.QUEUE :]]
+    at = t.PAIRS + dropped
+    return [int(p) for p in level.tables[at : at + visible]]
+
+
+def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
+    """One state: the field, the pairs in sight beside it, score and longest chain below, and a line of text."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    size = max(10, min(scale // 2, 16))
+    font, line = ImageFont.load_default(size), size + 6
+    wide, high = t.COLUMNS * scale, t.ROWS * scale
+    picture = Image.new("RGB", (wide + scale * 2, high + 2 * line + 4), SHEET)
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((0, 0, wide - 1, high - 1), WELL)
+    pen.rectangle((0, 0, wide - 1, scale - 1), GHOST)
+    for x in range(1, t.COLUMNS):
+        pen.line((x * scale, 0, x * scale, high - 1), LINE)
+    _cross(pen, scale)
+    for y, row in enumerate(t.cells(state)):
+        for x, colour in enumerate(row):
+            if colour:
+                shape = puyo(colour, scale)
+                picture.paste(shape, (x * scale, y * scale), shape)
+    for k, pair in enumerate(pairs_in_sight(level, state)):
+        top = scale // 2 + k * (2 * scale + scale // 2)
+        if top + 2 * scale > high:
+            break
+        for y, colour in enumerate((pair >> 3, pair & 7)):
+            shape = puyo(colour, scale)
+            picture.paste(shape, (wide + scale // 2, top + y * scale), shape)
+    score = int(state[t.SCORE_LOW]) + (int(state[t.SCORE_HIGH]) << 16)
+    chain = int(state[t.CHAIN])
+    text = f"{score:,}" + (f"  chain {chain}" if chain > 1 else "")
+    pen.text((4, high + 3), text, INK, font=font)
+    pen.text((4, high + 3 + line), _fitted(pen, caption, font, picture.width - 8), INK, font=font)
+    return picture
+
+
+def _cross(pen: Any, scale: int) -> None:
+    """Where the game is lost: row 12 of the third column."""
+    left, top, gap = t.THIRD * scale, scale, scale // 4
+    box = (left + gap, top + gap, left + scale - gap, top + scale - gap)
+    pen.line(box, "#a33c44", 2)
+    pen.line((box[0], box[3], box[2], box[1]), "#a33c44", 2)
+
+
+def _fitted(pen: Any, text: str, font: Any, width: int) -> str:
+    while text and pen.textlength(text, font=font) > width:
+        text = text[:-2].rstrip() + "…" if len(text) > 2 else ""
+    return text

@@ -1,0 +1,142 @@
+"""What a Puyo-Puyo reproduction is made with: the publication's sentences, the settings, and every way to search."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.errors import SettingsError
+from persona_evo.evolve.settings import EvolutionSettings
+
+PLANNED = "planned"
+EVERY = 10
+"""Drops between two points of a figure."""
+
+FLAT, RANDOM, BFS, DFS, EXHAUSTIVE, UCB1, EVOLVED = "flat", "random", "bfs", "dfs", "exhaustive", "ucb1", "evolved"
+NAMES = {FLAT: "Monte Carlo", RANDOM: "random", BFS: "breadth first", DFS: "depth first", EXHAUSTIVE: "exhaustive",
+         UCB1: "tree, UCB1", EVOLVED: "tree, evolved policy"}  # fmt: skip
+
+
+class Claim(NamedTuple):
+    """A sentence of the publication on one of its figures."""
+
+    key: str
+    figure: int
+    says: str
+
+
+class Study(NamedTuple):
+    """The publication: its title, where it appeared, what it says."""
+
+    title: str
+    source: str
+    claims: tuple[Claim, ...]
+
+
+@cache
+def study() -> Study:
+    """What stands in the file beside this module."""
+    data = tomllib.loads(Path(__file__).with_name("puyo.toml").read_text(encoding="utf-8"))
+    return Study(data["title"], data["source"], tuple(Claim(**claim) for claim in data["claims"]))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A reproduction.
+
+    games: starting positions. drops: of a game. clocks: drops that a search may make for each free row, the first being
+    that of figures 3 to 5. playouts: fixed budgets a move. deepest: depth limit of Monte Carlo search at most.
+    persona: whose tree policy is evolved, in so many generations of a population, iterations a playthrough; its games
+    are played with compared playouts a move, as deep as compared_depth.
+    """
+
+    seed: int = 1
+    games: int = 10
+    drops: int = 150
+    clocks: tuple[int, ...] = (100, 30, 10)
+    playouts: tuple[int, ...] = (3, 11, 22, 100, 220)
+    deepest: int = 6
+    persona: str = "chain_builder"
+    generations: int = 20
+    population: int = 60
+    iterations: int = 2_000
+    compared: int = 220
+    compared_depth: int = 4
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("games", 1, 10), ("drops", EVERY, 150), ("deepest", 4, 12)):
+            if not low <= getattr(self, name) <= high:
+                raise SettingsError(f"{name} is out of range", found=str(getattr(self, name)),
+                                    expected=f"from {low} to {high}")  # fmt: skip
+        if not self.clocks or min(self.clocks) < 1:
+            raise SettingsError("a clock that stands still", found=str(min(self.clocks, default=0)),
+                                expected="at least one drop for each row")  # fmt: skip
+
+    @classmethod
+    def of(cls, *, quick: bool = False, clock: int | None = None, **given: int | None) -> Settings:
+        """The usual settings or those of a first look; what is given replaces single values."""
+        small: dict[str, Any] = {"games": 3, "drops": 60, "clocks": (100, 10), "playouts": (11, 100), "generations": 3,
+                                 "population": 20, "iterations": 200}  # fmt: skip
+        usual = cls(**small, quick=True) if quick else cls()
+        values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        if clock is not None:
+            values["clocks"] = tuple(dict.fromkeys((clock, *usual.clocks)))
+        return dataclasses.replace(usual, **values)
+
+    @property
+    def clock(self) -> int:
+        """That of figures 3 to 5."""
+        return self.clocks[0]
+
+    @property
+    def evolution(self) -> EvolutionSettings:
+        """Of the persona's policy."""
+        elites = max(1, self.population // 20)
+        return EvolutionSettings.of("modern", generations=self.generations, population=self.population, elites=elites,
+                                    migrants=elites, final_candidates=4, final_trials=4)  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """One way to search. limit: drops for each free row (`clock`), playouts a move (`playouts`), iterations of one plan
+    for a whole level of the set test (`planned`, any depth), or "" for no end.
+
+    persona: by whose utility, "" for the score.
+    """
+
+    method: str
+    depth: int
+    kind: str = ""
+    limit: int = 0
+    persona: str = ""
+
+    @property
+    def budget(self) -> str:
+        """In words."""
+        words = {"clock": "drops a row", "playouts": "playouts", PLANNED: "iterations a level"}
+        return f"{self.limit} {words[self.kind]}" if self.kind else "all"
+
+    @property
+    def name(self) -> str:
+        """Of the row in files."""
+        who = f", {self.persona}" if self.persona else ""
+        return f"{self.method} {self.depth}, {self.budget}{who}"
+
+
+def cells(s: Settings) -> list[Cell]:
+    """Every way to search, each once."""
+    found = [Cell(EXHAUSTIVE, d) for d in (1, 2, 3)]
+    for clock in s.clocks:
+        depths = (1, 2, 3) if clock == s.clock else (3,)
+        found += [Cell(m, d, "clock", clock) for m in (BFS, DFS, RANDOM) for d in depths]
+        first = 1 if clock == s.clock else 3
+        found += [Cell(FLAT, d, "clock", clock) for d in range(first, s.deepest + 1)]
+    found += [Cell(FLAT, d, "playouts", n) for n in s.playouts for d in range(3, s.deepest + 1)]
+    found += [Cell(UCB1, d, "playouts", max(s.playouts)) for d in range(3, s.deepest + 1)]
+    found += [Cell(m, s.compared_depth, "playouts", s.compared, s.persona) for m in (FLAT, UCB1, EVOLVED)]
+    found += [Cell(m, 0, PLANNED, s.iterations, s.persona) for m in (FLAT, UCB1, EVOLVED)]
+    return list(dict.fromkeys(found))
