@@ -21,6 +21,7 @@ from persona_evo.games.core import Game
 
 CATALOG = {
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
+    "colosseum": "persona_evo.games.catalog.colosseum:GAME",
 }
 """Games that ship with the project."""
 
