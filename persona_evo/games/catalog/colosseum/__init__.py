@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,17 @@ def rules(costly: bool = False) -> Rules:
     from persona_evo.games.catalog.colosseum.rules import ALL_METRICS, RULES
 
     return ALL_METRICS if costly else RULES
+
+
+VARIANTS = ("random", "killers", "narrow", "killer_games", "calm", "unswapped")
+"""Other ways to search (see `hunters`)."""
+
+
+def variant(name: str, costly: bool = False) -> Rules:
+    """The rules of a variant."""
+    from persona_evo.games.catalog.colosseum.hunters import variant as found
+
+    return found(name, costly)
 
 
 def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -1) -> Level:
@@ -194,4 +206,7 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.colosseum.draw",
     levels=str(Path(__file__).parent / "levels"),
+    variants={name: partial(variant, name) for name in VARIANTS},
+    agents=str(Path(__file__).parent / "agents.toml"),
+    programs="persona_evo.games.catalog.colosseum.foreign",
 )
