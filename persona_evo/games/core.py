@@ -133,7 +133,7 @@ class Game:
     variants: name -> as `rules`: the same game for searching in another way, with moves left out or in another order,
     or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
     agents: a TOML file of players that come with the game (see `persona_evo.search.agents`), "" for none.
-    programs: "module" that says how programs of others are shown a state and answer (see `persona_evo.connect.program`).
+    programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
     """
 
     name: str

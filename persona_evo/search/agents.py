@@ -2,8 +2,8 @@
 
 | kind | plays |
 |---|---|
-| random | moves of the game's own random player (its variant `random`), uniform ones where it has none |
-| greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best one looked at by then |
+| random | moves of the game's own random player (variant `random`), else uniform ones |
+| greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
 | search | the best move of a tree search (`act`) |
 | program | what a program of others answers (`persona_evo.connect.program`) |
 
@@ -105,7 +105,7 @@ def _checked(name: str, data: Any, game: Game, path: Path, text: str) -> Agent:
     line = next((i for i, row in enumerate(text.split("\n"), 1) if row.strip().startswith(f"[{name}")), 0)
     place = Place(str(path), line)
     if not isinstance(data, dict) or not _NAME.fullmatch(name):
-        raise SettingsError("not an agent", place=place, found=name[:80], expected="a table [name] of letters, digits, _")
+        raise SettingsError("not an agent", place=place, found=name[:80], expected="a table [NAME] with its fields")
     for key, value in data.items():
         if key not in _FIELDS:
             expected, hint = unknown(key, _FIELDS)

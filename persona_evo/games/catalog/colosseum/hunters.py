@@ -18,7 +18,7 @@ from typing import Any
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.colosseum.board import (
-    MOST, REACH, RESULT, ROWS, SEATS, SIDE, SIZE, is_open, neighbour, open_sides, read_walls, walk_area, walls_around,
+    MOST, REACH, RESULT, ROWS, SEATS, SIDE, is_open, neighbour, open_sides, read_walls, walk_area, walls_around,
     word,
 )
 from persona_evo.games.catalog.colosseum.rules import (
