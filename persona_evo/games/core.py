@@ -9,7 +9,7 @@ are always the same).
 |---|---|---|
 | legal | (tables, state, actions int64[max_actions]) | how many legal actions it wrote, in the game's order |
 | step | (tables, state, action, rng int64[2]) | 0; changes the state in place; must accept every action |
-| over | (tables, state) | 0 while the game goes on, 1 won, 2 lost, 3 ended without either |
+| over | (tables, state) | 0 while the game goes on, 1 won, 2 lost, 3 ended without either, for player 0 of several |
 | mover | (tables, state) | the player to move, 0 in games for one |
 | measure | (tables, state, player, out float64[metrics]) | 0; writes every metric as this player sees it |
 | key | (tables, state) | a 64-bit hash of all that decides the future, without the count of steps |
@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import INTERPRET, compiled, jit
+from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
 from persona_evo.seeds import below
 
@@ -151,6 +152,10 @@ class Game:
     lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
     proofs of what is best are as good as these bounds.
     outside: of games that run in processes of their own (`persona_evo.connect`).
+    variants: name -> as `rules`: the same game for searching in another way, with moves left out or in another order,
+    or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
+    agents: a TOML file of players that come with the game (see `persona_evo.search.agents`), "" for none.
+    programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
     """
 
     name: str
@@ -176,16 +181,28 @@ class Game:
     reach: Callable[[], Any] | None = None
     homing: str = ""
     outside: Outside | None = None
+    variants: Mapping[str, Callable[..., Rules]] = field(default_factory=dict)
+    agents: str = ""
+    programs: str = ""
 
     @property
     def symbols(self) -> tuple[str, ...]:
         """The metrics' symbols in the order in which `measure` writes them."""
         return tuple(m.symbol for m in self.metrics)
 
-    def rules_for(self, symbols: Iterable[str]) -> Rules:
-        """The rules with a `measure` that works out (at least) the metrics `symbols`."""
+    def rules_for(self, symbols: Iterable[str], variant: str = "") -> Rules:
+        """The rules, or a variant of them, with a `measure` that works out (at least) the metrics `symbols`.
+
+        Raises:
+            SettingsError: no such variant.
+        """
         wanted = set(symbols)
-        return self.rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
+        if variant and variant not in self.variants:
+            expected, hint = unknown(variant, self.variants)
+            raise SettingsError(f"{self.name} has no such variant of its rules", found=variant, expected=expected,
+                                hint=hint)  # fmt: skip
+        rules = self.variants[variant] if variant else self.rules
+        return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from persona_evo.errors import GameError, PersonaEvoError, Place, SettingsError,
 from persona_evo.games.core import Game
 
 CATALOG = {
+    "colosseum": "persona_evo.games.catalog.colosseum:GAME",
     "its_alive": "persona_evo.games.catalog.its_alive:GAME",
     "minidungeons2": "persona_evo.games.catalog.minidungeons2:GAME",
     "puyo": "persona_evo.games.catalog.puyo:GAME",

@@ -13,6 +13,7 @@ Finished subtrees are selected again (`revisit`): a move that wins at once must 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ from persona_evo.search.layout import (
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, BEST, NOBODY, ROOT, TOTAL, VISITS, Tree
+from persona_evo.search.tree import ACTION, BEST, DEPTH, NOBODY, ROOT, SQUARES, TOTAL, VISITS, Tree
 from persona_evo.search.tree_policy import EVERY_TIME, SEARCH_VARIABLES, TreePolicy, variables
 from persona_evo.seeds import derive, stream
 
@@ -94,11 +95,12 @@ class Actor:
         budget: for one move; iterations or seconds, or nodes.
         settings: rollout length, horizon (moves ahead), order of expansion and what R is; the rest is fixed (see the
             module).
-        choose: one of CHOICES.
+        choose: one of CHOICES, or a formula over what a tree policy may read, of the best value at the root's children.
+        variant: of the game's rules, for the search alone.
         seed: of all random choices; the same states in the same order give the same moves, unless seconds count.
 
     Raises:
-        SettingsError: no such way to choose.
+        SettingsError: no such way to choose, or no such variant.
     """
 
     def __init__(
@@ -110,10 +112,13 @@ class Actor:
         budget: Budget | None = None,
         settings: SearchSettings | None = None,
         *,
-        choose: str = "visits",
+        choose: str | Formula = "visits",
+        variant: str = "",
         seed: int = 0,
     ) -> None:
-        if choose not in CHOICES:
+        if isinstance(choose, Formula):
+            choose = parse(choose.text, variables(game))
+        elif choose not in CHOICES:
             expected, hint = unknown(choose, CHOICES)
             raise SettingsError("no such way to choose a move", found=choose, expected=expected, hint=hint)
         self.game, self.level, self.seed, self.choice = game, level, seed, choose
@@ -123,6 +128,7 @@ class Actor:
         self.settings = replace(given, stop="budget", terminal="revisit", transpositions="off", watch="tree")
         self.utility = parse(utility.text, game.symbols)
         self._open = not game.deterministic
+        self._variant = variant
         self._moves = 0
         self._counts = np.zeros(COUNTS, dtype=np.int64)
         self._allocate()
@@ -130,7 +136,7 @@ class Actor:
     def _allocate(self) -> None:
         game, level, length = self.game, self.level, self.settings.rollout + 1
         symbols = self.utility.symbols | (self.policy.formula.symbols if self.policy.formula else frozenset())
-        self._rules: Rules = game.rules_for(symbols)
+        self._rules: Rules = game.rules_for(symbols, self._variant)
         self._entries = self._rules.entries
         engine, plain = (open_loop.wander, open_loop._wander) if self._open else (mcts.search, mcts._search)
         self._search = engine if game.compiled else interpreted(plain, mcts.NUMBERS)
@@ -191,7 +197,7 @@ class Actor:
                     break
         options = self._options(state)
         return Move(
-            self._best_of(options).action, options, int(counts[ITERATIONS]), int(counts[NODES]), kept,
+            self._best_of(options, state).action, options, int(counts[ITERATIONS]), int(counts[NODES]), kept,
             bool(counts[FULL]), time.perf_counter() - pace.began,
         )  # fmt: skip
 
@@ -231,10 +237,36 @@ class Actor:
             raise SettingsError("no move was tried", hint="give the budget at least one iteration")
         return tuple(found)
 
-    def _best_of(self, options: Sequence[Option]) -> Option:
+    def shape(self) -> tuple[int, int]:
+        """The tree's breadth, the most nodes of one depth, and its depth, both without the root."""
+        nodes = int(self._counts[NODES])
+        layers = np.bincount(self._tree.links[:nodes, DEPTH])[1:] if nodes > 1 else np.zeros(0, dtype=np.int64)
+        return int(layers.max(initial=0)), len(layers)
+
+    def _best_of(self, options: Sequence[Option], state: Any) -> Option:
+        if isinstance(self.choice, Formula):
+            formula, scores = self.choice, self._scores(options, state)
+            return max(zip(options, scores, strict=True), key=lambda o: (formula.evaluate(o[1]), o[0].visits))[0]
         if self.choice == "visits":
             return max(options, key=lambda o: (o.visits, o.mean))
         return max(options, key=lambda o: (o.mean if self.choice == "mean" else o.max, o.visits))
+
+
+    def _scores(self, options: Sequence[Option], state: Any) -> list[dict[str, float]]:
+        """For each option what a formula can read of it."""
+        game, tables, found = self.game, self.level.tables, []
+        player, out = int(self._rules.mover(tables, state)), np.zeros(len(game.metrics))
+        rules, luck, values = game.rules(costly=True), stream(self.seed), self._tree.values
+        rows = {int(self._tree.links[c, ACTION]): c for c in self._tree.children(ROOT)}
+        for o in options:
+            after = state.copy()
+            rules.step(tables, after, o.action, luck)
+            rules.measure(tables, after, player, out)
+            own = o.mean if self.settings.value == "mean" else 0.75 * o.mean + 0.25 * o.max
+            spread = math.sqrt(max(0.0, values[rows[o.action], SQUARES] / o.visits - o.mean**2))
+            searched = (own, o.visits, self._tree.links[ROOT, VISITS], 1, o.max, spread)
+            found.append(dict(zip(variables(game), map(float, (*out, *searched)), strict=True)))
+        return found
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,66 @@
+"""Pictures of positions (frames of a replay); Pillow is imported when something is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.games.catalog.colosseum import board_of
+from persona_evo.games.catalog.colosseum.board import DOWN, LEFT, RIGHT, UP
+from persona_evo.games.catalog.colosseum.levels import Board, reached
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from persona_evo.games.core import Level
+
+SCALE = 32
+"""Pixels of a cell's side."""
+
+COLOURS = ("#2f6fd0", "#c8442f")
+TINTS = ("#dce8fa", "#fae1dc")
+FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
+
+
+def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = "") -> Image.Image:
+    """One state: players 0 (blue) and 1 (red), whose cells are tinted once they are apart."""
+    return board_image(board_of(level, state), scale=scale, caption=caption)
+
+
+def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image.Image:
+    """A position as a picture of (size * scale) pixels a side, with a line of text below where there is a caption."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    n, text = board.size, max(10, min(scale // 2, 16))
+    picture = Image.new("RGB", (n * scale, n * scale + (text + 8 if caption else 0)), "#ffffff")
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle((0, 0, n * scale - 1, n * scale - 1), FLOOR)
+    areas = [reached(board.walls, who) for who in board.players]
+    if not areas[0] & areas[1]:
+        for area, tint in zip(areas, TINTS, strict=True):
+            for r, c in area:
+                draw.rectangle((c * scale, r * scale, (c + 1) * scale - 1, (r + 1) * scale - 1), tint)
+    for k in range(1, n):
+        draw.line((k * scale, 0, k * scale, n * scale - 1), GRID)
+        draw.line((0, k * scale, n * scale - 1, k * scale), GRID)
+    for (r, c), colour in zip(board.players, COLOURS, strict=True):
+        gap = max(1, scale // 5)
+        draw.ellipse((c * scale + gap, r * scale + gap, (c + 1) * scale - gap, (r + 1) * scale - gap), colour)
+    _walls(draw, board, scale)
+    if caption:
+        draw.text((4, n * scale + 3), caption, INK, font=ImageFont.load_default(text))
+    return picture
+
+
+def _walls(draw: Any, board: Board, scale: int) -> None:
+    thick, last = max(1, scale // 10), board.size * scale - 1
+    for r, line in enumerate(board.walls):
+        for c, sides in enumerate(line):
+            left, top, right, bottom = c * scale, r * scale, (c + 1) * scale, (r + 1) * scale
+            ends = {
+                UP: (left, top, right, top), RIGHT: (right, top, right, bottom), DOWN: (left, bottom, right, bottom),
+                LEFT: (left, top, left, bottom),
+            }  # fmt: skip
+            for d, (x1, y1, x2, y2) in ends.items():
+                if sides >> d & 1:
+                    box = (x1 - thick, y1 - thick, x2 + thick - 1, y2 + thick - 1)
+                    draw.rectangle(tuple(min(max(v, 0), last) for v in box), WALL)

@@ -1,0 +1,34 @@
+"""How programs that were written for the course's frame are shown a state and answer: see `runner`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from persona_evo.games.catalog.colosseum import board_of
+from persona_evo.games.core import Level
+
+RUNNER = str(Path(__file__).with_name("runner.py"))
+"""What runs in the program's process."""
+
+
+def shown(level: Level, state: Any) -> dict[str, Any]:
+    """The walls as a row of numbers a line, bit d for side d; both positions; the number of steps."""
+    board = board_of(level, state)
+    me = board.turn
+    return {
+        "walls": board.walls, "me": board.players[me], "other": board.players[1 - me], "steps": int(level.tables[1]),
+    }  # fmt: skip
+
+
+def read(level: Level, state: Any, answer: Any) -> int:
+    """The action that [row, column, side] means.
+
+    Raises:
+        ValueError: it is not three whole numbers that name a side of a cell.
+    """
+    n = int(level.tables[0])
+    whole = isinstance(answer, list) and len(answer) == 3 and all(type(v) is int for v in answer)
+    if not whole or not (0 <= answer[0] < n and 0 <= answer[1] < n and 0 <= answer[2] < 4):
+        raise ValueError(f"{str(answer)[:80]} is no cell of the board and side from 0 to 3")
+    return int(4 * (answer[0] * n + answer[1]) + answer[2])

@@ -1,0 +1,207 @@
+"""Level files of Colosseum Survival!: a board that is drawn, or the word that one is to be drawn at random.
+
+A drawing has a line for each row of walls and of cells in turn, 2 n + 1 lines of 2 n + 1 characters:
+
+    +-+-+-+-+-+
+    |0|       |        0, 1   the players
+    + + + + + +        - |    walls
+    |   |     |        +      where walls can meet
+    ...
+
+A random board is the line `random SIZE` and perhaps `seed NUMBER`; without a seed each game is played on another one.
+A line `turn 1` before a drawing lets player 1 move first. Lines that begin with # are comments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from persona_evo.errors import LevelError, Place
+from persona_evo.games.catalog.colosseum.board import DOWN, LEAST, LEFT, MOST, RIGHT, UP
+from persona_evo.seeds import SEED_LIMIT
+
+LOWEST, HIGHEST = 5, MOST
+"""Smallest and largest side of a random board; a drawn one may have LEAST."""
+
+Cell = tuple[int, int]
+STEPS: dict[int, Cell] = {UP: (-1, 0), RIGHT: (0, 1), DOWN: (1, 0), LEFT: (0, -1)}
+HINT = "persona-evo level new NAME --game colosseum writes one to start from"
+
+
+@dataclass(frozen=True)
+class Board:
+    """A position: walls[r][c] has bit d set where side d of the cell has a wall, on both sides of each wall."""
+
+    size: int
+    walls: tuple[tuple[int, ...], ...]
+    players: tuple[Cell, Cell]
+    turn: int = 0
+
+    def connected(self) -> bool:
+        """Whether there is a way between the players."""
+        return self.players[1] in reached(self.walls, self.players[0])
+
+    @property
+    def text(self) -> str:
+        """The board as a level file, which reads back to the same board."""
+        n = self.size
+        rows = [["+" if not y % 2 and not x % 2 else " " for x in range(2 * n + 1)] for y in range(2 * n + 1)]
+        for r, line in enumerate(self.walls):
+            for c, sides in enumerate(line):
+                for d, (dy, dx) in STEPS.items():
+                    if sides >> d & 1:
+                        rows[2 * r + 1 + dy][2 * c + 1 + dx] = "-" if dx == 0 else "|"
+        for who, (r, c) in enumerate(self.players):
+            rows[2 * r + 1][2 * c + 1] = str(who)
+        head = f"turn {self.turn}\n" if self.turn else ""
+        return head + "\n".join("".join(row) for row in rows) + "\n"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A board to be drawn at random: its size, and its seed, None for another one in each game."""
+
+    size: int
+    seed: int | None = None
+
+
+def reached(walls: tuple[tuple[int, ...], ...] | list[list[int]], start: Cell) -> set[Cell]:
+    """The cells connected with one."""
+    found, queue = {start}, [start]
+    for r, c in queue:
+        for d, (dy, dx) in STEPS.items():
+            there = r + dy, c + dx
+            if not walls[r][c] >> d & 1 and there not in found:
+                found.add(there)
+                queue.append(there)
+    return found
+
+
+def random_board(size: int, seed: int) -> Board:
+    """A start as the course's program draws it; for seeds below 2**32 the very one that numpy.random.seed gives there.
+
+    size // 2 - 1 pairs of walls that mirror each other in the centre, then the players, likewise.
+    """
+    draw = np.random.RandomState(seed if seed < 2**32 else [seed & 0xFFFFFFFF, seed >> 32])
+    walls = [[(r == 0) << UP | (c == size - 1) << RIGHT | (r == size - 1) << DOWN | (c == 0) << LEFT
+              for c in range(size)] for r in range(size)]  # fmt: skip
+
+    def wall(r: int, c: int, d: int) -> None:
+        walls[r][c] |= 1 << d
+        dy, dx = STEPS[d]
+        if 0 <= r + dy < size and 0 <= c + dx < size:
+            walls[r + dy][c + dx] |= 1 << (d + 2) % 4
+
+    for _ in range(size // 2 - 1):
+        while True:
+            r, c = (int(v) for v in draw.randint(0, size, size=2))
+            d = int(draw.randint(0, 4))
+            if not walls[r][c] >> d & 1:
+                break
+        wall(r, c, d)
+        wall(size - 1 - r, size - 1 - c, (d + 2) % 4)
+    while True:
+        r, c = (int(v) for v in draw.randint(0, size, size=2))
+        other = size - 1 - r, size - 1 - c
+        if other != (r, c) and other in reached(walls, (r, c)):
+            return Board(size, tuple(map(tuple, walls)), ((r, c), other))
+
+
+def parse(text: str, source: str) -> Board | Wanted:
+    """Read a level.
+
+    Raises:
+        LevelError: with line and column, what stands there, what is allowed and what to do.
+    """
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    kept = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    if not kept:
+        raise LevelError("the level is empty", place=Place(source, 1, 1), expected="a board, or random SIZE", hint=HINT)
+    words = kept[0][1].split()
+    if words[0] == "random":
+        return _wanted(kept, source)
+    turn = 0
+    if words[0] == "turn":
+        if len(words) != 2 or words[1] not in ("0", "1"):
+            _refuse("the turn cannot be read", source, kept[0][0], 1, kept[0][1], "turn 0 or turn 1")
+        turn = int(words[1])
+        kept = kept[1:]
+    return _drawn(kept, turn, source)
+
+
+def _refuse(what: str, source: str, line: int, column: int, found: str, expected: str, hint: str = HINT) -> NoReturn:
+    raise LevelError(what, place=Place(source, line, column), found=found[:80], expected=expected, hint=hint)
+
+
+def _wanted(kept: list[tuple[int, str]], source: str) -> Wanted:
+    number, line = kept[0]
+    expected = f"random SIZE with a size from {LOWEST} to {HIGHEST}, and perhaps seed NUMBER behind it"
+    if len(kept) > 1:
+        _refuse("a random board has one line", source, kept[1][0], 1, kept[1][1], expected)
+    words = line.split()
+    if len(words) not in (2, 4) or (len(words) == 4 and words[2] != "seed"):
+        _refuse("the random board cannot be read", source, number, 1, line, expected)
+    for at in range(1, len(words), 2):
+        low, high = (LOWEST, HIGHEST) if at == 1 else (0, SEED_LIMIT - 1)
+        digits = words[at]
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and low <= int(digits) <= high):
+            name = "size" if at == 1 else "seed"
+            _refuse(f"the {name} is out of range", source, number, line.index(digits) + 1, digits, f"{low} to {high}")
+    return Wanted(int(words[1]), int(words[3]) if len(words) == 4 else None)
+
+
+def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> Board:
+    if not kept:
+        raise LevelError("there is no board", place=Place(source, 1, 1), expected="a drawing of one", hint=HINT)
+    side = len(kept[0][1].rstrip())
+    n = side // 2
+    if side % 2 == 0 or not LEAST <= n <= MOST:
+        expected = f"2 n + 1 characters, n the board's side from {LEAST} to {MOST}"
+        _refuse("the board has no such size", source, kept[0][0], 1, f"{side} characters", expected)
+    if len(kept) != side:
+        last = kept[-1][0]
+        _refuse("the board is not square", source, last, 1, f"{len(kept)} lines", f"{side} lines, as it is wide")
+    walls = [[0] * n for _ in range(n)]
+    players: dict[str, Cell] = {}
+    for y, (number, line) in enumerate(kept):
+        if len(line.rstrip()) > side:
+            _refuse("the line is too long", source, number, side + 1, line[side:], f"{side} characters")
+        for x, char in enumerate(line.ljust(side)[:side]):
+            _read(char, y, x, n, walls, players, (source, number))
+    for who in "01":
+        if who not in players:
+            _refuse(f"player {who} is missing", source, kept[0][0], 1, f"no {who}", f"one {who} in a cell")
+    board = Board(n, tuple(map(tuple, walls)), (players["0"], players["1"]), turn)
+    if not board.connected():
+        r, c = players["1"]
+        _refuse("the players are apart: the game is over before it began", source, kept[2 * r + 1][0], 2 * c + 2, "1",
+                "a way from 0 to 1", "open a wall between them")  # fmt: skip
+    return board
+
+
+def _read(
+    char: str, y: int, x: int, n: int, walls: list[list[int]], players: dict[str, Cell], at: tuple[str, int]
+) -> None:
+    """One character of a drawing."""
+    border = y in (0, 2 * n) or x in (0, 2 * n)
+    if y % 2 and x % 2:
+        allowed = " 01"
+    elif not y % 2 and not x % 2:
+        allowed = "+"
+    else:
+        allowed = ("" if border else " ") + ("|" if y % 2 else "-")
+    if char not in allowed:
+        wanted = " or ".join("a space" if c == " " else repr(c) for c in allowed)
+        _refuse("a character in the wrong place", at[0], at[1], x + 1, repr(char), wanted)
+    if char in "01":
+        if char in players:
+            _refuse(f"player {char} stands in two cells", at[0], at[1], x + 1, char, "one cell for each player")
+        players[char] = (y // 2, x // 2)
+    elif char in "|-":
+        for r, c, d in (((y // 2, x // 2 - 1, RIGHT), (y // 2, x // 2, LEFT)) if y % 2 else
+                        ((y // 2 - 1, x // 2, DOWN), (y // 2, x // 2, UP))):  # fmt: skip
+            if 0 <= r < n and 0 <= c < n:
+                walls[r][c] |= 1 << d

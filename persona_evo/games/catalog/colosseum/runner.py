@@ -1,0 +1,125 @@
+"""Runs a program written for the course's frame, in a process of its own: `python runner.py FILE MEGABYTES`.
+
+The file has a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method, which answers
+((row, column), side). Its imports of the frame (`agents.agent.Agent`, `store.register_agent`) find stand-ins here, all
+others the file's folder and the folder above. See `persona_evo.connect.program` for what is read and written.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import operator
+import os
+import random
+import sys
+import types
+from typing import Any
+
+
+class Agent:
+    """What agents of the course inherit from."""
+
+    def __init__(self) -> None:
+        self.name = "Agent"
+        self.autoplay = True
+
+
+def register_agent(name: str) -> Any:
+    """The frame's decorator, which keeps the class as it is."""
+    return lambda cls: cls
+
+
+def stand_ins(folder: str) -> None:
+    """Modules under the frame's names."""
+    for name, content in (
+        ("agents", {"__path__": [folder], "Agent": Agent}), ("agents.agent", {"Agent": Agent}),
+        ("store", {"register_agent": register_agent, "AGENT_REGISTRY": {}}),
+    ):  # fmt: skip
+        module = types.ModuleType(name)
+        vars(module).update(content)
+        sys.modules[name] = module
+
+
+def limit_memory(megabytes: int) -> None:
+    """Let this process take so much more memory than it has, where the system can see to that."""
+    if megabytes <= 0:
+        return
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            pages = int(file.read().split()[0])
+        most = pages * resource.getpagesize() + megabytes * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, ValueError):
+        pass
+
+
+def load(path: str) -> Any:
+    """The function to call for a move."""
+    folder = os.path.dirname(path)
+    sys.path[:0] = [folder, os.path.dirname(folder)]
+    stand_ins(folder)
+    spec = importlib.util.spec_from_file_location("agents." + os.path.basename(path)[:-3], path)
+    if spec is None or spec.loader is None:
+        raise ImportError("it is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    if callable(getattr(module, "step", None)):
+        return module.step
+    own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == spec.name and hasattr(v, "step")]
+    if not own:
+        raise AttributeError("it has neither a function step nor a class with that method")
+    return own[-1]().step
+
+
+def move_of(answer: Any) -> list[int]:
+    """((row, column), side) as three numbers."""
+    (r, c), d = answer
+    return [operator.index(v) for v in (r, c, d)]
+
+
+def main() -> None:
+    """Answer line after line."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    asked = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+
+    def say(**what: Any) -> None:
+        out.write(json.dumps(what) + "\n")
+        out.flush()
+
+    import numpy as np
+
+    limit_memory(int(sys.argv[2]))
+    random.seed(0)
+    np.random.seed(0)
+    try:
+        step = load(sys.argv[1])
+    except BaseException as e:
+        say(failed=f"{type(e).__name__}: {str(e)[:200]}")
+        return
+    say(ready=True)
+    for line in asked:
+        q = json.loads(line)
+        board = np.array([[[cell >> d & 1 for d in range(4)] for cell in row] for row in q["walls"]], dtype=bool)
+        try:
+            answer = step(board, tuple(q["me"]), tuple(q["other"]), q["steps"])
+        except MemoryError:
+            say(error="MemoryError", kind="memory")
+        except BaseException as e:
+            say(error=f"{type(e).__name__}: {str(e)[:200]}", kind="error")
+        else:
+            try:
+                say(move=move_of(answer))
+            except Exception as e:
+                say(error=f"{str(answer)[:80]} is no ((row, column), side): {e}", kind="nonsense")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""Matches between agents of a game for two.
+
+| module | what |
+|---|---|
+| `names` | from what a user types to agents |
+| `play` | all games of all pairs on all levels, on all cores, written down one by one |
+| `records` | one game as a line of a file, and the folder of a match |
+| `standings` | rates, intervals, tests, and ratings of a round robin |
+"""

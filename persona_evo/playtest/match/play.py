@@ -1,0 +1,208 @@
+"""All games of a match: every pair of agents on every level, as often as asked, on all cores.
+
+The start of a game is drawn from the seed given, the level and the number of the game alone, so all pairs meet on the
+same boards; with `swap` two games follow each other on each board, the sides exchanged. The agents' own seeds are made
+of their names, too. So nothing depends on the number of jobs, unless an agent thinks under a limit of seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
+from persona_evo.errors import SettingsError
+from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.games import registry
+from persona_evo.games.core import LOST, WON, Game, Level
+from persona_evo.playtest.match.records import Folder, Record
+from persona_evo.search.agents import Agent, Mind
+from persona_evo.search.contest import Contest, Seat, contest
+from persona_evo.seeds import derive
+
+MARGIN = "MG"
+"""Metric that a game calls the margin of a player, where it has one."""
+
+_ROUND_SECONDS = 5.0
+"""How long a round of games should take; games are written down after each."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a match is made of.
+
+    game: how the registry finds it. games: of each pair on each level. swap: both sides of each board. limit: seconds
+    for a move of an agent of this process, None for none. program_seconds, megabytes: what programs may take.
+    """
+
+    game: str
+    levels: tuple[LevelText, ...]
+    agents: tuple[Agent, ...]
+    games: int
+    swap: bool
+    seed: int
+    limit: float | None = None
+    program_seconds: float = MOVE_SECONDS
+    megabytes: int = MEGABYTES
+
+    def jobs(self) -> list[Job]:
+        """All games, pair by pair, level by level."""
+        texts = [hashlib.blake2b(repr(level).encode(), digest_size=8).hexdigest() for level in self.levels]
+        found = []
+        for a, b in itertools.combinations(range(len(self.agents)), 2):
+            for i, level in enumerate(self.levels):
+                for number in range(self.games):
+                    board = number // 2 if self.swap else number
+                    turned = self.swap and number % 2 == 1
+                    start = derive(self.seed, "start", level.name, texts[i], board) % 2**32
+                    found.append(Job(b if turned else a, a if turned else b, i, number, start))
+        return found
+
+    def key(self, job: Job) -> tuple[str, str, str, int]:
+        """What a game's record is known by."""
+        return self.agents[job.first].name, self.agents[job.second].name, self.levels[job.level].name, job.number
+
+    def config(self, version: int) -> dict[str, Any]:
+        """As plain values, for the folder. version: of the game."""
+        return {
+            "game": self.game, "game_version": version, "games": self.games, "swap": self.swap, "seed": self.seed,
+            "limit": self.limit, "program_seconds": self.program_seconds, "megabytes": self.megabytes,
+            "levels": [{**level._asdict(), "options": dict(level.options)} for level in self.levels],
+            "agents": [agent.to_dict() for agent in self.agents],
+        }  # fmt: skip
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same games on every machine."""
+        return self.limit is None and all(agent.reproducible for agent in self.agents)
+
+
+class Job(NamedTuple):
+    """One game: numbers of first and second mover, level and game, and the seed of its start."""
+
+    first: int
+    second: int
+    level: int
+    number: int
+    start: int
+
+
+class Progress(NamedTuple):
+    """Told after each round: games done and wanted, seconds to go."""
+
+    done: int
+    total: int
+    eta: float
+
+
+@dataclass
+class Played:
+    """The games of a match, in the order of `Match.jobs`. complete: False after Ctrl-C."""
+
+    match: Match
+    records: list[Record]
+    complete: bool = True
+
+
+def play(
+    match: Match, *, jobs: int = 1, backend: str = "loky", address: str | None = None, folder: Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Played:  # fmt: skip
+    """Play a match, or go on with the one in `folder`.
+
+    Args:
+        jobs, backend, address: see `evolve.parallel.Workers`.
+        folder: where each game is written down; one with the beginning of the very same match is continued.
+
+    Raises:
+        SettingsError: too few agents, no levels, or a game that is not for two.
+        RunError: the folder belongs to something else, is damaged, or in use.
+    """
+    game = registry.get(match.game)
+    _check(match, game)
+    todo, played = match.jobs(), Played(match, [])
+    with ExitStack() as stack:
+        kept = None
+        if folder is not None:
+            kept = stack.enter_context(Folder(folder, match.config(game.version)))
+            played.records = kept.records([match.key(job) for job in todo])
+        workers = stack.enter_context(Workers(jobs, backend, address))
+        try:
+            done, count, began = len(played.records), 1, time.perf_counter()
+            first = done
+            while done < len(todo):
+                chosen = todo[done : done + count]
+                started = time.perf_counter()
+                made = workers.map(play_one, [(match, job) for job in chosen]) if done > first else [
+                    play_one((match, job)) for job in chosen]  # fmt: skip
+                if kept is not None:
+                    kept.append(made)
+                played.records += made
+                done += len(made)
+                pace = max(1e-4, (time.perf_counter() - started) / len(made))
+                count = workers.jobs * max(4, min(200, round(_ROUND_SECONDS / pace / workers.jobs)))
+                if progress is not None:
+                    spent = (time.perf_counter() - began) / (done - first)
+                    progress(Progress(done, len(todo), spent * (len(todo) - done)))
+        except KeyboardInterrupt:
+            played.complete = False
+    return played
+
+
+def _check(match: Match, game: Game) -> None:
+    if game.players != 2:
+        raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}")
+    if len(match.agents) < 2:
+        raise SettingsError("a match needs two agents at least", found=str(len(match.agents)))
+    if not match.levels:
+        raise SettingsError("a match needs a level", found="none")
+    if match.swap and match.games % 2:
+        raise SettingsError("with both sides of each board the number of games is even", found=str(match.games),
+                            expected=str(match.games + 1))  # fmt: skip
+
+
+def play_one(task: tuple[Match, Job]) -> Record:
+    """One game (this is what workers run)."""
+    match, job = task
+    game = registry.get(match.game)
+    text = match.levels[job.level]
+    level = game.load(text.text, text.name, text.source, **dict(text.options))
+    pair = (match.agents[job.first], match.agents[job.second])
+    seed = derive(match.seed, "game", *match.key(job))
+    seats = [seat(match, game, level, agent, derive(seed, "agent", who)) for who, agent in enumerate(pair)]
+    limits = [None if agent.kind == "program" else match.limit for agent in pair]
+    return _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))
+
+
+def seat(match: Match, game: Game, level: Level, agent: Agent, seed: int) -> Seat:
+    """An agent at the board."""
+    if agent.kind == "program":
+        return Program(game, level, agent.program, match.program_seconds, match.megabytes)
+    return Mind(agent, game, level, seed)
+
+
+def _record(match: Match, job: Job, game: Game, level: Level, found: Contest) -> Record:
+    names, state = [], game.start(level, job.start)
+    for action in found.actions:
+        names.append(game.action_name(level, state, action))
+    return Record(
+        *match.key(job), start=job.start, result={WON: 1.0, LOST: 0.0}.get(found.outcome, 0.5),
+        margin=float(found.metrics[0].get(MARGIN, 0.0)), plies=len(names), actions=" ".join(names),
+        faults=[list(fault) for fault in found.faults], seconds=[round(s, 4) for s in found.seconds],
+        slowest=[round(s, 4) for s in found.slowest], searches=[_searches(t) for t in found.thoughts],
+    )  # fmt: skip
+
+
+def _searches(thoughts: Sequence[tuple[int, int, int, int]]) -> list[float]:
+    if not thoughts:
+        return []
+    columns = list(zip(*thoughts, strict=True))
+    means = [round(sum(c) / len(c), 3) for c in columns]
+    return [len(thoughts), *means, max(columns[2]), max(columns[3])]

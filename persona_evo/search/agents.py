@@ -1,0 +1,239 @@
+"""Agents: what plays one side of a game, as data.
+
+| kind | plays |
+|---|---|
+| random | moves of the game's own random player (variant `random`), else uniform ones |
+| greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
+| search | the best move of a tree search (`act`) |
+| program | what a program of others answers (`persona_evo.connect.program`) |
+
+A TOML file of agents has a table for each. Next to the fields of `Agent` it may have `constants`: names and numbers
+that stand for them in formulas, so that `NAME:C=0.5` names the same agent with another number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from persona_evo.errors import FormulaError, InputError, Place, SettingsError, unknown
+from persona_evo.formula import Formula, parse
+from persona_evo.games import textfile
+from persona_evo.games.core import Game, Level
+from persona_evo.search.act import CHOICES, Actor
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy, variables
+
+KINDS = ("random", "greedy", "search", "program")
+MOST_BYTES = 2**20
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "kind": str, "about": str, "utility": str, "policy": str, "answer": str, "variant": str, "constants": dict,
+    "search": dict, "seconds": (int, float), "iterations": int,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One agent.
+
+    name: what tables call it. utility: formula over the metrics as the mover sees them. policy: "ucb1", "ucb1:C" or a
+    formula. answer: which child of the root is played, see `Actor`. variant: of the rules, for the search.
+    constants: name -> number in the formulas. search: fields of `SearchSettings`. seconds, iterations: budget of a
+    move; whichever is given, both where both are. program: a file. place: where it was read.
+    """
+
+    name: str
+    kind: str
+    about: str = ""
+    utility: str = ""
+    policy: str = "ucb1"
+    answer: str = "visits"
+    variant: str = ""
+    constants: Mapping[str, float] = field(default_factory=dict)
+    search: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+    iterations: int | None = None
+    program: str = ""
+    place: str = field(default="", compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {k: dict(v) if isinstance(v, Mapping) else v for k, v in asdict(self).items()}
+
+    @property
+    def budget(self) -> Budget:
+        """Of one move."""
+        return Budget(self.iterations if self.iterations or self.seconds else 1_000, self.seconds)
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same moves on every machine."""
+        return self.kind == "random" or (self.kind != "program" and self.seconds is None)
+
+    def with_budget(self, iterations: int | None, seconds: float | None) -> Agent:
+        """The same with another budget, where it has one and another is given."""
+        if self.kind not in ("greedy", "search") or (iterations is None and seconds is None):
+            return self
+        return replace(self, iterations=iterations, seconds=seconds)
+
+    def formula(self, text: str, symbols: tuple[str, ...]) -> Formula:
+        """A formula of this agent with its constants put in."""
+        for name, value in self.constants.items():
+            text = re.sub(rf"\b{name}\b", f"({float(value)!r})", text)
+        return parse(text, symbols, place=Place(self.place or self.name))
+
+
+def load_agents(path: Path, game: Game) -> dict[str, Agent]:
+    """The agents of a TOML file, each checked against the game.
+
+    Raises:
+        SettingsError: not such a file, with its place.
+        FormulaError: a formula that the game cannot read.
+    """
+    text = textfile.read_text(path, MOST_BYTES, SettingsError)
+    data = textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ...")
+    return {name: _checked(name, value, game, path, text) for name, value in data.items()}
+
+
+def _checked(name: str, data: Any, game: Game, path: Path, text: str) -> Agent:
+    line = next((i for i, row in enumerate(text.split("\n"), 1) if row.strip().startswith(f"[{name}")), 0)
+    place = Place(str(path), line)
+    if not isinstance(data, dict) or not _NAME.fullmatch(name):
+        raise SettingsError("not an agent", place=place, found=name[:80], expected="a table [NAME] with its fields")
+    for key, value in data.items():
+        if key not in _FIELDS:
+            expected, hint = unknown(key, _FIELDS)
+            raise SettingsError(f"agent {name} has no such field", place=place, found=key, expected=expected, hint=hint)
+        if not isinstance(value, _FIELDS[key]) or isinstance(value, bool):
+            raise SettingsError(f"agent {name}: {key} is of the wrong kind", place=place, found=textfile.shown(value))
+    constants = data.get("constants", {})
+    for key, value in constants.items():
+        if not _NAME.fullmatch(key) or key in variables(game) or type(value) not in (int, float):
+            raise SettingsError(f"agent {name}: a constant is a new name and a number", place=place,
+                                found=f"{key} = {textfile.shown(value)}")  # fmt: skip
+    agent = Agent(name, **{"kind": "search", **data, "place": str(path)})
+    try:
+        check(agent, game)
+    except FormulaError:
+        raise
+    except InputError as e:
+        raise SettingsError(f"agent {name}: {e.what}", place=place, found=e.found, expected=e.expected,
+                            hint=e.hint) from e  # fmt: skip
+    return agent
+
+
+def check(agent: Agent, game: Game) -> None:
+    """See that an agent can play a game.
+
+    Raises:
+        SettingsError, FormulaError: what is wrong with it.
+    """
+    if agent.kind not in KINDS:
+        expected, hint = unknown(agent.kind, KINDS)
+        raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
+    if agent.kind == "program" and not game.programs:
+        raise SettingsError(f"{game.name} does not say how programs are shown its states", found=agent.program)
+    if agent.kind in ("greedy", "search"):
+        if not agent.utility:
+            raise SettingsError("the agent has no utility", expected="a formula over the game's metrics")
+        agent.formula(agent.utility, game.symbols)
+    if agent.kind == "search":
+        game.rules_for((), agent.variant)
+        SearchSettings.from_dict(agent.search)
+        policy_of(agent, game)
+        _answer(agent, game)
+    if agent.kind != "program":
+        _ = agent.budget
+
+
+def policy_of(agent: Agent, game: Game) -> TreePolicy:
+    """The tree policy of an agent that searches."""
+    name, _, c = agent.policy.partition(":")
+    if name.strip() == "ucb1":
+        try:
+            return TreePolicy.ucb1(float(c)) if c else TreePolicy.ucb1()
+        except ValueError as e:
+            raise SettingsError("UCB1's constant cannot be read", found=c, expected="a number, as in ucb1:0.5") from e
+    return TreePolicy.of(agent.formula(agent.policy, variables(game)), game, agent.name)
+
+
+def _answer(agent: Agent, game: Game) -> str | Formula:
+    return agent.answer if agent.answer in CHOICES else agent.formula(agent.answer, variables(game))
+
+
+class Mind:
+    """An agent of this process in one game: asked for moves, told of all that were made.
+
+    thought: iterations, nodes, breadth and depth of the last search, all 0 where there was none.
+    """
+
+    def __init__(self, agent: Agent, game: Game, level: Level, seed: int) -> None:
+        self.agent, self.game, self.level = agent, game, level
+        self.thought = (0, 0, 0, 0)
+        self._rng = np.random.default_rng(seed)
+        self._actor: Actor | None = None
+        if agent.kind == "greedy":
+            self._utility = agent.formula(agent.utility, game.symbols)
+            self._rules = game.rules_for(self._utility.symbols)
+        if agent.kind == "search":
+            self._actor = Actor(
+                game, level, agent.formula(agent.utility, game.symbols), policy_of(agent, game), agent.budget,
+                SearchSettings.from_dict(agent.search), choose=_answer(agent, game), variant=agent.variant, seed=seed,
+            )  # fmt: skip
+
+    def choose(self, state: Any) -> int:
+        """The move to make."""
+        if self._actor is not None:
+            move = self._actor.think(state)
+            self.thought = (move.iterations, move.nodes, *self._actor.shape())
+            return move.action
+        if self.agent.kind == "greedy":
+            return self._greedy(state)
+        return random_move(self.game, self.level, state, self._rng)
+
+    def follow(self, action: int) -> None:
+        """Hear of a move, by whomever it was."""
+        if self._actor is not None:
+            self._actor.follow(action)
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+    def _greedy(self, state: Any) -> int:
+        import time
+
+        end = None if self.agent.seconds is None else time.perf_counter() + self.agent.seconds
+        tables, rules, out = self.level.tables, self._rules, np.zeros(len(self.game.metrics))
+        player, luck = int(rules.mover(tables, state)), np.ones(2, dtype=np.int64)
+        best: list[int] = []
+        highest = 0.0
+        for action in self.game.legal(self.level, state):
+            after = state.copy()
+            rules.step(tables, after, action, luck)
+            rules.measure(tables, after, player, out)
+            value = self._utility.evaluate(dict(zip(self.game.symbols, map(float, out), strict=True)))
+            if not best or value > highest:
+                best, highest = [action], value
+            elif value == highest:
+                best.append(action)
+            if end is not None and time.perf_counter() >= end:
+                break
+        return best[int(self._rng.integers(len(best)))]
+
+
+def random_move(game: Game, level: Level, state: Any, rng: np.random.Generator) -> int:
+    """A move of the game's own random player, or any legal one with the same chance."""
+    if "random" not in game.variants:
+        legal = game.legal(level, state)
+        return legal[int(rng.integers(len(legal)))]
+    played, luck = np.zeros(1, dtype=np.int64), rng.integers(1, 2**32, 2)
+    actions, seen = np.zeros(max(1, level.max_actions), dtype=np.int64), np.zeros((1, len(game.metrics)))
+    rollout = game.variants["random"]().rollout
+    rollout(level.tables, state.copy(), actions, played, 1, luck.astype(np.int64), seen, 0)
+    return int(played[0])

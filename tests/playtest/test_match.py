@@ -1,0 +1,187 @@
+"""Matches: all games, on any number of cores, resumed; standings against figures worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from persona_evo.cli.main import main
+from persona_evo.errors import RunError, SettingsError
+from persona_evo.evolve.fitness import LevelText
+from persona_evo.games import registry
+from persona_evo.playtest.match import names, play, records, standings
+from persona_evo.playtest.match.play import Match
+from persona_evo.playtest.match.records import Record
+
+GAME = registry.get("colosseum")
+LEVELS = tuple(LevelText.of(GAME.load("random 6", f"size{n}", size=n)) for n in (5, 6))
+
+
+def match(*typed: str, games: int = 4, swap: bool = True, **more: Any) -> Match:
+    agents = tuple(a.with_budget(30, None) for a in names.agents(GAME, typed))
+    return Match("colosseum", LEVELS, agents, games, swap, 7, **more)
+
+
+def stable(found: list[Record]) -> list[Record]:
+    return [replace(r, seconds=[], slowest=[]) for r in found]
+
+
+def test_every_pair_meets_on_the_same_boards_from_both_sides() -> None:
+    m = match("random", "two_ply", "uct")
+    jobs = m.jobs()
+    assert len(jobs) == 3 * 2 * 4
+    for level in (0, 1):
+        boards = [[j.start for j in jobs if j.level == level and {j.first, j.second} == pair]
+                  for pair in ({0, 1}, {0, 2}, {1, 2})]  # fmt: skip
+        assert boards[0] == boards[1] == boards[2] and boards[0][0] == boards[0][1] != boards[0][2]
+    assert [(j.first, j.second) for j in jobs[:4]] == [(0, 1), (1, 0)] * 2
+    assert all((j.first, j.second) == (0, 1) for j in match("random", "uct", swap=False).jobs())
+
+
+def test_a_match_is_the_same_on_one_core_on_two_and_resumed(tmp_path: Path) -> None:
+    m = match("two_ply", "killer_moves")
+    alone = play.play(m, folder=tmp_path / "m")
+    assert len(alone.records) == 8 and alone.complete
+    assert stable(play.play(m, jobs=2).records) == stable(alone.records)
+    path = tmp_path / "m" / records.GAMES
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    again = play.play(m, folder=tmp_path / "m")
+    assert again.records[:3] == alone.records[:3] and stable(again.records) == stable(alone.records)
+    assert records.seed_in(tmp_path / "m") == 7
+    for r in alone.records:
+        level = GAME.load("random 6", r.level, size=int(r.level[4:]))
+        state = GAME.start(level, r.start)
+        for text in r.actions.split():
+            GAME.rules().step(level.tables, state, GAME.parse_action(level, state, text), np.ones(2, dtype=np.int64))
+        assert GAME.measure(level, state)["WIN"] == r.result and GAME.measure(level, state)["MG"] == r.margin
+
+
+def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None:
+    m = match("random", "two_ply")
+    play.play(m, folder=tmp_path)
+    with pytest.raises(RunError, match="other seed"):
+        play.play(replace(m, seed=8), folder=tmp_path)
+    path = tmp_path / records.GAMES
+    good = path.read_text()
+    path.write_text(good.replace('"result"', '"rsult"', 1))
+    with pytest.raises(RunError, match=f"{records.GAMES}:1"):
+        play.play(m, folder=tmp_path)
+    path.write_text("".join(reversed(good.splitlines(keepends=True))))
+    with pytest.raises(RunError, match="does not belong here"):
+        play.play(m, folder=tmp_path)
+
+
+def test_what_makes_no_match_is_told() -> None:
+    with pytest.raises(SettingsError, match="two agents at least"):
+        play.play(match("random"))
+    with pytest.raises(SettingsError, match="is even"):
+        play.play(match("random", "two_ply", games=3))
+    with pytest.raises(SettingsError, match="game for two"):
+        play.play(replace(match("random", "two_ply"), game="minidungeons2"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("uct_wals", "did you mean 'uct_walls'"),
+        ("uct:C", "cannot be read"),
+        ("uct:C=big", "is a number"),
+        ("uct:CC=1", "nothing of this name"),
+        ("uct:variant=none", "no such variant"),
+        ("uct:iterations=0.5", "is a number"),
+        ("nowhere.py", "no such program"),
+        ("nowhere.toml#x", "no such file"),
+    ],
+)
+def test_names_of_agents_that_stand_for_nothing_are_told(typed: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        names.agents(GAME, [typed])
+
+
+def test_names_of_agents() -> None:
+    found = names.agents(GAME, ["uct", "uct:C=0.1,rollout=20", "other=uct"])
+    assert [a.name for a in found] == ["uct", "uct:C=0.1,rollout=20", "other"]
+    assert found[1].constants == {"C": 0.1} and found[1].search["rollout"] == 20
+    with pytest.raises(SettingsError, match="same name"):
+        names.agents(GAME, ["uct", "uct"])
+
+
+def game(first: str, second: str, result: float, number: int = 0, **more: Any) -> Record:
+    plain = {"margin": 0.0, "plies": 9, "actions": "", "faults": [], "seconds": [1.0, 2.0], "slowest": [0.5, 0.9],
+             "searches": [[], []]}  # fmt: skip
+    return Record(first, second, "size6", number, 1, result, **{**plain, **more})
+
+
+def test_pairs_count_from_both_sides() -> None:
+    some = [game("a", "b", 1.0, margin=0.5), game("b", "a", 0.0, 1, margin=-0.3, faults=[[1, 2, "time", "late"]]),
+            game("a", "b", 0.5, 2), game("a", "b", 0.0, 3, margin=-0.2, faults=[[1, 2, "time", "late"]])]  # fmt: skip
+    found = standings.pair(some, "a", "b")
+    assert (found.games, found.wins, found.ties, found.faults) == (4, 2, 1, (1, 1))
+    assert found.margin is not None and found.margin.value == pytest.approx((0.5 + 0.3 - 0.2) / 4)
+    assert standings.pair(some, "b", "a").wins == 1 and found.p == 1.0
+    assert found.rate.value == 0.5 and 0.1 < found.rate.low < found.rate.high < 0.9
+
+
+def test_the_sign_test_by_hand() -> None:
+    assert standings.sign_test(5, 0) == 2 / 32 and standings.sign_test(0, 0) == 1
+    assert standings.sign_test(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)
+
+
+def test_ratings_find_the_odds_that_games_were_made_with() -> None:
+    rng, strength = np.random.default_rng(1), {"a": 0.0, "b": 100.0, "c": 300.0}
+    some = []
+    for i in range(3000):
+        one, two = rng.choice(list(strength), 2, replace=False)
+        chance = 1 / (1 + 10 ** ((strength[two] - strength[one]) / 400))
+        some.append(game(one, two, float(rng.random() < chance), i))
+    found = {r.name: r for r in standings.ratings(some, list(strength))}
+    middle = sum(strength.values()) / 3
+    for name, r in found.items():
+        assert r.points == pytest.approx(strength[name] - middle, abs=25) and r.low < r.points < r.high
+    assert list(found) == ["c", "b", "a"]
+
+
+def test_who_wins_all_games_has_a_rating() -> None:
+    found = standings.ratings([game("a", "b", 1.0, i) for i in range(10)], ["a", "b"])
+    assert found[0].name == "a" and found[0].points - found[1].points == pytest.approx(400 * math.log10(10.5 / 0.5))
+
+
+def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text("def step(b, m, a, k):\n    raise ValueError('no')\n", encoding="utf-8")
+    words = ["match", "colosseum", "two_ply", "random", str(tmp_path / "mine.py"), "--size", "5..6", "--games", "2",
+             "--swap", "--iterations", "20", "--jobs", "1", "--seed", "3", "--out", str(tmp_path / "m")]  # fmt: skip
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "two_ply – random" in out and "ratings" in out and "mine: " in out and "lost (error)" in out
+    config = json.loads((tmp_path / "m" / records.CONFIG).read_text())
+    assert config["seed"] == 3 and [level["name"] for level in config["levels"]] == ["size5", "size6"]
+    assert main(words) == 0 and capsys.readouterr().out == out, "all games were there"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["match", "colosseum", "uct"], "two agents at least"),
+        (["match", "colosseum", "uct", "random", "--size", "12..6"], "expected a size or a range"),
+        (["match", "colosseum", "uct", "random", "--size", "3"], "size is out of range"),
+        (["match", "minidungeons2", "a", "b"], "comes without agents"),
+        (["match", "minidungeons2"], "comes without agents"),
+        (["match", "colosseum", "uct", "random", "--games", "3", "--swap"], "is even"),
+        (["match", "colosseum", "uct", "random", "--levels", "all", "--size", "6"], "goes with one level"),
+    ],
+)
+def test_wrong_commands_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_command_lists_the_games_own_agents(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "colosseum"]) == 0
+    assert "killer_moves" in capsys.readouterr().out
