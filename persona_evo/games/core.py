@@ -149,6 +149,7 @@ class Game:
     lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
     proofs of what is best are as good as these bounds.
     outside: of games that run in processes of their own (`persona_evo.connect`).
+    score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
     """
 
     name: str
@@ -174,6 +175,7 @@ class Game:
     reach: Callable[[], Any] | None = None
     homing: str = ""
     outside: Outside | None = None
+    score: Callable[[Level], str] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
