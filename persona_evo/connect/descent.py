@@ -237,7 +237,7 @@ def _child(links: Any, node: int, choice: int) -> int:
 
 @compiled
 def _pass_known(links: Any, order: Any, opts: Any, node: int) -> None:
-    """Go on in the order of choices to the next that has no child, so that TRIED is below COUNT only if there is one."""
+    """Go on in the order of choices to the next without a child, so that TRIED is below COUNT only if there is one."""
     while links[node, TRIED] < links[node, COUNT]:
         if _child(links, node, _untried(links, order, opts, node)) == NOBODY:
             return

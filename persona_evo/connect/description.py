@@ -174,9 +174,10 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
     """A description of a program that has none, with the defaults; `game` is just a name where a factory starts it."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", game.stem)
     return Description(
-        source=game, name=name if _NAME.fullmatch(name) else f"game_{name}", game=game, arguments=(), workers=1, slots=1,
-        rollout="uniform", policy="", constant="outside", personas=(), logs=None, horizon=0, port=0, timeouts=Timeouts(),
-        restarts=Restarts(), settings={}, variants={}, maps={}, outcome=("", ""), metrics=(), factory=factory,
+        source=game, name=name if _NAME.fullmatch(name) else f"game_{name}", game=game, arguments=(), workers=1,
+        slots=1, rollout="uniform", policy="", constant="outside", personas=(), logs=None, horizon=0, port=0,
+        timeouts=Timeouts(), restarts=Restarts(), settings={}, variants={}, maps={}, outcome=("", ""), metrics=(),
+        factory=factory,
     )  # fmt: skip
 
 

@@ -106,9 +106,9 @@ class Search:
     """
 
     def __init__(
-        self, game: Game, pool: Pool | Within, game_seed: int, utility: Formula, policy: TreePolicy, settings: SearchSettings,
-        ordering: Ordering, seed: int, most: int, *, won: Callable[[dict[str, float]], bool] | None = None,
-        tell: Callable[[Sample], None] | None = None,
+        self, game: Game, pool: Pool | Within, game_seed: int, utility: Formula, policy: TreePolicy,
+        settings: SearchSettings, ordering: Ordering, seed: int, most: int, *,
+        won: Callable[[dict[str, float]], bool] | None = None, tell: Callable[[Sample], None] | None = None,
     ) -> None:  # fmt: skip
         self.game, self.pool, self.ordering, self.utility, self.policy = game, pool, ordering, utility, policy
         self._game_seed, self._tell = game_seed, tell

@@ -51,9 +51,9 @@ class Timeouts:
 
 
 Factory = Callable[[str, int, str], "subprocess.Popen[bytes]"]
-"""factory(address, port, nonce) -> the process of a game that it has started, which finds these three in MC_ADDR, MC_PORT
-and MC_NONCE, or wherever the game looks for them (the thesis' `create_game_process`). A process that leads a group of
-its own (start_new_session=True) is ended with all that it started."""
+"""factory(address, port, nonce) -> the process of a game that it has started, which finds these three in MC_ADDR,
+MC_PORT and MC_NONCE, or wherever the game looks for them (the thesis' `create_game_process`). A process that leads a
+group of its own (start_new_session=True) is ended with all that it started."""
 
 
 @dataclass(frozen=True)

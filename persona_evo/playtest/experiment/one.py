@@ -148,7 +148,7 @@ def search(
     stage: Stage, how: Search, seed: int, *, score: str = "", persona: str = "",
     tell: Callable[[PrefixTree], object] | None = None, progress: Callable[[int], object] | None = None,
 ) -> Run:  # fmt: skip
-    """Search a level that is ready (arguments as for `run`). progress: told now and then how many rollouts were made."""
+    """Search a level that is ready (arguments as for `run`). progress: told now and then how many rollouts are made."""
     utility = stage.utility(score, persona)
     rules = SearchSettings(terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0)
     ordering = Ordering(how.workers, inside=how.constant == INSIDE, whole=how.save_best_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -209,4 +209,3 @@ def _level(game: Game, name: str, options: Mapping[str, Any]) -> Level:
     return levels[0]
 
 
-Progress = Callable[[int], None]
