@@ -167,6 +167,16 @@ def conduct(
     return results
 
 
+def kept(folder: Path, experiment: Experiment) -> list[Record]:
+    """The searches that a folder holds.
+
+    Raises:
+        RunError: they are damaged.
+    """
+    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
+    return _known(folder / RESULTS, tasks)
+
+
 def reopen(folder: Path) -> Experiment:
     """The experiment of a folder.
 
