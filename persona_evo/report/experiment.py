@@ -24,7 +24,13 @@ from persona_evo.playtest.batch import record as playthrough
 from persona_evo.playtest.experiment.course import Record, Results
 from persona_evo.playtest.experiment.design import Cell
 from persona_evo.playtest.experiment.results import (
-    CORRECTION, Comparison, Summary, comparisons, curve, p_words, summaries,
+    CORRECTION,
+    Comparison,
+    Summary,
+    comparisons,
+    curve,
+    p_words,
+    summaries,
 )  # fmt: skip
 from persona_evo.report import html, plots, replay, tables
 from persona_evo.report.folder import Names
@@ -120,8 +126,8 @@ def summary_table(found: Sequence[Summary]) -> Table:
     proven = sum(s.proven for s in found)
     if proven:
         notes.append(f"{proven} searches proved that no way to play scores more")
-    return Table("best scores", ["", "searches", "mean", "deviation", "median", "middle half", "rollouts", "time"], rows,
-                 notes)  # fmt: skip
+    heads = ["", "searches", "mean", "deviation", "median", "middle half", "rollouts", "time"]
+    return Table("best scores", heads, rows, notes)
 
 
 def comparison_table(tests: Sequence[Comparison]) -> Table:
@@ -172,13 +178,17 @@ def growth_figure(results: Results, path: Path, title: str = "") -> Path:
                    linestyle="-" if k < len(plots.COLOURS) else "--")  # fmt: skip
         right.fill_between(grown.rollouts, grown.mean - grown.deviation, grown.mean + grown.deviation, color=colour,
                            alpha=0.16, linewidth=0)  # fmt: skip
-    left.set_xticks(range(len(cells)), [plots._plain(c.label).replace(" / ", "\n") for c in cells], fontsize=8,
-                    rotation=0 if len(cells) < 5 else 45)  # fmt: skip
+    labels = [plots._plain(c.label).replace(" / ", "\n") for c in cells]
+    room = max(8, 48 // len(cells))
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if longest > room else {}
+    left.set_xticks(range(len(cells)), labels, fontsize=8, **turned)
     left.set_xlim(-0.6, len(cells) - 0.4)
     left.set_ylabel("best score")
     right.set_xlabel("rollouts")
     right.set_ylabel("best score so far")
-    right.legend(frameon=False, fontsize=9, loc="lower right")
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(cells)),
+                  frameon=False, fontsize=9)  # fmt: skip
     for ax in (left, right):
         plots._tidy(ax, "y")
     if title:

@@ -41,7 +41,7 @@ from persona_evo.playtest.experiment.one import Search
 
 MAX_BYTES = 2**20
 TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")
-_NAME = re.compile(r"[\w][\w .+-]{0,60}")
+_NAME = re.compile(r"[\w][\w .,=+-]{0,60}")
 _SEEDS = 2**63
 
 TEMPLATE = '''\
@@ -164,7 +164,7 @@ class Reader:
                                  expected=f"[{kind}.{name}] with settings below it")  # fmt: skip
             if not _NAME.fullmatch(name) or "/" in name:
                 raise self.wrong(f"no name for one of the {kind}", name, kind, found=repr(name),
-                                 expected="letters, digits, blanks, _ . + and -")  # fmt: skip
+                                 expected="letters, digits, blanks, and any of _ . , = + -")  # fmt: skip
         return found
 
     def _settings(self, key: str, values: Any, *tables: str) -> dict[str, Any]:

@@ -40,8 +40,8 @@ class Summary:
 
 
 class Comparison(NamedTuple):
-    """Two cells. share: of the pairs of searches in which the first one scores more, ties counting half; p: of the test,
-    corrected: by Holm over the comparisons of the experiment."""
+    """Two cells. share: of the pairs of searches in which the first one scores more, ties counting half. corrected: p
+    of the test, by Holm over the comparisons of the experiment."""
 
     a: str
     b: str
