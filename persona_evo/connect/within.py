@@ -210,7 +210,8 @@ class Within:
         Raises:
             GameError: there is no such choice.
         """
-        state, rng, found = self.level.start.copy(), np.ones(2, dtype=np.int64), []
+        state, rng = self.level.start.copy(), np.ones(2, dtype=np.int64)
+        found: list[int] = []
         for choice in choices:
             legal = self.game.legal(self.level, state)
             if not 0 <= choice < len(legal):
