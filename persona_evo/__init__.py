@@ -42,10 +42,12 @@ if TYPE_CHECKING:
         Policy,
         Reproduction,
         Results,
+        Run,
         SearchSettings,
         Solution,
         compare,
         evolve_policy,
+        experiment,
         load_game,
         load_level,
         load_levels,
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
         reproduce,
         resume_evolution,
         resume_reproduction,
+        run,
         solve,
     )
 
@@ -78,10 +81,12 @@ __all__ = [
     "Policy",
     "Reproduction",
     "Results",
+    "Run",
     "SearchSettings",
     "Solution",
     "compare",
     "evolve_policy",
+    "experiment",
     "load_game",
     "load_level",
     "load_levels",
@@ -95,6 +100,7 @@ __all__ = [
     "reproduce",
     "resume_evolution",
     "resume_reproduction",
+    "run",
     "solve",
 ]
 

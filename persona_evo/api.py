@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from persona_evo.errors import PersonaEvoError, PolicyError, SettingsError
 from persona_evo.evolve import run as runs_of_evolution
@@ -29,6 +29,8 @@ from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.batch import Player
 from persona_evo.playtest.compare import Row, compare_levels, headlines
+from persona_evo.playtest.experiment import course as course_of_experiment
+from persona_evo.playtest.experiment.one import Run, run
 from persona_evo.playtest.reproduce import course
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce import settings as reproductions
@@ -41,6 +43,9 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import fresh
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
+
+if TYPE_CHECKING:
+    from persona_evo.report.experiment import Report
 
 __all__ = [
     "Analysis",
@@ -58,10 +63,12 @@ __all__ = [
     "Policy",
     "Reproduction",
     "Results",
+    "Run",
     "SearchSettings",
     "Solution",
     "compare",
     "evolve_policy",
+    "experiment",
     "load_game",
     "load_level",
     "load_levels",
@@ -75,6 +82,7 @@ __all__ = [
     "reproduce",
     "resume_evolution",
     "resume_reproduction",
+    "run",
     "solve",
     "tree_policy",
 ]
@@ -413,6 +421,36 @@ def solve(level: LevelLike, persona: PersonaLike, *, seconds: float = 10.0) -> S
     (chosen,) = _levels(game, level)[:1]
     limits.warm_up(game, chosen)
     return solve_level(game, chosen, who.utility, seconds=seconds)
+
+
+def experiment(
+    file: str | Path,
+    folder: str | Path,
+    *,
+    replicates: int | None = None,
+    rollouts: int | None = None,
+    jobs: int = 1,
+    progress: Callable[[course_of_experiment.Progress], None] | None = None,
+) -> Report:
+    """Make the searches of an experiment's TOML file and write the page; the same call goes on after any stop.
+
+    Args:
+        file: see `persona_evo.playtest.experiment.reading`. folder: for everything.
+        replicates, rollouts: instead of what the file says.
+        jobs: cores, for games that are played in this program; without influence on the result.
+        progress: told now and then.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; what was made up to then is kept.
+    """
+    from persona_evo.playtest.experiment import reading
+    from persona_evo.report import experiment as report
+
+    design = reading.read(Path(file)).smaller(replicates, rollouts)
+    results = course_of_experiment.conduct(design, Path(folder), jobs=jobs, progress=progress)
+    if not results.complete:
+        raise KeyboardInterrupt
+    return report.write(results, Path(folder))
 
 
 @dataclass(frozen=True)

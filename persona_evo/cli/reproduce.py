@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options, reproduce_puyo
+from persona_evo.cli import montecarlo, options, reproduce_puyo
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, duration, is_compiled, note, say
 from persona_evo.errors import SettingsError
@@ -26,8 +26,9 @@ FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "
 def add(commands: Any) -> None:
     """The command's options, a command for each publication."""
     parser = commands.add_parser("reproduce", help="run a published experiment again", description=__doc__)
-    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|puyo", required=True)
+    studies = parser.add_subparsers(dest="command_reproduce", metavar="STUDY", required=True)
     _minidungeons(studies)
+    montecarlo.add(studies)
     reproduce_puyo.add(studies)
 
 

@@ -27,9 +27,10 @@ ones; DEPTH; STATUS: see below; OPEN: children that are not DONE; LOSSES: rollou
 (TOTAL, BEST, SQUARES) = range(3)
 VALUES = 3
 """Columns of values: sum, largest and sum of squares of the utilities backed up."""
-(UCB1, INSIDE, CUT_OFF, SHUFFLE, MEAN, HORIZON, METRICS, SPREAD, SALT) = range(9)
-OPTIONS = 9
-"""opts[UCB1]: no formula; opts[INSIDE]: the constant stands under the root; opts[HORIZON]: deepest node."""
+(UCB1, INSIDE, CUT_OFF, SHUFFLE, MEAN, HORIZON, METRICS, SPREAD, SALT, GRAFTS) = range(10)
+OPTIONS = 10
+"""opts[UCB1]: no formula; opts[INSIDE]: the constant stands under the root; opts[HORIZON]: deepest node; opts[GRAFTS]:
+whole traces are put into the tree (`graft`)."""
 C, LOWEST = 0, 1
 NOBODY, UNKNOWN = -1, -1
 GOING, DONE, DEAD = 0, 1, 2
@@ -164,6 +165,8 @@ def descend(links: Any, values: Any, metrics: Any, opts: Any, numbers: Any, pops
             links[node, FIRST] = nodes
             links[node, TRIED] += 1
             links[node, OPEN] += 1
+            if opts[GRAFTS]:
+                _pass_known(links, order, opts, node)
             node = nodes
             break
         below = _select(links, values, metrics, opts, numbers, pops, pconst, vars, stack, rng, node)
@@ -221,6 +224,64 @@ def enter(links: Any, values: Any, opts: Any, node: int, count: int, utility: fl
         if links[node, STATUS] == GOING and (count == 0 or links[node, DEPTH] >= opts[HORIZON]):
             _close(links, node, DONE)
     return 0
+
+
+@compiled
+def _child(links: Any, node: int, choice: int) -> int:
+    """The child that a choice leads to, NOBODY where there is none."""
+    child = links[node, FIRST]
+    while child != NOBODY and links[child, CHOICE] != choice:
+        child = links[child, NEXT]
+    return child + 0  # type: ignore[no-any-return]
+
+
+@compiled
+def _pass_known(links: Any, order: Any, opts: Any, node: int) -> None:
+    """Go on in the order of choices to the next without a child, so that TRIED is below COUNT only if there is one."""
+    while links[node, TRIED] < links[node, COUNT]:
+        if _child(links, node, _untried(links, order, opts, node)) == NOBODY:
+            return
+        links[node, TRIED] += 1
+
+
+@jit
+def graft(links: Any, values: Any, metrics: Any, opts: Any, order: Any, nodes: int, node: int, pairs: Any, rows: Any,
+          utility: float) -> int:
+    """Put the rest of a trace into the tree below the node that it was rolled out from, each node with this result.
+
+    pairs: int64[2 k], choice and count of the k decisions from the node on. rows: float64[k + 1, game's], the metrics
+    before each of them and at the end.
+
+    Returns:
+        How many nodes the tree has then.
+    """
+    for i in range(len(pairs) // 2):
+        if links[node, DEPTH] >= opts[HORIZON]:
+            break
+        child = _child(links, node, pairs[2 * i])
+        if child == NOBODY:
+            if nodes >= len(links):
+                break
+            child = nodes + 0
+            _fill(links, values, child, node, pairs[2 * i], links[node, DEPTH] + 1)
+            links[child, NEXT] = links[node, FIRST]
+            links[node, FIRST] = child
+            links[node, OPEN] += 1
+            nodes += 1
+            _pass_known(links, order, opts, node)
+        links[child, VISITS] += 1
+        values[child, TOTAL] += utility
+        values[child, SQUARES] += utility * utility
+        values[child, BEST] = max(values[child, BEST], utility)
+        if links[child, COUNT] == UNKNOWN:
+            count = pairs[2 * i + 3] if 2 * i + 3 < len(pairs) else 0
+            links[child, COUNT] = count
+            for k in range(opts[METRICS]):
+                metrics[child, k] = rows[i + 1, k]
+            if links[child, STATUS] == GOING and (count == 0 or links[child, DEPTH] >= opts[HORIZON]):
+                _close(links, child, DONE)
+        node = child
+    return nodes
 
 
 @jit

@@ -54,7 +54,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.connect.pool import MOST_WORKERS, Restarts
-from persona_evo.connect.worker import Timeouts
+from persona_evo.connect.worker import Factory, Timeouts
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, unknown
 from persona_evo.games import textfile
 
@@ -96,7 +96,8 @@ class MetricWords:
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says (see the module). source: the file. outcome: `won` and `lost`, "" where not given."""
+    """What a file says (see the module). source: the file. outcome: `won` and `lost`, "" where not given. factory: what
+    starts the game where a program, not a file, says so."""
 
     source: Path
     name: str
@@ -118,6 +119,7 @@ class Description:
     maps: Mapping[str, tuple[str, ...]]
     outcome: tuple[str, str]
     metrics: tuple[MetricWords, ...]
+    factory: Factory | None = None
 
     def settings_for(self, variant: str) -> dict[str, Any]:
         """The settings of a variant."""
@@ -166,6 +168,17 @@ class Description:
 
     def _sets(self) -> str:
         return "sets: " + ", ".join(self.maps) if self.maps else f"{self.source.name} may name sets in [maps]"
+
+
+def plain(game: Path, factory: Factory | None = None) -> Description:
+    """A description of a program that has none, with the defaults; `game` is just a name where a factory starts it."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", game.stem)
+    return Description(
+        source=game, name=name if _NAME.fullmatch(name) else f"game_{name}", game=game, arguments=(), workers=1,
+        slots=1, rollout="uniform", policy="", constant="outside", personas=(), logs=None, horizon=0, port=0,
+        timeouts=Timeouts(), restarts=Restarts(), settings={}, variants={}, maps={}, outcome=("", ""), metrics=(),
+        factory=factory,
+    )  # fmt: skip
 
 
 def read(path: Path) -> Description:

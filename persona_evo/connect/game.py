@@ -21,6 +21,7 @@ import numpy as np
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName, read
+from persona_evo.connect.pool import Pool
 from persona_evo.connect.search import INSIDE, SCORE, Ordering, Sample, Search
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError, LevelError, SettingsError
@@ -106,6 +107,7 @@ class ConnectedPlanner:
         try:
             search.spend(budget, began, progress)
         finally:
+            assert isinstance(search.pool, Pool)
             self._session.settle(search.pool)
         return self.plan_of(search, seed, time.perf_counter() - began)
 

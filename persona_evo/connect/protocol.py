@@ -125,6 +125,10 @@ class Result(NamedTuple):
         """Pairs of the trace."""
         return len(self.trace) // PAIR
 
+    def count(self, i: int) -> int:
+        """How many choices there were at decision i."""
+        return int.from_bytes(self.trace[i * PAIR + 2 : i * PAIR + 4], "little")
+
     def row(self, i: int) -> tuple[float, ...]:
         """The metrics before choice i."""
         size = 4 * self.columns

@@ -22,14 +22,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from persona_evo.connect import descent as d
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost
-from persona_evo.connect.pool import Pool
 from persona_evo.connect.random import SplitMix64
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
@@ -40,6 +39,10 @@ from persona_evo.search.coding import code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy, variables
 from persona_evo.seeds import derive, stream
+
+if TYPE_CHECKING:
+    from persona_evo.connect.pool import Pool
+    from persona_evo.connect.within import Played, Within
 
 OUTSIDE, INSIDE = "outside", "inside"
 """Where UCB1's constant stands."""
@@ -53,11 +56,13 @@ PATIENCE = 1000
 
 @dataclass(frozen=True)
 class Ordering:
-    """How rollouts are ordered. slots: under way at once. mode: UNIFORM or WEIGHTS. inside: see the module."""
+    """How rollouts are ordered. slots: under way at once. mode: UNIFORM or WEIGHTS. inside: see the module.
+    whole: what beats the best rollout so far comes into the tree whole, as the thesis' `save_best_path`."""
 
     slots: int = 1
     mode: int = p.UNIFORM
     inside: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class Search:
 
     Args:
         game: its metrics and what its personas and policies may read.
-        pool: processes that play the level's map and variant.
+        pool: processes that play the level's map and variant, or a catalog's game in this process.
         game_seed: of the level.
         utility: what is backed up, over the metrics at the end of the game.
         policy: scores the children of a node.
@@ -101,15 +106,16 @@ class Search:
     """
 
     def __init__(
-        self, game: Game, pool: Pool, game_seed: int, utility: Formula, policy: TreePolicy, settings: SearchSettings,
-        ordering: Ordering, seed: int, most: int, *, won: Callable[[dict[str, float]], bool] | None = None,
-        tell: Callable[[Sample], None] | None = None,
+        self, game: Game, pool: Pool | Within, game_seed: int, utility: Formula, policy: TreePolicy,
+        settings: SearchSettings, ordering: Ordering, seed: int, most: int, *,
+        won: Callable[[dict[str, float]], bool] | None = None, tell: Callable[[Sample], None] | None = None,
     ) -> None:  # fmt: skip
         self.game, self.pool, self.ordering, self.utility, self.policy = game, pool, ordering, utility, policy
         self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
         self.tree = PrefixTree(game.symbols, most)
         self.best: Sample | None = None
+        self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
         self.stopped = ""
         self._under_way: deque[_Order] = deque()
@@ -225,17 +231,35 @@ class Search:
             row[: len(final)] = final if over else result.row(order.depth)
             if scored:
                 row[len(final)] = result.score if over else 0.0
-        count = 0 if over else int.from_bytes(result.trace[order.depth * 4 + 2 : order.depth * 4 + 4], "little")
+        count = 0 if over else result.count(order.depth)
         self._limited |= not over and order.depth >= self._horizon
         if self.iterations == 0 or utility < self._numbers[d.LOWEST]:
             self._numbers[d.LOWEST] = utility
         d.enter(tree.links, tree.values, self._opts, order.node, count, utility)
+        if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
+            self._graft(order, result, utility)
         self._keep(order, result, utility, over)
         self.iterations += 1
 
-    def _keep(self, order: _Order, result: p.Result, utility: float, over: bool) -> None:
+    def _graft(self, order: _Order, result: p.Result | Played, utility: float) -> None:
+        """Put the rest of a rollout into the tree."""
+        pairs = np.array(p.unpack(result.trace)[order.depth :], dtype=np.int64).ravel()
+        rows = np.zeros((len(pairs) // 2 + 1, len(self.game.metrics)))
+        final = result.last()
+        for i in range(len(rows) - 1):
+            rows[i, : len(final)] = result.row(order.depth + i)
+        rows[-1, : len(final)] = final
+        rows[-1, len(final) :] = result.score
+        tree = self.tree
+        tree.make_room(len(rows) - 1)
+        tree.nodes = int(d.graft(tree.links, tree.values, tree.metrics, self._opts, self._order, tree.nodes,
+                                 order.node, pairs, rows, utility))  # fmt: skip
+
+    def _keep(self, order: _Order, result: p.Result | Played, utility: float, over: bool) -> None:
         """Remember the best one, and tell of it."""
         better = self.best is None or utility > self.best.utility
+        if better:
+            self.growth.append((self.iterations + 1, utility))
         wins = over and self._won is not None
         if not (better or wins or self._tell is not None):
             return
@@ -270,4 +294,5 @@ def _options(
     opts[d.METRICS] = len(game.metrics)
     opts[d.SPREAD] = policy.formula is not None and "RSD" in policy.formula.symbols
     opts[d.SALT] = salt & 0xFFFFFFFF
+    opts[d.GRAFTS] = ordering.whole
     return opts

@@ -179,7 +179,7 @@ class Session:
         first = next(n for n in range(0, (KEPT + 1) * about.workers, about.workers) if n not in used)
         start = Start(
             about.game, self._logs(), about.arguments, about.settings_for(level.variant), level.variant, level.map,
-            about.timeouts, about.port, self.screen,
+            about.timeouts, about.port, self.screen, factory=about.factory,
         )  # fmt: skip
         queue = -(-about.slots // about.workers)
         pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)

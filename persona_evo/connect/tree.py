@@ -62,12 +62,12 @@ class PrefixTree:
         self.metrics: NDArray[np.float64] = np.zeros((size, len(self.symbols)))
         self.nodes = int(d.plant(self.links, self.values))
 
-    def make_room(self) -> None:
-        """See that there is a row for one more node, unless the tree is full."""
+    def make_room(self, rows: int = 1) -> None:
+        """See that there are rows for so many more nodes, or as many as the tree may have."""
         size = len(self.links)
-        if self.nodes < size or size >= self.most:
+        if self.nodes + rows <= size or size >= self.most:
             return
-        more = min(self.most, 2 * size) - size
+        more = min(self.most, max(2 * size, self.nodes + rows)) - size
         for name in ("links", "values", "metrics"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros((more, old.shape[1]), dtype=old.dtype)]))

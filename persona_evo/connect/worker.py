@@ -20,7 +20,7 @@ import socket
 import subprocess
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -50,12 +50,19 @@ class Timeouts:
     rollout: float | None = 30.0
 
 
+Factory = Callable[[str, int, str], "subprocess.Popen[bytes]"]
+"""factory(address, port, nonce) -> the process of a game that it has started, which finds these three in MC_ADDR,
+MC_PORT and MC_NONCE, or wherever the game looks for them (the thesis' `create_game_process`). A process that leads a
+group of its own (start_new_session=True) is ended with all that it started."""
+
+
 @dataclass(frozen=True)
 class Start:
     """How a game is started.
 
     path, arguments: see `launch`. logs: folder of log files. port: 0 for one of the system's choice, else that of
     worker 0, others follow. screen: whether somebody wants to see the game. environment: variables beside the driver's.
+    factory: starts the game in the place of `path`, which is then no more than its name.
     """
 
     path: Path
@@ -68,6 +75,7 @@ class Start:
     port: int = 0
     screen: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    factory: Factory | None = None
 
 
 _alive: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -90,6 +98,7 @@ class Worker:
         self._socket: socket.socket | None = None
         self._log: IO[bytes] | None = None
         self._nonce = ""
+        self._leads = True
         self._frames = p.Frames(p.MOST_HELLO)
         self._out = b""
         self._log_from = 0
@@ -100,18 +109,21 @@ class Worker:
         Raises:
             ConnectError: the port is taken, or the program cannot be started.
         """
-        words = launch.command(
+        words = [str(self.start.path)] if self.start.factory else launch.command(
             self.start.path, self.start.arguments, log=self.log, screen=self.start.screen
         )  # before the port is taken
         self._nonce = secrets.token_hex(32)
         _alive.add(self)
         try:
             self._listener = self._listen()
-            self._open_log()
-            self._process = subprocess.Popen(
-                words, env=self._environment(), stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT,
-                **_own_group(),
-            )  # fmt: skip
+            if self.start.factory is not None:
+                self._process = self._made(self.start.factory)
+            else:
+                self._open_log()
+                self._process = subprocess.Popen(
+                    words, env=self._environment(), stdin=subprocess.DEVNULL, stdout=self._log,
+                    stderr=subprocess.STDOUT, **_own_group(),
+                )  # fmt: skip
         except OSError as e:
             self.kill()
             raise ConnectError(
@@ -275,6 +287,19 @@ class Worker:
         except OSError as e:
             raise ConnectError("the game's log cannot be written", place=Place(str(file)), found=str(e)) from e
 
+    def _made(self, factory: Factory) -> subprocess.Popen[bytes]:
+        """The process that a factory starts."""
+        assert self._listener is not None
+        address, port = self._listener.getsockname()
+        made = factory(address, port, self._nonce)
+        if not isinstance(made, subprocess.Popen):
+            raise ConnectError("a factory started no process", place=Place(str(self.start.path)),
+                               found=type(made).__name__, expected="factory(address, port, nonce) that returns "
+                               "subprocess.Popen(...)")  # fmt: skip
+        with contextlib.suppress(OSError):
+            self._leads = os.name == "nt" or os.getpgid(made.pid) == made.pid
+        return made
+
     def _environment(self) -> dict[str, str]:
         assert self._listener is not None
         address, port = self._listener.getsockname()
@@ -380,8 +405,10 @@ class Worker:
         with contextlib.suppress(OSError):
             if os.name == "nt":
                 self._process.terminate()
-            else:
+            elif self._leads:
                 os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
 
     def _log_end(self) -> str:
         """The end of what this process has logged."""

@@ -156,6 +156,7 @@ class Game:
     or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
     agents: a TOML file of players that come with the game (see `persona_evo.search.agents`), "" for none.
     programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
+    score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
     """
 
     name: str
@@ -184,6 +185,7 @@ class Game:
     variants: Mapping[str, Callable[..., Rules]] = field(default_factory=dict)
     agents: str = ""
     programs: str = ""
+    score: Callable[[Level], str] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -7,4 +7,5 @@
 | `course` | the runs and playtests in their order, each resumable |
 | `results` | the publication's tables from playthroughs, and what they say about agreement |
 | `cross` | policies under other utilities, on other maps, against more search |
+| `montecarlo` | the thesis on design variants and playstyles: its experiments, and what it says of them |
 """

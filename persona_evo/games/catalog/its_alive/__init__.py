@@ -163,4 +163,5 @@ GAME = Game(
     draw="persona_evo.games.catalog.its_alive.draw",
     levels=str(Path(__file__).parent / "levels"),
     homing="MC + 0.5 * min(LV, 1) + 0.1 * LG",
+    score=lambda level: "PT",
 )

@@ -164,4 +164,5 @@ GAME = Game(
     draw="persona_evo.games.catalog.roguelike2d.draw",
     levels=str(Path(__file__).parent / "levels"),
     homing="PR",
+    score=lambda level: f"RW * {layout.START_FOOD * len(level.facts['days'])}",
 )

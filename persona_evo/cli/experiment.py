@@ -1,0 +1,150 @@
+"""`persona-evo experiment`: how much can a player, or a design, get out of a game?
+
+  persona-evo experiment new NAME          a commented file to start from
+  persona-evo experiment FILE.toml         make all its searches; the same command goes on where it was stopped
+  persona-evo experiment replay FOLDER     show the best way to play of a combination
+
+Variants x players x replicates, each a search of the whole game for the best score; the page shows the best scores, how
+they grow over the rollouts, and which combinations differ (Mann-Whitney U, corrected by Holm's method). Games are those
+of the catalog, which are played in this program, and connected ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.say import Progress, counted, duration, is_compiled, note, say
+from persona_evo.errors import Place, SettingsError, unknown
+
+if TYPE_CHECKING:
+    from persona_evo.playtest.experiment.course import Progress as Told
+
+ROOT = Path("runs") / "experiments"
+"""Where experiments are kept for which no folder is named."""
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("experiment", help="compare designs and players by the best scores they allow",
+                                 description=__doc__)
+    parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
+    parser.add_argument("name", nargs="?", type=filled, metavar="NAME|FOLDER",
+                        help="of the file that is written, or of an experiment that was made")
+    parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="instead of what the file says")
+    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="instead of what the file says")
+    options.add_jobs(parser)
+    parser.add_argument("-o", "--out", type=path, metavar="PATH", help="folder for everything (default: "
+                        "runs/experiments/NAME); with new, the file")
+    parser.add_argument("--force", action="store_true", help="new: write over a file that is there")
+    parser.add_argument("--cell", type=filled, metavar="NAME", help="replay: the combination, such as 'hard / lazy' "
+                        "(default: the one with the best score)")  # fmt: skip
+    parser.add_argument("--delay", type=number(0, 3600), metavar="S", help="replay: seconds before each decision of a "
+                        "connected game (default: as fast as it likes)")
+    parser.add_argument("--no-screen", action="store_true", help="replay: without the window of a connected game")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write a file, make an experiment, or show what it found."""
+    if args.what in ("new", "replay"):
+        if args.name is None:
+            raise SettingsError(f"experiment {args.what} needs a name", expected="experiment new NAME"
+                                if args.what == "new" else "experiment replay FOLDER")  # fmt: skip
+        return _new(args) if args.what == "new" else _replay(args)
+    if args.name is not None:
+        raise SettingsError("more arguments than this command takes", found=args.name, expected="one FILE.toml")
+    return _make(args)
+
+
+def _new(args: argparse.Namespace) -> int:
+    import re
+
+    from persona_evo.playtest.experiment.reading import TEMPLATE
+
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", args.name):
+        raise SettingsError("not a name for an experiment", found=repr(args.name), expected="letters, digits, _ and -")
+    target = args.out or Path(f"{args.name}.toml")
+    if target.exists() and not args.force:
+        raise SettingsError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
+    target.write_text(TEMPLATE.format(name=args.name), encoding="utf-8", newline="\n")
+    say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
+    return 0
+
+
+def _make(args: argparse.Namespace) -> int:
+    from persona_evo.playtest.experiment import course, reading
+    from persona_evo.report import experiment as report
+
+    experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
+    folder = args.out or ROOT / experiment.name
+    compiling_rollouts()
+    note(f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
+         f"{counted(experiment.replicates, 'replicate')}, into {folder}")  # fmt: skip
+    results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
+    Progress.done_with_line()
+    if not results.complete:
+        note(f"stopped; {len(results.records)} of {len(experiment.tasks())} searches are kept in {folder}; the same "
+             "command goes on")  # fmt: skip
+        return 130
+    line = Progress()
+    written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
+    Progress.done_with_line()
+    say(written.text)
+    say(f"\neverything is in {folder}, start with {written.page}")
+    return 0
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from persona_evo.playtest.experiment import course
+    from persona_evo.report import experiment as report
+
+    folder = Path(args.name)
+    experiment = course.reopen(folder)
+    records = course.kept(folder, experiment)
+    if args.cell is not None:
+        labels = [cell.label for cell in experiment.cells]
+        if args.cell not in labels:
+            expected, hint = unknown(args.cell, labels)
+            raise SettingsError("no such combination", found=args.cell, expected=expected, hint=hint)
+        records = [record for record in records if record.cell == args.cell]
+    if not records:
+        raise SettingsError("nothing has been searched yet", place=Place(str(folder)), hint="run the experiment first")
+    best = max(records, key=lambda r: (r.score, -r.replicate))
+    cell = next(cell for cell in experiment.cells if cell.label == best.cell)
+    stage = cell.open(experiment.game)
+    try:
+        said = f"{best.cell}: score {best.score:g} in {counted(len(best.best.pairs), 'decision')}"
+        if experiment.connected:
+            stage.replay(best.best, not args.no_screen, args.delay)
+            say(f"{said}, as when it was searched")
+        else:
+            target = args.out or folder / "replay.gif"
+            drawn = report.draw(stage.game, stage.level, best, target)
+            say(f"{said}: {' '.join(str(choice) for choice, _ in best.best.pairs)}")
+            say(f"wrote {drawn}" if drawn else f"{stage.game.title} does not draw its states")
+    finally:
+        stage.close()
+    return 0
+
+
+def compiling_rollouts() -> None:
+    """Say so when the rollouts have to be compiled first."""
+    if not is_compiled("within._play"):
+        note("compiling once for this machine, about 20 s ...")
+
+
+def teller() -> Callable[[Told], None]:
+    """A line of progress."""
+    line = Progress()
+
+    def tell(p: Told) -> None:
+        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
+        line.show(f"{p.done / p.total:.0%}: {p.cell}, replicate {p.replicate + 1}; {p.done:,} of {p.total:,} rollouts"
+                  f"{rest}", last=p.done >= p.total)  # fmt: skip
+
+    return tell

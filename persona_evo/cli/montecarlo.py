@@ -1,0 +1,84 @@
+"""`persona-evo reproduce montecarlo`: the thesis' experiments on playstyles, designs and the search itself."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.experiment import compiling_rollouts
+from persona_evo.cli.parser import path, whole
+from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.playtest.reproduce.montecarlo import Progress as Told
+
+FOLDER = Path("reproduction-montecarlo")
+FROZEN = ("replicates", "rollouts", "seed", "out")
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add(studies: Any) -> None:
+    """The command's options."""
+    parser = studies.add_parser(
+        "montecarlo", help="machine playtesting of designs and playstyles (Keehl 2018)",
+        description="Searches It's Alive! and 2D Roguelike for the best score, as the thesis did: playstyles, designs, "
+        "flat and factored actions, one and many workers, terminal treatment, UCT constants, forward only, high "
+        "stakes. The page has its findings beside those here: direction, p, and why where they differ.",
+    )  # fmt: skip
+    parser.add_argument("--replicates", type=whole(2, 10_000), metavar="N",
+                        help="searches of each combination (default: 20, as in the thesis)")
+    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N",
+                        help="of each search (default: 5000; the thesis: 30000)")
+    parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
+    options.add_jobs(parser)
+    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
+                        help="everything random follows from it (default: 1)")
+    options.add_out(parser, f"folder for everything (default: {FOLDER}); one that was begun is continued")
+    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search and report what is not there yet."""
+    from persona_evo.playtest.reproduce import montecarlo as study
+    from persona_evo.report import montecarlo as report
+
+    if args.resume is not None:
+        for name in (*FROZEN, "quick"):
+            if getattr(args, name) not in (None, False):
+                raise SettingsError(f"--{name} does not go with --resume", expected="--jobs",
+                                    hint="a reproduction has everything else from its folder")  # fmt: skip
+        folder, settings = args.resume, study.reopen(args.resume)
+    else:
+        folder = args.out or Path(f"{FOLDER}{'-quick' * args.quick}")
+        settings = study.settings_of(args.quick, args.replicates, args.rollouts, 1 if args.seed is None else args.seed)
+    compiling_rollouts()
+    note(f"{settings.replicates} replicates of {settings.rollouts:,} rollouts, seed {settings.seed}, into {folder}")
+    material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
+    Progress.done_with_line()
+    if not material.complete:
+        note(f"stopped; everything up to here is kept in {folder}")
+        note(f"go on with: persona-evo reproduce montecarlo --resume {folder}")
+        return 130
+    line = Progress()
+    written = report.write(material, lambda text: line.show(f"drawing {text}"))
+    Progress.done_with_line()
+    say(written.text)
+    say(f"\neverything is in {folder}, start with {written.page}")
+    return 0
+
+
+def _teller() -> Callable[[Told], None]:
+    line = Progress()
+
+    def tell(p: Told) -> None:
+        inside = p.inside
+        rest = "" if inside.eta is None else f", {duration(inside.eta)} to go for it"
+        line.show(f"{p.number}/{p.of} {p.title}, {inside.done / inside.total:.0%}: {inside.cell}, replicate "
+                  f"{inside.replicate + 1}{rest}", last=p.number == p.of and inside.done >= inside.total)  # fmt: skip
+
+    return tell

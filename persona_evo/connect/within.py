@@ -1,0 +1,221 @@
+"""A game of the catalog played as connected games are, in this process: rollouts of prefixes, for the same search.
+
+It takes the place of a `Pool`. A rollout begins at the level's start, makes the choices of the prefix (a choice is the
+number of an action among the legal ones) and goes on by the game's own rule `rollout` to its end, or to `most`
+decisions; what came after the prefix is worked out again only for the few rollouts that somebody looks at.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
+from persona_evo.connect import protocol as p
+from persona_evo.connect.findings import Finding
+from persona_evo.errors import GameError, SettingsError
+from persona_evo.formula import parse
+from persona_evo.games.core import RUNNING, Game, Level, Rules, entry_type
+from persona_evo.seeds import stream
+
+MOST = 5000
+"""Decisions after which a game that does not end is cut short; its state then counts as the end."""
+
+_OTHER = -1
+"""What `_play` returns where a prefix does not fit."""
+
+
+@compiled
+def _copy(source: Any, target: Any) -> None:
+    for k in range(len(target)):
+        target[k] = source[k]
+
+
+def _play(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, start: Any,
+          state: Any, actions: Any, prefix: Any, played: Any, seen: Any, node: Any, end: Any, length: int, most: int,
+          rng: Any) -> int:
+    """A rollout from a prefix of `length` choices.
+
+    prefix: int64[2 length at least]. played: int64[most], all actions. node, end: float64[metrics], at the prefix and
+    at the end. actions[0] is the number of choices at the prefix then.
+
+    Returns:
+        How many decisions there were; _OTHER if the game offers other choices than the prefix says.
+    """
+    _copy(start, state)
+    for i in range(length):
+        count = 0
+        if over(tables, state) == RUNNING:
+            count = legal(tables, state, actions)
+        if count != prefix[2 * i + 1]:
+            return _OTHER
+        played[i] = actions[prefix[2 * i]]
+        step(tables, state, played[i], rng)
+    count = 0
+    made = 0
+    measure(tables, state, 0, node)
+    if length < most and over(tables, state) == RUNNING:
+        count = legal(tables, state, actions)
+        made = rollout(tables, state, actions, played[length:], most - length, rng, seen, 0)
+    measure(tables, state, 0, end)
+    actions[0] = count
+    return length + made
+
+
+def _signature() -> Any:
+    from numba import types
+
+    whole, row, ints, floats = types.int64, types.uint16[::1], types.int64[::1], types.float64[::1]
+    games = tuple(entry_type(kind) for kind in Rules._fields)
+    return whole(*games, row, row, row, ints, ints, ints, types.float64[:, ::1], floats, floats, whole, whole, ints)
+
+
+play = _play if INTERPRET else jit(_play, _signature(), final=True)
+
+
+class Played:
+    """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
+
+    def __init__(self, within: Within, actions: Any, depth: int, count: int, node: Any, end: Any) -> None:
+        self._within, self._actions, self._depth = within, actions, depth
+        self._count, self._node, self._end = count, node, end
+        self._pairs: list[tuple[int, int]] = []
+        self._rows: list[tuple[float, ...]] = []
+
+    @property
+    def decisions(self) -> int:
+        """How many there were."""
+        return len(self._actions)
+
+    def count(self, i: int) -> int:
+        """How many choices there were at decision i."""
+        return self._count if i == self._depth else self._known()[i][1]
+
+    def row(self, i: int) -> Any:
+        """The metrics before decision i."""
+        if i == self._depth:
+            return self._node
+        self._known()
+        return self._rows[i]
+
+    def last(self) -> Any:
+        """The metrics at the end."""
+        return self._end
+
+    @property
+    def trace(self) -> bytes:
+        """Pairs of choice and count."""
+        return p.pack(self._known())
+
+    @property
+    def score(self) -> float:
+        """The game's own, 0 for games without one."""
+        return self._within.score(self._end)
+
+    @property
+    def hash(self) -> int:
+        """Of the state at the end."""
+        self._known()
+        return self._hash
+
+    _hash = 0
+
+    def _known(self) -> list[tuple[int, int]]:
+        if not self._pairs and len(self._actions):
+            self._pairs, self._rows, self._hash = self._within.again(self._actions)
+        return self._pairs
+
+
+class Within:
+    """A level that is played in this process.
+
+    Args:
+        game: for one player and without chance, of the catalog or of one's own.
+        level: as loaded.
+        most: see MOST.
+
+    Raises:
+        SettingsError: a game that a row of choices does not settle.
+    """
+
+    def __init__(self, game: Game, level: Level, most: int = MOST) -> None:
+        if game.players != 1 or not game.deterministic:
+            raise SettingsError(
+                f"{game.title} cannot be searched by its choices alone",
+                found=f"{game.players} players, {'deterministic' if game.deterministic else 'random'}",
+                expected="a deterministic game for one player",
+            )  # fmt: skip
+        self.game, self.level, self.most = game, level, most
+        self.findings: list[Finding] = []
+        rules = game.rules(costly=True)
+        self._rules, self._play = (rules.entries, play) if game.compiled else (rules, interpreted(_play))
+        self._state = level.start.copy()
+        self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
+        self._played = np.zeros(most, dtype=np.int64)
+        self._seen = np.zeros((1, len(game.metrics)))
+        self._orders: deque[p.Rollout] = deque()
+        self._score = parse(game.score(level), game.symbols) if game.score is not None else None
+
+    def submit(self, order: p.Rollout) -> int:
+        """Order a rollout."""
+        self._orders.append(order)
+        return order.id
+
+    def next(self) -> Played:
+        """The result of the oldest order.
+
+        Raises:
+            GameError: the game does not come to the same choices again.
+        """
+        order = self._orders.popleft()
+        prefix = np.frombuffer(order.prefix, dtype="<u2").astype(np.int64)
+        depth = len(prefix) // 2
+        node, end = np.zeros(len(self.game.metrics)), np.zeros(len(self.game.metrics))
+        made = int(self._play(
+            *self._rules, self.level.tables, self.level.start, self._state, self._actions, prefix, self._played,
+            self._seen, node, end, depth, self.most, stream(order.rollout_seed),
+        ))  # fmt: skip
+        if made == _OTHER:
+            choices = prefix[::2].tolist()
+            raise GameError(f"{self.game.title} does not offer the same choices again after {choices} in "
+                            f"{self.level.name}")  # fmt: skip
+        return Played(self, self._played[:made].copy(), depth, int(self._actions[0]), node, end)
+
+    def settle(self) -> None:
+        """Forget all orders."""
+        self._orders.clear()
+
+    def score(self, metrics: Any) -> float:
+        """The game's own score of an end with these metrics."""
+        return 0.0 if self._score is None else self._score.evaluate(dict(zip(self.game.symbols, metrics, strict=True)))
+
+    def again(self, actions: Any) -> tuple[list[tuple[int, int]], list[tuple[float, ...]], int]:
+        """Choices with their counts and the metrics before each, along a game's actions, and the last state's hash."""
+        rules, tables, state = self.game.rules(costly=True), self.level.tables, self.level.start.copy()
+        rng, out = np.ones(2, dtype=np.int64), np.zeros(len(self.game.metrics))
+        pairs, rows = [], []
+        for action in actions:
+            legal = self.game.legal(self.level, state)
+            pairs.append((legal.index(int(action)), len(legal)))
+            rules.measure(tables, state, 0, out)
+            rows.append(tuple(map(float, out)))
+            rules.step(tables, state, int(action), rng)
+        return pairs, rows, int(rules.key(tables, state)) & 0xFFFFFFFFFFFFFFFF
+
+    def actions(self, choices: Any) -> list[int]:
+        """The game's actions that choices stand for.
+
+        Raises:
+            GameError: there is no such choice.
+        """
+        state, rng = self.level.start.copy(), np.ones(2, dtype=np.int64)
+        found: list[int] = []
+        for choice in choices:
+            legal = self.game.legal(self.level, state)
+            if not 0 <= choice < len(legal):
+                raise GameError(f"{self.level.name}: no choice {choice} of {len(legal)} after {len(found)} decisions")
+            found.append(legal[choice])
+            self.game.rules().step(self.level.tables, state, legal[choice], rng)
+        return found
