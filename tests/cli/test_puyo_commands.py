@@ -48,8 +48,8 @@ def test_solved_with_the_levels_own_horizon(capsys: pytest.CaptureFixture[str]) 
     done = run(capsys, "solve", "stairs01", "--game", "puyo", "--persona", "survivor", "--method", "flat", "--states",
                "20000", "--seed", "1")
     assert done.code == 0 and "utility 0.12 (proven: no plan is better), won in 12" in done.out
-    done = run(capsys, "solve", "stairs01", "--game", "puyo", "--persona", "greedy", "--method", "bfs", "--states",
-               "2000", "--seed", "1")
+    done = run(capsys, "solve", "stairs01", "--game", "puyo", "--persona", "chain_builder", "--method", "bfs",
+               "--states", "2000", "--seed", "1")
     assert done.code == 0 and "no limit known" in done.out and "LC=4" in done.out
 
 
