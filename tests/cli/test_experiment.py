@@ -69,12 +69,12 @@ def test_the_thesis_experiments_in_small(tmp_path: Path, capsys: Capture) -> Non
     small = ("reproduce", "montecarlo", "--replicates", 2, "--rollouts", 12, "--jobs", 1, "--out", out)
     done = run(capsys, *small)
     assert done.code == 0, done.err
-    assert "12 pairs:" in done.out and "3.4e-8 to 4.5e-7" in done.out
+    assert "14 pairs:" in done.out and "3.4e-8 to 4.5e-7" in done.out
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert page.count("<img") == 8 and "figure 5.4" in page and "The thesis and here" in page
+    assert page.count("<img") == 9 and "figure 5.4" in page and "The thesis and here" in page
     with (out / "tables" / "agreement.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 12 and {row["experiment"] for row in rows} == {p.name for p in (out / "runs").iterdir()}
+    assert len(rows) == 14 and {row["experiment"] for row in rows} == {p.name for p in (out / "runs").iterdir()}
     lines = {p.parent.name: p.read_bytes() for p in (out / "runs").glob("*/results.jsonl")}
     assert run(capsys, "reproduce", "montecarlo", "--resume", out, "--jobs", 1).out == done.out
     assert lines == {p.parent.name: p.read_bytes() for p in (out / "runs").glob("*/results.jsonl")}
