@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path
+from persona_evo.cli.parser import filled, number, path
 from persona_evo.cli.say import Progress, counted, note, say
 from persona_evo.errors import ConnectError, Place, SettingsError
 
@@ -68,6 +68,8 @@ def add(commands: Any) -> None:
     replay = parts.add_parser("replay", help="let the game play what was found, in its window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     replay.add_argument("trace", type=path, metavar="TRACE", help=f"{BEST} of a search")
+    replay.add_argument("--delay", type=number(0, 3600), metavar="S",
+                        help="seconds before each decision (default: the game plays as fast as it likes)")
     replay.add_argument("--no-screen", action="store_true", help="without its window")
     replay.set_defaults(run=run_replay)
 
@@ -147,6 +149,6 @@ def run_replay(args: argparse.Namespace) -> int:
     from persona_evo.connect import traces
 
     trace = traces.load(args.trace)
-    result = traces.replay(Path(args.game), trace, screen=not args.no_screen)
+    result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
     say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
     return 0

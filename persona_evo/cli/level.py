@@ -104,7 +104,9 @@ def run_list(args: argparse.Namespace) -> int:
         say(f"{name}: {', '.join(members)}")
     for name, file in known.levels.items():
         say(f"{name:<8} {known.about.get(name, file)}")
-    if not known.levels:
+    if not known.levels and options.game_of(args).outside is not None:
+        note("levels of a connected game are named MAP:VARIANT@SEED, each part of which may be left out")
+    elif not known.levels:
         note("no levels ship with this game: name files or folders")
     return 0
 

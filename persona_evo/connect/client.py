@@ -32,11 +32,14 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.random import SplitMix64, check_weights
 from persona_evo.errors import ConnectError, InputError, ProtocolError
+
+if TYPE_CHECKING:
+    from persona_evo.formula import Formula
 
 _CHUNK = 1 << 16
 
@@ -49,6 +52,10 @@ class RolloutEnded(Exception):
     """This game is over for the driver (too many decisions, or a prefix that does not fit): go on with the next."""
 
 
+class _Reached(BaseException):
+    """The state that was to be looked at is reached."""
+
+
 class Client:
     """A game's connection to the driver.
 
@@ -56,8 +63,9 @@ class Client:
         name, version: of the game.
         metrics: symbols, or `protocol.MetricInfo` with names and ranges.
         max_decisions: after so many a game is cut short.
-        capabilities: such as "weights", "hash"; "seed" where the game's chance comes from `game_seed` or `random`, and
-            "maps" where `map`, `variant` and `settings` are looked at anew in every game.
+        capabilities: such as "weights", "hash"; "seed" where the game's chance comes from `game_seed` or `random`;
+            "maps" where `map`, `variant` and `settings` are looked at anew in every game; "lookahead" where `run` is
+            used and games share nothing, so that one may be played from its start to look one decision ahead.
         environ: where to connect and with which nonce; the process's environment if not given.
 
     Raises:
@@ -80,6 +88,10 @@ class Client:
         self._values = [0.0] * len(self.metrics)
         self._packed = struct.Struct(f"<{len(self.metrics)}f").pack
         self._waiting: list[tuple[int, bytes]] = []
+        self._capabilities = tuple(capabilities)
+        self._play: Callable[[Client], object] = _no_play
+        self._policies: dict[int, Formula] = {}
+        self._looking = False
         self._finished = False
         address = _variable(env, "PE_ADDR", "MC_ADDR")
         self.is_driver_present = bool(address)
@@ -92,6 +104,7 @@ class Client:
 
     def run(self, play: Callable[[Client], object]) -> None:
         """Play games until the driver has had enough; what `play` raises is reported to it as the game's failure."""
+        self._play = play
         with contextlib.suppress(ExperimentFinished):
             while True:
                 self.begin()
@@ -137,6 +150,8 @@ class Client:
                 "a decision's choices are out of range", found=f"{count} choices" + (
                     "" if weights is None else f", {len(weights)} weights"), expected=f"1 to {p.MOST_CHOICES}",
             )  # fmt: skip
+        if self._looking and self._made >= self._planned:
+            raise _Reached
         if self._made >= self.max_decisions:
             self._end(p.TRUNCATED)
         order, flags, choice = self._order, self._flags, 0
@@ -153,6 +168,8 @@ class Client:
             choice = int(self.choose(self, count, weights))
         elif order.mode == p.ASK:
             choice = self._ask(count, weights)
+        elif order.mode == p.POLICY:
+            choice = self._ahead(count, self._policies[order.policy])
         elif order.mode == p.WEIGHTS and weights is not None:
             choice = self._choices.weighted(weights)
         else:
@@ -224,6 +241,10 @@ class Client:
         raise RolloutEnded
 
     def _answer(self, status: int, message: str = "") -> None:
+        if self._looking:
+            if status == p.EXCEPTION or self._made != self._planned:
+                raise ConnectError("the game does not come to the same state again", found=message or None)
+            raise _Reached
         order, self._order = self._order, None
         if order is None or not self.is_driver_present:
             return
@@ -247,6 +268,32 @@ class Client:
                 order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
             )))  # fmt: skip
 
+    def _ahead(self, count: int, policy: Formula) -> int:
+        """The choice whose state, one decision on, scores highest; the first of equals."""
+        best, top = 0, -math.inf
+        for choice in range(count):
+            metrics = self._look(choice, count)
+            score = policy.evaluate(dict(zip(self._number, metrics, strict=True)))
+            if score > top:
+                best, top = choice, score
+        return best
+
+    def _look(self, choice: int, count: int) -> list[float]:
+        """The metrics one decision on: another game is played from the start to there."""
+        assert self._order is not None
+        here = dict(self.__dict__)
+        trace = bytes(self._trace) + struct.pack("<HH", choice, count)
+        try:
+            self._begin(self._order._replace(prefix=trace, flags=p.NO_METRICS, mode=p.UNIFORM))
+            self._looking = True
+            try:
+                self._play(self)
+            except _Reached:
+                return self._values
+            raise ConnectError("the game ended without supply_outcome")
+        finally:
+            self.__dict__.update(here)
+
     def _ask(self, count: int, weights: Sequence[float] | None) -> int:
         assert self._order is not None
         self._send(p.json_frame(p.Kind.DECIDE, {
@@ -268,8 +315,8 @@ class Client:
             kind, payload = self._read()
             if kind == p.Kind.ROLLOUT:
                 order = p.decode_rollout(payload)
-                if order.mode == p.POLICY:
-                    self._send(_error("policy", "this game has no lookahead"))
+                if order.mode == p.POLICY and order.policy not in self._policies:
+                    self._send(_error("policy", f"there is no policy {order.policy} that this game could play by"))
                     raise ExperimentFinished
                 return order
             self._other(kind, payload)
@@ -288,8 +335,23 @@ class Client:
         elif kind == p.Kind.BYE:
             self._finished = True
             raise ExperimentFinished
-        elif kind != p.Kind.POLICY:
+        elif kind == p.Kind.POLICY:
+            self._learn(p.decode_json(kind, payload))
+        else:
             self._send(_error("frame", f"{p.Kind(kind).name} was not expected"))
+
+    def _learn(self, value: Mapping[str, Any]) -> None:
+        """Take in a policy, if it is one that can be played by."""
+        from persona_evo.formula import Formula
+
+        try:
+            formula = Formula(tuple(value["code"]))
+            unknown = sorted(formula.symbols - set(self._number))
+            if unknown or "lookahead" not in self._capabilities or value.get("kind") != "rollout":
+                raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
+            self._policies[int(value["id"])] = formula
+        except (KeyError, TypeError, ValueError, InputError) as e:
+            self._send(_error("policy", f"the policy cannot be played by: {e}"))
 
     def _connect(self, address: str, port: int, hello: p.Hello) -> None:
         try:
@@ -329,6 +391,10 @@ class Client:
                 self._send(_error(e.code, str(e)))
                 raise
         return self._waiting.pop(0)
+
+
+def _no_play(client: Client) -> None:
+    raise ConnectError("a game looks ahead only within `run`")
 
 
 def _at_random(client: Client, count: int, weights: Sequence[float] | None) -> int:

@@ -5,7 +5,8 @@
     arguments = ["--fast"]
     workers = 4                         # game processes
     slots = 4                           # rollouts under way at once; results depend on it (default: workers)
-    rollout = "uniform"                 # or "weights": by the weights that the game gives its choices
+    rollout = "uniform"                 # or "weights": by the weights that the game gives its choices; or "policy"
+    policy = "HP - 0.1 * WAY"           # with "policy": the choice after which this is highest (capability lookahead)
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
     personas = ["personas/*.toml"]      # files and patterns, from this file's folder
     logs = "logs"                       # folder for worker-N.log (default: a temporary one, kept if the game fails)
@@ -60,8 +61,8 @@ from persona_evo.games import textfile
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
 MOST_SLOTS = 4096
-KEYS = ("name", "game", "arguments", "workers", "slots", "rollout", "constant", "personas", "logs", "horizon", "port",
-        "timeouts", "restarts", "settings", "variants", "maps", "outcome", "metrics")  # fmt: skip
+KEYS = ("name", "game", "arguments", "workers", "slots", "rollout", "policy", "constant", "personas", "logs", "horizon",
+        "port", "timeouts", "restarts", "settings", "variants", "maps", "outcome", "metrics")  # fmt: skip
 BETTER = ("higher", "lower", "neutral")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
@@ -104,6 +105,7 @@ class Description:
     workers: int
     slots: int
     rollout: str
+    policy: str
     constant: str
     personas: tuple[Path, ...]
     logs: Path | None
@@ -200,7 +202,7 @@ class _Reader:
         return Description(
             source=self.path, name=name, game=self.near(self.word("game")), arguments=self.words("arguments"),
             workers=workers, slots=self.whole("slots", workers, 1, MOST_SLOTS),
-            rollout=self.choice("rollout", ("uniform", "weights")),
+            rollout=self.choice("rollout", ("uniform", "weights", "policy")), policy=self.policy(),
             constant=self.choice("constant", ("outside", "inside")), personas=self.personas(),
             logs=self.near(logs) if logs else None, horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.whole("port", 0, 0, 65535),
@@ -212,6 +214,13 @@ class _Reader:
             outcome=(self.word("won", "", outcome, "outcome"), self.word("lost", "", outcome, "outcome")),
             metrics=self.metrics(),
         )  # fmt: skip
+
+    def policy(self) -> str:
+        """The rollouts' policy, which goes with `rollout = "policy"` alone."""
+        text = self.word("policy", "")
+        if bool(text) != (self.values.get("rollout") == "policy"):
+            raise self.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
+        return text
 
     def wrong(self, what: str, key: str, table: str = "", **more: Any) -> ConnectError:
         return ConnectError(what, place=_place(self.text, str(self.path), key, table), **more)

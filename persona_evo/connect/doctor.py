@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
-from persona_evo.connect.pool import Lost, Pool
+from persona_evo.connect.findings import Lost
+from persona_evo.connect.pool import Pool
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError
 

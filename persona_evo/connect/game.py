@@ -27,7 +27,7 @@ from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Outside, Rules
-from persona_evo.games.python_game import LARGEST, number_of
+from persona_evo.games.python_game import number_of
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy
@@ -214,7 +214,7 @@ def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
                                expected=f"none of {', '.join(SEARCH_VARIABLES)}, nor a function's")  # fmt: skip
     found = [_metric(m, words.get(m.symbol)) for m in hello.metrics]
     if SCORE not in known:
-        own = Metric(SCORE, "score", "the score that the game gives at its end, 0 before", low=-LARGEST, high=LARGEST,
+        own = Metric(SCORE, "score", "the score that the game gives at its end, 0 before", low=-math.inf,
                      better="higher")  # fmt: skip
         said = words.get(SCORE)
         found.append(own if said is None else dataclasses.replace(
@@ -250,7 +250,8 @@ def _version(about: Description, hello: p.Hello) -> int:
     """A number that changes with whatever changes what a search comes to."""
     parts = [
         hello.game, [m._asdict() for m in hello.metrics], hello.max_decisions, about.arguments, about.slots,
-        about.rollout, about.constant, about.horizon, dict(about.settings), dict(about.variants), about.outcome,
+        about.rollout, about.policy, about.constant, about.horizon, dict(about.settings), dict(about.variants),
+        about.outcome,
     ]  # fmt: skip
     text = json.dumps(parts, sort_keys=True)
     return 1 + int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") % (2**31 - 1)

@@ -2,7 +2,8 @@
 
 Which process plays an order, and how fast, is nobody's business but this module's: every ROLLOUT says all that decides
 its RESULT, so whoever takes results one by one sees the same row of them whatever the processes do. Each process may
-hold a few orders at once (`queue`), so that it never waits for the driver between two of them.
+hold a few orders at once (`queue`), so that it never waits for the driver between two of them; what has come together
+is answered together, since one frame costs as much to send as ten.
 
 A process that ends, or that lets a rollout's time go by, is started anew, and its orders go back to the queue. The one
 that it was playing is blamed: at the second time it is set aside, its result is Lost, and what is needed to see the
@@ -15,18 +16,16 @@ import contextlib
 import selectors
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost
 from persona_evo.connect.worker import Start, Worker, close_all
 from persona_evo.errors import ConnectError, GameError, Place, ProtocolError
 
 MOST_WORKERS = 256
-MOST_FINDINGS = 1000
-"""Findings that are kept; further ones are only counted."""
-
 _LOOK = 0.25
 """Seconds between two looks at processes that say nothing."""
 
@@ -37,37 +36,6 @@ class Restarts:
 
     a_minute: int = 3
     in_all: int = 10
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A way to make the game fail: play `prefix` of this level with these seeds.
-
-    kind: crash, timeout or exception. message: what was seen.
-    """
-
-    kind: str
-    map: str
-    variant: str
-    game_seed: int
-    rollout_seed: int
-    mode: int
-    prefix: tuple[tuple[int, int], ...]
-    message: str
-
-    def __str__(self) -> str:
-        choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
-        where = ":".join(filter(None, (self.map or "default map", self.variant)))
-        return (f"{self.kind} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
-                f"{choices}: {self.message}")  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Lost:
-    """What comes in place of a result where the game fails."""
-
-    id: int
-    finding: Finding
 
 
 class _Seat:
@@ -88,9 +56,11 @@ class Pool:
         workers: how many.
         queue: orders that a process may hold.
         restarts: how often they may be started again.
+        broken: (an attribute) whether a call ended in an error, so that logs are worth keeping.
+        chooser: (an attribute) what answers DECIDE, from its content to the choice, for rollouts in mode ASK.
         first: number of the first worker.
 
-    Raises (on `open`):
+    Raises (when they are started):
         ConnectError: a process does not start, or they are not the same game.
     """
 
@@ -111,7 +81,10 @@ class Pool:
         self._deserted: set[int] = set()
         self._next_id = 0
         self._restarts: list[float] = []
+        self._told_frames: list[bytes] = []
+        self.chooser: Callable[[dict[str, Any]], int] | None = None
         self._looked = 0.0
+        self.broken = False
 
     def __enter__(self) -> Pool:
         self.open()
@@ -120,26 +93,38 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self) -> p.Hello:
-        """Start all processes, unless that has been done; what the game says of itself."""
-        if self.hello is not None and self._seats:
-            return self.hello
-        workers = [Worker(self.start, self.first + i) for i in range(self.size)]
+    def open(self) -> None:
+        """Start all processes that have not been started."""
+        if len(self._seats) < self.size:
+            self._start(self.size)
+
+    def greet(self) -> p.Hello:
+        """What the game says of itself; one process is started for that, the others when there is something to play."""
+        if not self._seats:
+            self._start(1)
+        assert self.hello is not None
+        return self.hello
+
+    def _start(self, wanted: int) -> None:
+        workers = [Worker(self.start, self.first + i) for i in range(len(self._seats), wanted)]
         try:
             for worker in workers:
                 worker.launch()
-            hellos = [worker.connect() for worker in workers]
-            for hello in hellos:
-                self._same(hello)
+            for worker in workers:
+                self._same(worker.connect())
+                for frame in self._told_frames:
+                    worker.send(frame)
         except BaseException:
+            self.broken = True
             close_all(workers)
+            self.close()
             raise
-        self._selector = selectors.DefaultSelector()
-        self._seats = [_Seat(worker) for worker in workers]
-        for seat in self._seats:
-            self._selector.register(seat.worker, selectors.EVENT_READ, seat)
-        assert self.hello is not None
-        return self.hello
+        if self._selector is None:
+            self._selector = selectors.DefaultSelector()
+        for worker in workers:
+            seat = _Seat(worker)
+            self._seats.append(seat)
+            self._selector.register(worker, selectors.EVENT_READ, seat)
 
     def close(self) -> None:
         """End all processes. The pool can be opened again."""
@@ -172,7 +157,7 @@ class Pool:
         return number
 
     def next(self) -> p.Result | Lost:
-        """The result of the oldest order that has not been taken; waits for it.
+        """The result of the oldest order that has not been taken; waits for it. An error ends all processes.
 
         Raises:
             ConnectError: the game cannot be played any more.
@@ -180,10 +165,16 @@ class Pool:
             GameError: it is not deterministic.
         """
         wanted = self._expected[0]
-        self._hand_out()
-        while wanted not in self._done:
-            self._wait()
-            self._hand_out()
+        try:
+            if 2 * len(self._waiting) >= self.size * self.queue:
+                self._hand_out()
+            while wanted not in self._done:
+                self._hand_out()
+                self._wait()
+        except BaseException:
+            self.broken = True
+            self.close()
+            raise
         self._expected.popleft()
         return self._done.pop(wanted)
 
@@ -219,7 +210,8 @@ class Pool:
             seat.worker.send(p.json_frame(p.Kind.WELCOME, seat.worker.welcome(map_, variant, seat.worker.hello)))
 
     def tell(self, frame: bytes) -> None:
-        """Send a frame to every process."""
+        """Send a frame to every process, and to those that will be started."""
+        self._told_frames.append(frame)
         for seat in self._seats:
             seat.worker.send(frame)
 
@@ -294,7 +286,7 @@ class Pool:
         limit = self.start.timeouts.rollout
         for seat in list(self._seats):
             if seat.orders and limit is not None and now - seat.since > limit:
-                failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start")
+                failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start", ending=False)
                 self._replace(seat, failure, "timeout")
             elif seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
                 self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")
@@ -305,6 +297,11 @@ class Pool:
                 self._result(seat, p.decode_result(payload))
             except ProtocolError as e:
                 raise self._told(seat, e) from e
+        elif kind == p.Kind.DECIDE and self.chooser is not None:
+            asked = p.decode_json(kind, payload)
+            choice = p.json_frame(p.Kind.CHOICE, {"id": asked.get("id"), "choice": self.chooser(asked)})
+            seat.worker.send(choice)
+            seat.since = time.monotonic()
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             raise self._told(seat, ConnectError(f"the game reports an error: {value.get('message')}",
@@ -408,6 +405,8 @@ class Pool:
             worker.kill()
             raise
         self.restarted += 1
+        for frame in self._told_frames:
+            worker.send(frame)
         seat.worker, seat.writing, seat.since = worker, False, time.monotonic()
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)

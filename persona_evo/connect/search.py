@@ -28,7 +28,8 @@ import numpy as np
 
 from persona_evo.connect import descent as d
 from persona_evo.connect import protocol as p
-from persona_evo.connect.pool import Lost, Pool
+from persona_evo.connect.findings import Lost
+from persona_evo.connect.pool import Pool
 from persona_evo.connect.random import SplitMix64
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError

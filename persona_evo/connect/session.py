@@ -12,15 +12,19 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.pool import Finding, Lost, Pool
+from persona_evo.connect.findings import Finding, Lost
+from persona_evo.connect.pool import Pool
 from persona_evo.connect.worker import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
+from persona_evo.formula import parse
 
 KEPT = 3
 """Maps and variants whose processes are kept, of a game that cannot change them."""
@@ -50,12 +54,13 @@ class Session:
 
     def __init__(self, about: Description, screen: bool = False) -> None:
         self.about, self.screen = about, screen
-        self.mode = p.WEIGHTS if about.rollout == "weights" else p.UNIFORM
+        self.mode = {"weights": p.WEIGHTS, "policy": p.POLICY}.get(about.rollout, p.UNIFORM)
         self._pools: OrderedDict[tuple[str, str], Pool] = OrderedDict()
         self._folder: Path | None = None
         self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
         self._untold: list[Finding] = []
         self._hello: p.Hello | None = None
+        self._keep_logs = False
 
     def hello(self) -> p.Hello:
         """What the game says of itself; it is started for that if it has not been."""
@@ -89,7 +94,7 @@ class Session:
         """End all processes; they are started again when they are needed."""
         while self._pools:
             self._collect(self._pools.popitem()[1]).close()
-        if self._folder is not None and not (self._folder / FINDINGS).exists():
+        if self._folder is not None and not self._keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
@@ -129,10 +134,34 @@ class Session:
         """
         pool = self.pool(level)
         pool.submit(p.Rollout(0, level.seed, seed, p.ALL_METRICS, self.mode, 0, prefix))
-        result = pool.next()
+        return self._whole(pool.next())
+
+    def _whole(self, result: p.Result | Lost) -> p.Result:
         if isinstance(result, Lost):
             raise ConnectError("the game fails", found=str(result.finding))
         return result
+
+    def watch(self, level: LevelName, choices: Sequence[int], delay: float) -> p.Result:
+        """Let the game play these choices, one decision at a time, with a wait before each.
+
+        Raises:
+            ConnectError: the game fails, or has more or other decisions.
+        """
+        pool = self.pool(level)
+
+        def choose(asked: dict[str, Any]) -> int:
+            time.sleep(delay)
+            depth, count = asked.get("depth"), asked.get("count")
+            if not isinstance(depth, int) or not 0 <= depth < len(choices) or not isinstance(count, int) or (
+                choices[depth] >= count
+            ):
+                raise ConnectError("the game does not come to the same decisions again", found=f"{count} choices at "
+                                   f"decision {depth}", expected=f"{len(choices)} decisions")  # fmt: skip
+            return choices[depth]
+
+        pool.chooser = choose
+        pool.submit(p.Rollout(0, level.seed, 0, p.ALL_METRICS, p.ASK, 0))
+        return self._whole(pool.next())
 
     def learn(self, level: LevelName, result: p.Result) -> None:
         """Remember all states of a rollout."""
@@ -154,7 +183,11 @@ class Session:
         )  # fmt: skip
         queue = -(-about.slots // about.workers)
         pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
-        hello = pool.open()
+        try:
+            hello = pool.greet()
+        except BaseException:
+            self._keep_logs = True
+            raise
         if self._hello is not None and hello.metrics != self._hello.metrics:
             pool.close()
             raise ConnectError(
@@ -165,8 +198,24 @@ class Session:
             pool.close()
             raise SettingsError("the game does not take seeds", found=str(level), expected=f"the level without "
                                 f"@{level.seed}", hint="it does not name the capability `seed`")  # fmt: skip
+        if self.about.policy:
+            self._tell_policy(pool, hello)
         self._hello = hello
         return pool
+
+    def _tell_policy(self, pool: Pool, hello: p.Hello) -> None:
+        """Send the policy that rollouts go by."""
+        place = self.about.place("policy")
+        try:
+            if "lookahead" not in hello.capabilities:
+                raise ConnectError("the game cannot look ahead, and so cannot play by a policy", place=place,
+                                   expected='rollout = "uniform"', hint="it does not name the capability `lookahead`")
+            formula = parse(self.about.policy, [m.symbol for m in hello.metrics], place=place)
+        except BaseException:
+            pool.close()
+            raise
+        value = {"id": 0, "name": "rollouts", "kind": "rollout", "code": list(formula.tokens)}
+        pool.tell(p.json_frame(p.Kind.POLICY, value))
 
     def _logs(self) -> Path:
         if self.about.logs is not None:
@@ -178,6 +227,7 @@ class Session:
     def _collect(self, pool: Pool) -> Pool:
         """Take over a pool's findings and write them down."""
         new, pool.findings = pool.findings, []
+        self._keep_logs |= pool.broken or pool.restarted > 0 or bool(new)
         self._untold += new
         if new:
             file = self._logs() / FINDINGS

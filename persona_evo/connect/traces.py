@@ -57,8 +57,12 @@ def load(path: Path) -> Trace:
         raise RunError("not a file with a trace", place=Place(str(path)), found=f"{type(e).__name__}: {e}"[:300]) from e
 
 
-def replay(description: Path | Description, trace: Trace, *, screen: bool = True) -> p.Result:
+def replay(
+    description: Path | Description, trace: Trace, *, screen: bool = True, delay: float | None = None
+) -> p.Result:
     """Let the game play a trace, with its window open, and take as long as it likes.
+
+    delay: seconds before each decision, which the game then asks for one by one; None to give it the whole trace.
 
     Raises:
         GameError: it came to another end.
@@ -68,7 +72,10 @@ def replay(description: Path | Description, trace: Trace, *, screen: bool = True
     session = Session(about, screen)
     try:
         level: LevelName = about.level(trace.level)
-        result = session.play(level, p.pack(trace.pairs))
+        if delay is None:
+            result = session.play(level, p.pack(trace.pairs))
+        else:
+            result = session.watch(level, [choice for choice, _ in trace.pairs], delay)
         symbols = [m.symbol for m in session.hello().metrics]
     finally:
         session.close()

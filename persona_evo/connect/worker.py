@@ -34,6 +34,9 @@ _POLL = 0.02
 _GRACE = 1.0
 """Seconds that a process has to quit after BYE, and again after it was told to terminate."""
 
+_ENDING = 0.2
+"""Seconds that a process whose connection broke is given to end, so that it can be said how."""
+
 _TAIL = 2000
 """Characters of a log that a message shows at most."""
 
@@ -204,10 +207,13 @@ class Worker:
         """Of the process, 0 if there is none."""
         return self._process.pid if self._process is not None else 0
 
-    def failure(self, what: str, stage: str) -> ConnectError:
-        """An error with how the process ended, if it did, and the end of its log."""
-        end = time.monotonic() + 0.2
-        while (code := self.exit_code) is None and time.monotonic() < end and what.startswith("the "):
+    def failure(self, what: str, stage: str, ending: bool = True) -> ConnectError:
+        """An error with how the process ended, if it did, and the end of its log.
+
+        ending: it is likely to be about to end, so that a moment is waited for that.
+        """
+        end = time.monotonic() + (_ENDING if ending else 0.0)
+        while (code := self.exit_code) is None and time.monotonic() < end:
             time.sleep(_POLL / 2)
         state = "it still runs" if code is None else _ended(code)
         return ConnectError(
@@ -285,20 +291,17 @@ class Worker:
         return {**self.start.settings, **given}
 
     def _accept(self, end: float, refused: ConnectError | None) -> socket.socket:
+        """The next connection; `refused` is what was wrong with the last one, which is the error where none follows."""
         assert self._listener is not None
         while True:
             if select.select([self._listener], [], [], _POLL)[0]:
                 connection, _ = self._listener.accept()
                 return connection
             if self.exit_code is not None:
-                raise self._because(refused, self.failure("the game ended", "before it connected"))
+                raise refused or self.failure("the game ended", "before it connected")
             if time.monotonic() > end:
                 limit = f"within {self.start.timeouts.connect:g} s" if self.start.timeouts.connect else ""
-                raise self._because(refused, self.failure(f"no game connected {limit}", "after its start"))
-
-    def _because(self, refused: ConnectError | None, otherwise: ConnectError) -> ConnectError:
-        """What was wrong with those who did connect, if any did."""
-        return otherwise if refused is None else refused
+                raise refused or self.failure(f"no game connected {limit}", "after its start", ending=False)
 
     def _greet(self, connection: socket.socket) -> p.Hello:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -363,8 +366,8 @@ class Worker:
             if found:
                 return found[0][1]
             if time.monotonic() > end:
-                raise self.failure(f"the game did not say HELLO within {self.start.timeouts.handshake:g} s",
-                                   "after it connected")
+                limit = f"within {self.start.timeouts.handshake:g} s"
+                raise self.failure(f"the game did not say HELLO {limit}", "after it connected", ending=False)
 
     def _refuse(self, connection: socket.socket, code: str, message: str) -> None:
         value = {"code": code, "message": message, "fatal": True}

@@ -57,7 +57,11 @@ def get(name: str) -> Game:
         return _at(name, known[name])
     if name.endswith(".toml"):
         path = _absolute(name)
-        game = _connected(path, _stamp(path))
+        stamp = _stamp(path)
+        if stamp is None:
+            raise SettingsError("there is no such description of a game", found=name, expected="a TOML file",
+                                hint="persona-evo connect new NAME writes one")  # fmt: skip
+        game = _connected(path, stamp)
         _addresses[game.name] = path
         return game
     if ":" in name or name.endswith(".py"):
@@ -90,7 +94,7 @@ def again(recorded: str, now: str | None, folder: str) -> str:
     except SettingsError as e:
         raise SettingsError(
             "the game is not where it was when this began", place=Place(folder), found=f"{recorded}: {e.what}",
-            hint="say where it is now: --game FILE.py:GAME beside --resume",
+            hint="say where it is now: --game FILE.py:GAME (or FILE.toml) beside --resume",
         ) from e  # fmt: skip
     return recorded
 
@@ -139,11 +143,12 @@ def _connected(path: str, stamp: tuple[int, int]) -> Game:
     return game
 
 
-def _stamp(path: str) -> tuple[int, int]:
+def _stamp(path: str) -> tuple[int, int] | None:
+    """When a file was written, and its size; None where there is none."""
     try:
         found = Path(path).stat()
     except OSError:
-        return 0, 0
+        return None
     return found.st_mtime_ns, found.st_size
 
 

@@ -109,6 +109,8 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
     for persona in known:
         if text.lower() in (persona.name.lower(), persona.short.lower()):
             return persona
+    if text == "score" and game is not None and not isinstance(game, str) and game.outside is not None:
+        return _score(game)[0]
     beside = Path(f"{text}.toml")
     if "\0" not in text and beside.is_file():
         return read_persona(beside, game)
@@ -179,7 +181,7 @@ def catalog(game: Game | str | None = None) -> list[Persona]:
 
 
 def _score(game: Game) -> list[Persona]:
-    """For a connected game without personas: the player who wants the game's own score."""
+    """Of a connected game: the player who wants the game's own score, who is all there are where it has no others."""
     score = "SCORE" if "SCORE" in game.symbols else game.symbols[0]
     about = "the score that the game itself gives at its end"
     return [Persona("score", game.name, parse(score, game.symbols), score, title="Score", short="score",

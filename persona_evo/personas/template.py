@@ -89,6 +89,8 @@ utility = "{example}{dead}"
 
 def _range(metric: Metric) -> str:
     high = "" if metric.high == float("inf") else f"{metric.high:g}"
+    if metric.low == float("-inf"):
+        return f"to {high}" if high else "any number"
     return f"{metric.low:g} to {high}" if high else f"from {metric.low:g}"
 
 
@@ -96,7 +98,12 @@ def high_end(metric: Metric, game: Game) -> float:
     """The high end of a metric's range; without one: the horizon (the clock), COUNT (has a unit), else 1."""
     if metric.high != float("inf"):
         return metric.high
-    return float(game.horizon) if metric.clock else metric.low + (COUNT if metric.unit else 1.0)
+    return float(game.horizon) if metric.clock else low_end(metric) + (COUNT if metric.unit else 1.0)
+
+
+def low_end(metric: Metric) -> float:
+    """The low end of a metric's range; without one: 0, or less where the high end is not above that."""
+    return metric.low if metric.low != float("-inf") else min(0.0, metric.high - 1.0)
 
 
 def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
@@ -105,7 +112,7 @@ def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
     All metrics low; the best case (of the persona's utility, metrics it does not read at the end that the game calls
     better); then for each metric that the persona reads: it alone high, and the best case with it at its other end.
     """
-    low = {m.symbol: m.low for m in game.metrics}
+    low = {m.symbol: low_end(m) for m in game.metrics}
     high = {m.symbol: high_end(m, game) for m in game.metrics}
     best = {m.symbol: high[m.symbol] if m.better == "higher" else low[m.symbol] for m in game.metrics}
     if persona is not None:
@@ -122,7 +129,7 @@ def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
 
 def warnings(game: Game, persona: Persona) -> list[str]:
     """What is doubtful about a utility: death that does not matter, and a scale that the search does not suit."""
-    ranges = {m.symbol: (m.low, high_end(m, game)) for m in game.metrics}
+    ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
     alive = {**ranges, **{s: (0.0, 0.0) for s in ("DEAD",) if s in ranges}}
     start = {symbol: low for symbol, (low, _) in alive.items()}
     best = persona.utility.evaluate(extremes.highest(persona.utility, alive, start))

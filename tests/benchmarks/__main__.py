@@ -74,9 +74,16 @@ def _flat(choice: Choice) -> list[Row]:
     return memory.measure_generations(*(5, 20) if choice.quick else (50, 1_000))
 
 
+def _transport(choice: Choice) -> list[Row]:
+    from . import transport
+
+    return transport.measure(choice.quick)
+
+
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
     "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
+    "transport": _transport,
 }  # fmt: skip
 
 

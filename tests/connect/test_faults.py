@@ -1,5 +1,6 @@
 """Everything a game can do wrong: what is said, and that nothing of it is left behind."""
 
+import contextlib
 import socket
 import time
 
@@ -153,6 +154,33 @@ def test_a_path_with_spaces_and_other_letters(tmp_path):
         running.close()
     assert (folder / "logs" / "worker-0.log").is_file()
     assert none_left(folder)
+
+
+def test_strangers_are_sent_away_and_the_game_is_let_in(tmp_path):
+    running = session(faulty(tmp_path, "stranger"))
+    try:
+        assert running.hello().game == ("faulty", "1")
+        assert running.play(SOUND, b"").decisions == 4
+    finally:
+        running.close()
+    assert none_left(tmp_path)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fails):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    file = faulty(tmp_path, "raise" if fails else "")
+    file.write_text(file.read_text(encoding="utf-8").replace('logs = "logs"', ""), encoding="utf-8")
+    running = session(file)
+    try:
+        for seed in range(30):
+            with contextlib.suppress(ConnectError):
+                running.play(SOUND, b"", seed)
+    finally:
+        running.close()
+    kept = sorted(f.name for f in (tmp_path / "temporary").rglob("*") if f.is_file())
+    assert kept == (["findings.jsonl", "worker-0.log"] if fails else [])
 
 
 def test_children_of_the_game_are_ended_too(tmp_path):

@@ -16,7 +16,7 @@ from persona_evo.games.core import ENDED, LOST, RUNNING, WON
 from persona_evo.personas import catalog, load
 from persona_evo.search.bounds import solve
 from persona_evo.store import runs
-from tests.cli.tool import command, environment, run
+from tests.cli.tool import command, environment, run, typed
 from tests.connect.driving import describe, faulty, game, left, none_left
 
 TABLES = """
@@ -179,11 +179,42 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
     assert found.code == 0, found.err
     assert len((tmp_path / "kept" / "samples.csv").read_text(encoding="utf-8").splitlines()) == 151
     assert run(capsys, "connect", "replay", file, tmp_path / "kept" / "best.json").code == 0
+    slowly = run(capsys, "connect", "replay", file, tmp_path / "kept" / "best.json", "--delay", "0.02")
+    assert slowly.code == 0 and "6 decisions" in slowly.out, slowly.err
     trace = json.loads((tmp_path / "kept" / "best.json").read_text(encoding="utf-8"))
     trace["score"] += 1
     (tmp_path / "other.json").write_text(json.dumps(trace), encoding="utf-8")
     other = run(capsys, "connect", "replay", file, tmp_path / "other.json")
     assert other.code == 2 and "came to another end" in other.err
+    trace["counts"][2] += 1
+    trace["choices"][2] = trace["counts"][2] - 1
+    (tmp_path / "wrong.json").write_text(json.dumps(trace), encoding="utf-8")
+    for more in ((), ("--delay", "0")):
+        wrong = run(capsys, "connect", "replay", file, tmp_path / "wrong.json", *more)
+        assert wrong.code == 2 and ("not deterministic" in wrong.err or "the same decisions" in wrong.err), wrong.err
+
+
+def test_compiled_and_plain_code_search_alike(file, tmp_path):
+    kept = []
+    for name, plain in (("compiled", ""), ("plain", "1")):
+        for policy in ("ucb1", "formula:R + sqrt(log(P) / N) + 0.1 * HEIGHT + RSD"):
+            out = tmp_path / name / policy[:4]
+            done = typed(tmp_path, "connect", "search", file, "--level", "long@3", "--policy", policy, "--seed", 4,
+                         "--iterations", 120, "--out", out, PERSONA_EVO_INTERPRET=plain)  # fmt: skip
+            assert done.code == 0, done.err
+            kept.append([(out / f).read_bytes() for f in ("best.json", "samples.csv")])
+    assert kept[:2] == kept[2:] and kept[0] != kept[1]
+
+
+def test_a_description_that_has_moved_is_named_anew(file, tmp_path, capsys):
+    run(capsys, "playtest", "short@1", "--game", file, *PLAYED, "--out", tmp_path / "one")
+    file.rename(tmp_path / "tower.toml")
+    lost = run(capsys, "playtest", "--resume", tmp_path / "one")
+    assert lost.code == 2 and "not where it was" in lost.err and "FILE.toml" in lost.err
+    (tmp_path / "tower.toml").write_text('name = "ladder"\n' + (tmp_path / "tower.toml").read_text(encoding="utf-8"),
+                                         encoding="utf-8")  # fmt: skip
+    found = run(capsys, "playtest", "--resume", tmp_path / "one", "--game", tmp_path / "tower.toml", "--no-pictures")
+    assert found.code == 0, found.err
 
 
 def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
@@ -195,7 +226,7 @@ def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
     file = faulty(tmp_path, "slow", "workers = 3", "")
     words = command("connect", "search", file, "--iterations", 1_000_000, "--policy", "ucb1", "--terminal", "revisit",
@@ -216,7 +247,8 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
 @pytest.mark.parametrize(("line", "said"), [
     ('workers = 0', "workers is out of range"), ('game = 5', "game is no text"), ('colour = "red"', "unknown key"),
     ('rollout = "clever"', "no such rollout"), ("[timeouts]\nrollout = -1", "out of range"),
-    ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"), ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
+    ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"),
+    ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
     ("[outcome]\nwon = 'HEIHT'", "HEIGHT"), ("[[metrics]]\nsymbol = 'X'", "reports no such metric"),
     ("personas = ['none.toml']", "no such persona file"), ("[variants]\na = 1", "not a variant"), ("x = [", "not TOML"),
 ])  # fmt: skip

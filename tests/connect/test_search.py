@@ -10,7 +10,7 @@ import pytest
 
 from persona_evo.connect import descent as d
 from persona_evo.connect.tree import PrefixTree
-from persona_evo.errors import ConnectError, GameError, RunError
+from persona_evo.errors import ConnectError, FormulaError, GameError, RunError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.search.plan import planner_for
@@ -245,3 +245,20 @@ def test_a_pickle_in_a_tree_is_not_opened(tmp_path):
     with pytest.raises(RunError):
         PrefixTree.load(tmp_path / "tree.npz")
     assert not (tmp_path / "opened").exists()
+
+
+def test_rollouts_by_a_policy_look_one_decision_ahead(tmp_path):
+    by = 'rollout = "policy"\npolicy = "{}"\nworkers = 2'
+    _, climbing, _ = searched(describe(tmp_path / "a", top=by.format("HEIGHT")), "long@1", budget=8)
+    assert climbing[0].score == 40 and climbing[-1].score >= 38
+    _, falling, _ = searched(describe(tmp_path / "b", top=by.format("-HEIGHT")), "long@1", budget=8)
+    assert falling[0].score == 0 and falling[-1].score <= 2
+
+
+def test_a_policy_that_the_game_cannot_play_by_is_refused(tmp_path):
+    by = 'rollout = "policy"\npolicy = "{}"'
+    with pytest.raises(FormulaError, match=r"ladder.toml:\d"):
+        searched(describe(tmp_path / "a", top=by.format("HEIGT")))
+    with pytest.raises(ConnectError, match="cannot look ahead"):
+        searched(faulty(tmp_path / "b", "", by.format("TURN")))
+    assert none_left(tmp_path)

@@ -3,6 +3,7 @@
 The sound game: four decisions of two choices, the score is the number they make in binary.
 """
 
+import contextlib
 import os
 import secrets
 import signal
@@ -15,6 +16,7 @@ import zlib
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.client import Client
+from persona_evo.errors import ConnectError
 
 DEPTH = 4
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -89,6 +91,10 @@ def main():
         time.sleep(1000)
     if FAULT == "nonce":
         env["PE_NONCE"] = "0" * 64
+    if FAULT == "stranger":
+        with contextlib.suppress(ConnectError):
+            Client("stranger", environ={**env, "PE_NONCE": "f" * 64}, metrics=["TURN"])
+        socket.create_connection((env["PE_ADDR"], int(env["PE_PORT"]))).sendall(b"\0" * 30)
     if FAULT == "version":
         p.VERSION = (2, 0)
         p.Hello.__new__.__defaults__ = ((2, 0),)

@@ -34,7 +34,8 @@ def play(client):
 
 
 def main():
-    Client("ladder", "1", metrics=METRICS, max_decisions=50, capabilities=("seed", "weights", "maps")).run(play)
+    able = ("seed", "weights", "lookahead", "maps")
+    Client("ladder", "1", metrics=METRICS, max_decisions=50, capabilities=able).run(play)
 
 
 if __name__ == "__main__":
