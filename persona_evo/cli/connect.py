@@ -23,6 +23,7 @@ TEMPLATE = '''\
 name = "{name}"
 game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
 workers = 2                      # game processes
+# game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
 # slots = 2                      # rollouts under way at once; results depend on it, and not on the workers
 # arguments = []
 # logs = "logs"                  # worker-N.log; else a temporary folder, kept if the game fails

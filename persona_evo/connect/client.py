@@ -79,7 +79,7 @@ class Client:
         env = os.environ if environ is None else environ
         self.metrics = tuple(m if isinstance(m, p.MetricInfo) else p.MetricInfo(m, m) for m in metrics)
         self.max_decisions, self.choose = max_decisions, _at_random
-        self.settings: dict[str, Any] = _settings(_variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS"))
+        self.settings: dict[str, Any] = settings_in(env)
         self.variant, self.map = str(self.settings.get("variant", "")), str(self.settings.get("map", ""))
         self.game_seed = 0
         self.random, self._choices = SplitMix64(0), SplitMix64(1)
@@ -409,7 +409,13 @@ def _variable(env: Mapping[str, str], name: str, older: str) -> str:
     return env.get(name) or env.get(older) or ""
 
 
-def _settings(text: str) -> dict[str, Any]:
+def settings_in(env: Mapping[str, str]) -> dict[str, Any]:
+    """The experiment's settings as an environment has them; `variant` and `map` among them.
+
+    Raises:
+        ConnectError: they are no JSON object.
+    """
+    text = _variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS")
     try:
         value = json.loads(text) if text else {}
     except ValueError as e:

@@ -1,7 +1,7 @@
 """A connected game in a TOML file: what is started, with what, and what its levels are called.
 
     name = "tower"                      # as personas and policies call it (default: the file's name)
-    game = "Build/Tower.app"            # the build, from this file's folder
+    game = "Build/Tower.app"            # the build, from this file's folder; or "gymnasium:ID" (see `connect.gym`)
     arguments = ["--fast"]
     workers = 4                         # game processes
     slots = 4                           # rollouts under way at once; results depend on it (default: workers)
@@ -53,6 +53,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from persona_evo.connect.launch import GYM
 from persona_evo.connect.pool import MOST_WORKERS, Restarts
 from persona_evo.connect.worker import Factory, Timeouts
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, unknown
@@ -212,8 +213,9 @@ class _Reader:
         self.only("restarts", again, ("a_minute", "in_all"))
         self.only("outcome", outcome, ("won", "lost"))
         logs = self.word("logs", "")
+        game, arguments = self.game()
         return Description(
-            source=self.path, name=name, game=self.near(self.word("game")), arguments=self.words("arguments"),
+            source=self.path, name=name, game=game, arguments=arguments,
             workers=workers, slots=self.whole("slots", workers, 1, MOST_SLOTS),
             rollout=self.choice("rollout", ("uniform", "weights", "policy")), policy=self.policy(),
             constant=self.choice("constant", ("outside", "inside")), personas=self.personas(),
@@ -227,6 +229,16 @@ class _Reader:
             outcome=(self.word("won", "", outcome, "outcome"), self.word("lost", "", outcome, "outcome")),
             metrics=self.metrics(),
         )  # fmt: skip
+
+    def game(self) -> tuple[Path, tuple[str, ...]]:
+        """What is started, and with which arguments."""
+        text, arguments = self.word("game"), self.words("arguments")
+        kind, colon, name = text.partition(":")
+        if kind != "gymnasium" or not colon:
+            return self.near(text), arguments
+        if not name or name.startswith("-"):
+            raise self.wrong("no environment is named", "game", found=text, expected='"gymnasium:FrozenLake-v1"')
+        return GYM, (name, *arguments)
 
     def policy(self) -> str:
         """The rollouts' policy, which goes with `rollout = "policy"` alone."""

@@ -62,6 +62,7 @@ def of(session: Session) -> Game:
         name=about.name, title=hello.game[0], version=_version(about, hello), metrics=metrics,
         rules=lambda costly=False: functions, load=partial(_level, about), action_name=lambda level, state, a: str(a),
         parse_action=_parse_action, compiled=False, horizon=about.horizon or hello.max_decisions,
+        locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
         outside=Outside(
             planner=partial(ConnectedPlanner, session, outcome), close=session.close, findings=session.findings,
             levels=lambda names: [str(level) for level in about.levels(names)], sets=about.maps,
@@ -200,6 +201,14 @@ def _parse_action(level: Level, state: Any, text: str) -> int:
     if not text.isdecimal():
         raise SettingsError("no such choice", found=text, expected="the number of a choice, from 0")
     return int(text)
+
+
+def _locate(rules: _Rules, symbols: Sequence[str], level: Level, state: Any) -> tuple[int, int] | None:
+    """Where the avatar stands, as the metrics X and Y say; None where they are no place."""
+    values = np.zeros(len(symbols))
+    rules.measure(level.tables, state, 0, values)
+    x, y = values[symbols.index("X")], values[symbols.index("Y")]
+    return (int(x), int(y)) if x >= 0 and y >= 0 and x.is_integer() and y.is_integer() else None
 
 
 def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:

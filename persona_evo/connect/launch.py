@@ -3,6 +3,7 @@
 | the path is | what is started |
 |---|---|
 | a Python file | this Python with the file |
+| `gymnasium:ID` | this Python with the adapter `persona_evo.connect.gym` (a description names it so) |
 | `Game.app` | the program in its Contents/MacOS |
 | a folder with a build | its one `*.x86_64`, `*.x86`, `*.exe` or `*.app`, whichever suits this system |
 | `Game.exe` where it is no Windows | `mono Game.exe`, if it is an assembly of .NET |
@@ -25,6 +26,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from persona_evo.errors import ConnectError, Place
+
+GYM = Path(__file__).with_name("gym.py")
+"""The adapter for environments of Gymnasium: a module of this package, and started as one."""
 
 _SUFFIXES = {"win32": (".exe",), "darwin": (".app", ".x86_64", ".exe")}
 _OTHERS = (".x86_64", ".x86", ".exe", ".app")
@@ -93,6 +97,8 @@ def is_unity(file: Path) -> bool:
 
 def _words(file: Path) -> list[str]:
     place = Place(str(file))
+    if file == GYM:
+        return [sys.executable, "-m", "persona_evo.connect.gym"]
     if file.suffix.lower() == ".py":
         return [sys.executable, str(file)]
     if file.suffix.lower() == ".dll":

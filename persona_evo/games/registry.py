@@ -80,8 +80,12 @@ def get(name: str) -> Game:
 
 
 def address(game: Game) -> str:
-    """What another process finds this game by: its name if that is listed, else where it stands."""
-    return game.name if game.name in names() else _addresses.get(game.name, game.name)
+    """What another process finds this game by: its name if that is listed, else where it stands.
+
+    A connected game may have the name of a listed one, whose twin it is; it stands where its description does.
+    """
+    listed = game.name in names() and game.outside is None
+    return game.name if listed else _addresses.get(game.name, game.name)
 
 
 def again(recorded: str, now: str | None, folder: str) -> str:

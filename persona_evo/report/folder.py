@@ -152,7 +152,7 @@ def _levels(
         if why:
             written.notes += [why] if why not in written.notes else []
         else:
-            high = _most_visits(levels, analysis.records, player) if compared else None
+            high = _most_visits(game, levels, analysis.records, player) if compared else None
             path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"), high=high)
             if path is not None:
                 text = f"{player}{f' in {name}' if compared else ''}: where it walks, {len(group)} playthroughs"
@@ -161,12 +161,14 @@ def _levels(
             _replays(names, game, level, group, written)
 
 
-def _most_visits(levels: Mapping[str, Level], records: Iterable[Playthrough], player: str) -> float:
+def _most_visits(
+    game: Game, levels: Mapping[str, Level], records: Iterable[Playthrough], player: str
+) -> float:
     """The most visits of a tile by a player in any level, on average."""
     most = 0.0
     for (name, who), group in grouped(records).items():
-        grid = levels[name].facts.get("grid") if name in levels else None
-        if who == player and grid is not None:
+        if who == player and name in levels and not plots.skipped(game, levels[name], group):
+            grid = plots.ground(levels[name], group)
             most = max(most, float(plots.visits(group, int(grid.height), int(grid.width)).max()))
     return most
 

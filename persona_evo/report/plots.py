@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,6 +198,40 @@ def drawing(game: Game) -> Any | None:
     return importlib.import_module(game.draw.partition(":")[0]) if game.draw else None
 
 
+MOST_TILES = 500
+"""Columns or rows of a heatmap of a level that has no grid."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The tiles that places are on, of levels that have no grid. In tiles, from 0, 0 at the top left."""
+
+    width: int
+    height: int
+
+
+def ground(level: Level, records: Iterable[Playthrough]) -> Any:
+    """The level's grid, or what all places of some playthroughs lie in."""
+    grid = level.facts.get("grid")
+    if hasattr(grid, "width") and hasattr(grid, "height"):
+        return grid
+    walked = [place for record in records for place in record.positions] or [(0, 0)]
+    return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+
+
+def _draws(game: Game, level: Level) -> bool:
+    """Whether the game draws a heatmap over a picture of this level."""
+    return hasattr(drawing(game), "heatmap") and hasattr(level.facts.get("grid"), "width")
+
+
+def _plain_heatmap(ax: Axes, grid: Any, counts: NDArray[np.float64], title: str, *, high: float | None = None) -> Any:
+    """Visits as colours on white, a line around the tiles."""
+    top = high if high is not None else float(counts.max(initial=0.0))
+    ax.set_title(title, fontsize=9)
+    return ax.imshow(np.ma.masked_where(counts <= 0, counts), cmap="YlOrRd", vmin=0, vmax=top if top > 0 else 1.0,
+                     interpolation="nearest")  # fmt: skip
+
+
 def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
     """How often a playthrough stands on each tile, on average: float64[height, width]; places outside are dropped."""
     counts = np.zeros((height, width))
@@ -214,22 +249,24 @@ def heatmap(
     """Where the avatar was, one player in one level, in the manner of the paper's figure 5.
 
     high: visits of the darkest colour, for pictures that are to be compared; the most of this one if not given.
-    None where the game does not draw heatmaps or has no places; the caller tells so (see `skipped`).
+    A plain one where the game does not draw its levels. None where there are no places; the caller tells so (see
+    `skipped`).
     """
     if skipped(game, level, records):
         return None
     from matplotlib.ticker import MaxNLocator
 
-    grid = level.facts["grid"]
+    grid = ground(level, records)
     counts = visits(records, int(grid.height), int(grid.width))
     tile = max(0.06, min(0.22, 12 / max(grid.width, grid.height)))
     figure = _figure(max(2.2, tile * grid.width + 0.8), max(2.2, tile * grid.height + 0.5))
     ax = figure.subplots()
     player = records[0].player
     module = drawing(game)
-    shared = {} if high is None else {"high": high}
+    draw = module.heatmap if _draws(game, level) and module is not None else _plain_heatmap
     text = _plain(title if title is not None else player)
-    layer = module.heatmap(ax, grid, counts, text, **shared) if module else None
+    shared = {} if high is None else {"high": high}
+    layer = draw(ax, grid, counts, text, **shared)
     _number(ax, int(grid.width), int(grid.height))
     if layer is not None and hasattr(layer, "cmap"):
         bar = figure.colorbar(layer, ax=ax, fraction=0.05, pad=0.03)
@@ -252,11 +289,9 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
     """Why there is no heatmap, in words; "" where there is one."""
     if not any(r.positions for r in records):
         return f"no heatmap: {game.title} has no place of the avatar"
-    if not hasattr(drawing(game), "heatmap"):
-        return f"no heatmap: {game.title} does not draw one"
-    grid = level.facts.get("grid")
-    if not (hasattr(grid, "width") and hasattr(grid, "height")):
-        return f"no heatmap: {game.title} has no grid"
+    grid = ground(level, records)
+    if max(grid.width, grid.height) > MOST_TILES:
+        return f"no heatmap: {game.title} has places up to {grid.width - 1}, {grid.height - 1}, more than can be drawn"
     return ""
 
 

@@ -1,18 +1,24 @@
-"""Rollouts a second over the wire: the driver against a game that costs next to nothing, or one that is named.
+"""Rollouts a second over the wire: the driver against games that cost next to nothing, and against 2D Roguelike in C#.
 
 `python -m tests.benchmarks.transport GAME [ARGUMENT ...]` measures a game of any language; without one a game in C is
-compiled. The usual case is 40 decisions with 8 metrics each, sent back before every decision.
+compiled, and those in C# where Mono is. The usual case is 40 decisions with 8 metrics each, sent back before every
+decision. 2D Roguelike has 16 metrics and a place, and its random games are 40 to 120 decisions long.
+
+On a machine where others work, too, a second figure counts: rollouts a second of the busier side's own time, since
+driver and game run side by side on a core each. The table shows both where they differ.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.pool import Pool
@@ -26,6 +32,12 @@ GOAL = 10_000
 QUEUES = (1, 8, 32)
 """Orders that the game may hold."""
 
+ROGUELIKE_GOAL = 1_000
+"""Rollouts of 2D Roguelike a second and worker: 50 times the thesis' 20."""
+
+MANY = 8
+"""Workers that have to run without loss, on however few cores."""
+
 
 def build(folder: Path) -> Path | None:
     """The game in C, None where there is no compiler."""
@@ -37,30 +49,101 @@ def build(folder: Path) -> Path | None:
     return out
 
 
-def rate(game: Path, arguments: Sequence[str], logs: Path, *, rollouts: int, queue: int, workers: int = 1) -> float:
-    """Rollouts a second; the first tenth is not counted."""
-    start = Start(game, logs, tuple(arguments))
+def build_csharp(folder: Path, game: str) -> Path | None:
+    """A game in C#, None where there is no Mono or no source."""
+    script = HERE.parents[1] / "unity_support" / "build.py"
+    if shutil.which("mcs") is None or shutil.which("mono") is None or not script.is_file():
+        return None
+    subprocess.run([sys.executable, str(script), game, "--out", str(folder)], check=True, stdout=subprocess.DEVNULL)
+    return folder / f"{game}.exe"
+
+
+class Rate(NamedTuple):
+    """Rollouts a second: as seen, and of the busier side's own time (0 where that is not known); rollouts lost."""
+
+    seen: float
+    own: float
+    lost: int
+
+    def __str__(self) -> str:
+        own = f" ({self.own:,.0f}/s of own time)" if self.own > 1.2 * self.seen else ""
+        return f"{self.seen:,.0f}/s{own}"
+
+    @property
+    def best(self) -> float:
+        """What the machine could do if nobody else used it."""
+        return max(self.seen, self.own)
+
+
+def rate(
+    game: Path, arguments: Sequence[str], logs: Path, *, rollouts: int, queue: int, workers: int = 1,
+    settings: Mapping[str, Any] | None = None, mode: int = p.UNIFORM,
+) -> Rate:  # fmt: skip
+    """Rollouts a second with all metrics; the first tenth is not counted."""
+    start = Start(game, logs, tuple(arguments), dict(settings or {}))
+    lost = 0
     with Pool(start, workers, queue=queue) as pool:
         for count in (rollouts // 10 + 1, rollouts):
+            before = [time.process_time(), *map(_own_time, pool.pids)]
             began = time.perf_counter()
-            done = sum(isinstance(r, p.Result) for r in pool.play(p.Rollout(0, 1, seed) for seed in range(count)))
+            orders = (p.Rollout(0, 1, seed, mode=mode) for seed in range(count))
+            done = sum(isinstance(r, p.Result) for r in pool.play(orders))
             spent = time.perf_counter() - began
-            assert done == count
-    return rollouts / spent
+            after = [time.process_time(), *map(_own_time, pool.pids)]
+            lost += count - done + pool.dropped
+        busiest = max(b - a for a, b in zip(before, after, strict=True))
+    return Rate(rollouts / spent, rollouts / busiest if busiest > 0.1 else 0.0, lost)
+
+
+def _own_time(pid: int) -> float:
+    """Seconds that a process has computed; 0 where the system does not tell."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(quick: bool, game: Path | None = None, arguments: Sequence[str] = ("40", "8")) -> list[Row]:
-    """A row for each queue."""
-    with tempfile.TemporaryDirectory() as folder:
-        played = game or build(Path(folder))
-        if played is None:
-            return [skipped("transport", f"{GOAL:,}/s", "no gcc on this machine")]
-        rows = []
-        for queue in QUEUES:
-            found = rate(played, arguments, Path(folder), rollouts=1_000 if quick else 20_000, queue=queue)
-            what = f"rollouts of {played.name} {' '.join(arguments)}, one worker, {queue} ordered at once"
-            rows.append(judge(what, f"{GOAL:,}/s", f"{found:,.0f}/s", found / GOAL))
-        return rows
+    """A row for each game and queue, then 2D Roguelike and many workers."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if game is not None:
+            return _queues(game, arguments, folder, quick)
+        in_c, in_csharp = build(folder), build_csharp(folder, "benchmark")
+        rows = _queues(in_c, arguments, folder, quick) if in_c else [
+            skipped("transport, a game in C", f"{GOAL:,}/s", "no gcc on this machine")]  # fmt: skip
+        if in_csharp is None:
+            return [*rows, skipped("transport, games in C#", f"{GOAL:,}/s", "no Mono on this machine")]
+        rows += _queues(in_csharp, (), folder, quick)
+        roguelike = build_csharp(folder, "roguelike2d")
+        assert roguelike is not None
+        return [*rows, *_roguelike(roguelike, folder, quick), _many(in_csharp, folder, quick)]
+
+
+def _queues(game: Path, arguments: Sequence[str], logs: Path, quick: bool) -> list[Row]:
+    rows = []
+    for queue in QUEUES:
+        found = rate(game, arguments, logs, rollouts=1_000 if quick else 20_000, queue=queue)
+        what = " ".join(("rollouts of", game.name, *arguments)) + f", one worker, {queue} ordered at once"
+        rows.append(judge(what, f"{GOAL:,}/s", str(found), found.best / GOAL))
+    return rows
+
+
+def _roguelike(game: Path, logs: Path, quick: bool) -> list[Row]:
+    rows = []
+    for player in ("unrestricted", "factored", "forward_only"):
+        found = rate(game, (), logs, rollouts=200 if quick else 4_000, queue=8, mode=p.WEIGHTS,
+                     settings={"days": 6, "player": player})  # fmt: skip
+        what = f"rollouts of 2D Roguelike in C#, {player}, one worker, 8 ordered at once"
+        rows.append(judge(what, f"{ROGUELIKE_GOAL:,}/s", str(found), found.best / ROGUELIKE_GOAL))
+    return rows
+
+
+def _many(game: Path, logs: Path, quick: bool) -> Row:
+    found = rate(game, (), logs, rollouts=2_000 if quick else 40_000, queue=4, workers=MANY)
+    what = f"rollouts of {game.name}, {MANY} workers on {os.cpu_count()} cores, 4 ordered at once of each"
+    return judge(what, "none lost", f"{found.lost} lost, {found}", 1.0 if found.lost == 0 else 0.0)
 
 
 def main() -> int:

@@ -31,6 +31,8 @@ from tests.connect.test_csharp import Driver
 GAME = registry.get("roguelike2d")
 BUILD = Path(__file__).parents[2] / "unity_support" / "build.py"
 GAMES = 1_000
+PLACE = ("X", "Y")
+"""What the connected game tells beside the twin's metrics: where the player is, for heatmaps."""
 
 
 @dataclass(frozen=True)
@@ -186,8 +188,8 @@ def test_the_driver_plays_it_in_several_processes_as_its_twin_does(
         prefix = p.pack([(choice, count) for choice in prefixes[-1]])
         orders.append(p.Rollout(0, rng.next() >> 1, rng.next(), mode=(p.UNIFORM, p.WEIGHTS)[k % 2], prefix=prefix))
     with Pool(start, 3) as pool:
-        assert pool.open().game == ("roguelike2d", str(GAME.version))
-        assert tuple(m.symbol for m in pool.open().metrics) == GAME.symbols
+        assert pool.greet().game == ("roguelike2d", str(GAME.version))
+        assert tuple(m.symbol for m in pool.greet().metrics) == (*GAME.symbols, *PLACE)
         results = list(pool.play(orders))
     assert len(results) == len(orders)
     for order, prefix, result in zip(orders, prefixes, results, strict=True):
@@ -195,7 +197,7 @@ def test_the_driver_plays_it_in_several_processes_as_its_twin_does(
         trace, rows = twin_of(order, settings, prefix)
         assert p.unpack(result.trace) == trace
         told = np.frombuffer(result.metrics + result.final, dtype="<f4").reshape(-1, result.columns)
-        assert (told == rows).all()
+        assert (told[:, : -len(PLACE)] == rows).all()
         assert result.score == pytest.approx(100 * settings["days"] * float(rows[-1][GAME.symbols.index("RW")]))
 
 
@@ -208,7 +210,7 @@ def test_the_shipped_description_is_of_the_twins_levels(program: list[str], tmp_
     session = Session(read(copy))
     try:
         game = of(session)
-        assert (game.name, game.symbols) == (GAME.name, (*GAME.symbols, SCORE))
+        assert (game.name, game.symbols) == (GAME.name, (*GAME.symbols, *PLACE, SCORE))
         for group, name in (("train", "train"), ("test", "test"), ("stakes", "stakes")):
             seeds = [level.seed for level in about.levels([group])]
             assert [f"seed = {seed}" for seed in seeds] == [
@@ -219,6 +221,8 @@ def test_the_shipped_description_is_of_the_twins_levels(program: list[str], tmp_
         moves = [1, 0] * 8
         theirs, ours = game.replay(level, moves)[-1], GAME.replay(twin, moves)[-1]
         told = game.measure(level, theirs)
+        assert game.locate is not None and GAME.locate is not None
+        assert game.locate(level, theirs) == GAME.locate(twin, ours)
         assert {symbol: told[symbol] for symbol in GAME.symbols} == pytest.approx(GAME.measure(twin, ours), rel=1e-6)
     finally:
         session.close()

@@ -100,17 +100,23 @@ def test_a_heatmap_is_hot_where_the_hero_was(game: Game, level: Level, tmp_path:
     assert hot.sum() > 300
 
 
-def test_games_without_drawing_are_skipped_with_a_note(game: Game, level: Level, tmp_path: Path) -> None:
-    record = walked(game, level, ["E"])
-    silent = dataclasses.replace(game, draw=None)
-    assert plots.heatmap(silent, level, [record], tmp_path / "no.png") is None
-    assert "does not draw" in plots.skipped(silent, level, [record])
+def test_games_without_drawing_have_plain_heatmaps_and_no_replays(game: Game, level: Level, tmp_path: Path) -> None:
+    record = walked(game, level, ["E", "E", "E", "E"])
+    silent, gridless = dataclasses.replace(game, draw=None), dataclasses.replace(level, facts={})
+    sizes = []
+    for at, (who, where) in enumerate([(silent, level), (game, gridless)]):
+        path = plots.heatmap(who, where, [record], tmp_path / f"{at}.png")
+        assert path is not None and plots.skipped(who, where, [record]) == ""
+        picture = np.asarray(opened(path).convert("RGB")).astype(int)
+        assert ((picture[:, :, 0] > 90) & (picture[:, :, 2] < 90) & (picture[:, :, 1] < 60)).sum() > 300
+        sizes.append(plots.ground(where, [record]))
+    assert (sizes[1].width, sizes[1].height) == tuple(1 + max(p[k] for p in record.positions) for k in (0, 1))
     assert replay.frames(silent, level, record) is None
     nowhere = dataclasses.replace(record, positions=[])
     assert "no place" in plots.skipped(game, level, [nowhere])
-    gridless = dataclasses.replace(level, facts={})
-    assert "no grid" in plots.skipped(game, gridless, [record])
-    assert plots.skipped(game, level, [record]) == "" and not (tmp_path / "no.png").exists()
+    far = dataclasses.replace(record, positions=[(0, 0), (10**6, 3)])
+    assert "1000000, 3" in plots.skipped(game, gridless, [far])
+    assert plots.heatmap(game, gridless, [far], tmp_path / "no.png") is None and not (tmp_path / "no.png").exists()
 
 
 def test_a_heatmap_without_a_layer_has_no_colour_bar(

@@ -44,6 +44,8 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
                 session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps;
                 foreach (Metrics.Metric metric in Metrics.All)
                     session.DeclareMetric(metric.Symbol, metric.Name, 0, metric.High);
+                session.DeclareMetric("X", "column", 0, Roguelike.Side - 1);
+                session.DeclareMetric("Y", "row from the top", 0, Roguelike.Side - 1);
                 session.Connect();
                 session.Run(() => Once(session, model));
                 if (!session.IsDriverPresent)
@@ -71,6 +73,8 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             game.Measure(values);
             for (int k = 0; k < values.Length; k++)
                 session.ReportMetric(Metrics.All[k].Symbol, values[k]);
+            session.ReportMetric("X", game.Cell % Roguelike.Side);
+            session.ReportMetric("Y", Roguelike.Side - 1 - game.Cell / Roguelike.Side);
             session.ReportScore(game.Reward);
             session.ReportState(game.Hash());
         }

@@ -1,0 +1,229 @@
+"""Gymnasium environments as connected games: replayed from `reset(seed)`, so a seed has to make them deterministic.
+
+    name = "lake"
+    game = "gymnasium:FrozenLake-v1"    # or gymnasium:MODULE:ID, where importing MODULE registers the environment
+    arguments = ["--grid", "4"]         # see below
+
+    [settings]                          # of gymnasium.make
+    is_slippery = true
+    max_episode_steps = 60
+
+A level's seed is the seed of `reset`, so a slippery lake is a level whose ice slips the same way each time. A decision
+is an action of the space, which has to be Discrete; where the environment's info has an `action_mask`, the choices are
+the actions that it allows, in their order. The score is the return. Metrics are RETURN, REWARD (of the last step),
+STEPS, DONE (terminated), CUT (truncated) and the observation: OBS where it is one number, else OBS0, OBS1 ... in the
+order of its parts, the first 32 of them. The hash is that of all observations and rewards, whole.
+
+A process has one environment, which is made anew where a variant changes the settings. The package `gymnasium` comes
+with the extra `gym`; what else an environment needs is installed as its own manual says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from persona_evo.connect.client import Client, settings_in
+from persona_evo.connect.protocol import MetricInfo
+from persona_evo.errors import ConnectError, PersonaEvoError
+
+MOST_NUMBERS = 32
+"""Numbers of an observation that become metrics."""
+
+MOST_STEPS = 1000
+"""Steps after which a game is cut short, where the environment has no limit of its own."""
+
+OWN = (
+    MetricInfo("return so far", "RETURN", None, None), MetricInfo("reward of the last step", "REWARD", None, None),
+    MetricInfo("steps so far", "STEPS", 0, None), MetricInfo("1 once it has terminated", "DONE", 0, 1),
+    MetricInfo("1 where it was truncated", "CUT", 0, 1),
+)  # fmt: skip
+_FINITE = 1e308
+
+
+class Environment:
+    """An environment and what is told of it.
+
+    Args:
+        name: what `gymnasium.make` takes.
+        settings: further arguments of that, with `map` and `variant` among them as the driver sends them.
+        map_key: the argument that a level's map becomes, "" for none.
+        most: steps at most, 0 for the environment's own limit.
+        grid: columns of a grid whose cells the observation numbers row by row, for X and Y; 0 for none.
+        masked: whether an `action_mask` holds.
+
+    Raises:
+        ConnectError: there is no such environment, or its actions are not Discrete.
+    """
+
+    def __init__(
+        self, name: str, settings: Mapping[str, Any], *, map_key: str = "", most: int = 0, grid: int = 0,
+        masked: bool = True,
+    ) -> None:  # fmt: skip
+        self.name, self.map_key, self.grid, self.masked = name, map_key, grid, masked
+        self.environment = _make(name, self._arguments(settings))
+        self._made_with = json.dumps(settings, sort_keys=True)
+        space, spec = self.environment.action_space, self.environment.spec
+        if type(space).__name__ != "Discrete":
+            raise ConnectError(f"the actions of {name} cannot be numbered", found=str(space)[:200], expected="Discrete")
+        self.first, self.actions = int(space.start), int(space.n)
+        self.most = most or getattr(spec, "max_episode_steps", None) or MOST_STEPS
+        self.parts = list(_parts(self.environment.observation_space, ""))[:MOST_NUMBERS]
+        if grid and len(self.parts) != 1:
+            raise ConnectError("--grid is for an observation that is one number", found=f"{len(self.parts)} numbers")
+        self.symbols = [m.symbol for m in self.metrics]
+
+    @property
+    def metrics(self) -> tuple[MetricInfo, ...]:
+        """What is reported."""
+        single = len(self.parts) == 1
+        seen = [
+            MetricInfo(f"observation{where}", "OBS" if single else f"OBS{i}", _bound(low), _bound(high))
+            for i, (where, low, high) in enumerate(self.parts)
+        ]
+        cell = [MetricInfo("column", "X", 0, None), MetricInfo("row", "Y", 0, None)] if self.grid else []
+        return (*OWN, *seen, *cell)
+
+    def fit(self, settings: Mapping[str, Any]) -> None:
+        """Make the environment anew where the settings are others.
+
+        Raises:
+            ConnectError: that is not the same game any more.
+        """
+        if json.dumps(settings, sort_keys=True) == self._made_with:
+            return
+        before = self.metrics, self.actions
+        self.environment.close()
+        self.__init__(self.name, settings, map_key=self.map_key, most=self.most, grid=self.grid,  # type: ignore[misc]
+                      masked=self.masked)  # fmt: skip
+        if (self.metrics, self.actions) != before:
+            raise ConnectError(f"{self.name} has other actions or observations with other settings",
+                               hint="describe that in a file of its own")  # fmt: skip
+
+    def play(self, client: Client) -> None:
+        """One game from `reset` to its end."""
+        self.fit({**client.settings, "variant": client.variant, "map": client.map})
+        environment = self.environment
+        seen, info = environment.reset(seed=client.game_seed)
+        reward, total, steps, done, cut = 0.0, 0.0, 0, False, False
+        whole = hashlib.blake2b(digest_size=8)
+        while True:
+            parts = list(_numbers(seen))
+            for part in parts:
+                whole.update(memoryview(part))
+            whole.update(repr(reward).encode())
+            self._report(client, (total, reward, steps, done, cut), parts)
+            client.report_score(total)
+            client.report_hash(int.from_bytes(whole.digest(), "little"))
+            if done or cut:
+                return client.supply_outcome(total)
+            allowed = self._allowed(info)
+            action = allowed[client.select(len(allowed))]
+            seen, given, done, cut, info = environment.step(self.first + action)
+            reward = float(given)
+            total, steps = total + reward, steps + 1
+
+    def _allowed(self, info: Mapping[str, Any]) -> Sequence[int]:
+        mask = info.get("action_mask") if self.masked else None
+        allowed = [] if mask is None else [a for a in range(self.actions) if mask[a]]
+        return allowed or range(self.actions)
+
+    def _report(self, client: Client, own: Sequence[float], parts: Sequence[Any]) -> None:
+        numbers = [v for part in parts for v in part[:MOST_NUMBERS].tolist()][:MOST_NUMBERS]
+        cell = divmod(int(numbers[0]), self.grid)[::-1] if self.grid else ()
+        for symbol, value in zip(self.symbols, (*own, *numbers, *cell), strict=True):
+            client.report_metric(symbol, float(value))
+
+    def _arguments(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """What is passed to `gymnasium.make`."""
+        arguments = {k: v for k, v in settings.items() if k not in ("map", "variant")}
+        if settings.get("map"):
+            if not self.map_key:
+                raise ConnectError("a map is asked for, but not which argument of the environment that is",
+                                   found=str(settings["map"]), hint='arguments = ["--map", "map_name"]')  # fmt: skip
+            arguments[self.map_key] = settings["map"]
+        return arguments
+
+
+def _make(name: str, arguments: Mapping[str, Any]) -> Any:
+    """`gymnasium.make`, with its many errors as one."""
+    try:
+        import gymnasium
+    except ImportError as e:
+        raise ConnectError("the package gymnasium is not installed", found=str(e),
+                           hint='pip install "persona-evo[gym]"') from e  # fmt: skip
+    try:
+        return gymnasium.make(name, **arguments)
+    except (gymnasium.error.Error, ImportError, TypeError, ValueError, LookupError, AssertionError) as e:
+        given = ", ".join(f"{k} = {v!r}" for k, v in arguments.items())
+        raise ConnectError(f"gymnasium does not make {name}: {type(e).__name__}: {e}", found=given or None) from e
+
+
+def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
+    """The numbers of a space in their order: where each stands, the lowest and the highest it can be."""
+    import numpy as np
+
+    kind = type(space).__name__
+    if kind == "Discrete":
+        yield where, float(space.start), float(space.start + space.n - 1)
+    elif kind in ("Box", "MultiDiscrete", "MultiBinary"):
+        low = {"Box": lambda: space.low, "MultiDiscrete": lambda: space.start}.get(kind, lambda: 0)()
+        high = {"Box": lambda: space.high, "MultiDiscrete": lambda: space.start + space.nvec - 1}.get(kind, lambda: 1)()
+        lows, highs = (np.broadcast_to(np.asarray(b, dtype=float), space.shape).ravel() for b in (low, high))
+        for i in range(min(len(lows), MOST_NUMBERS)):
+            yield f"{where}[{i}]", float(lows[i]), float(highs[i])
+    elif kind in ("Tuple", "Dict"):
+        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+            yield from _parts(part, f"{where} {key}")
+
+
+def _numbers(seen: Any) -> Iterator[Any]:
+    """An observation's numbers, part by part, in the order of `_parts`; parts that are no numbers are left out."""
+    import numpy as np
+
+    if isinstance(seen, Mapping):
+        for part in seen.values():
+            yield from _numbers(part)
+    elif isinstance(seen, tuple):
+        for part in seen:
+            yield from _numbers(part)
+    else:
+        found = np.ascontiguousarray(seen).ravel()
+        if found.dtype.kind in "biuf":
+            yield found
+
+
+def _bound(value: float) -> float | None:
+    return value if abs(value) <= _FINITE else None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """What a connected game of Gymnasium runs."""
+    parser = argparse.ArgumentParser(prog="gymnasium", description="A Gymnasium environment as a connected game.")
+    parser.add_argument("name", help="the environment's ID, or MODULE:ID")
+    parser.add_argument("--map", default="", help="argument of the environment that a level's map becomes")
+    parser.add_argument("--most", type=int, default=0, help=f"steps at most (default: its own limit, or {MOST_STEPS})")
+    parser.add_argument("--grid", type=int, default=0, help="columns of the grid whose cells the observation numbers")
+    parser.add_argument("--no-mask", action="store_true", help="all actions may be chosen, whatever action_mask says")
+    given = parser.parse_args(arguments)
+    try:
+        settings = settings_in(os.environ)
+        game = Environment(given.name, {"variant": "", "map": "", **settings}, map_key=given.map, most=given.most,
+                           grid=given.grid, masked=not given.no_mask)  # fmt: skip
+        import gymnasium
+
+        Client(given.name, f"gymnasium {gymnasium.__version__}", metrics=game.metrics, max_decisions=game.most,
+               capabilities=("seed", "maps", "hash")).run(game.play)  # fmt: skip
+    except PersonaEvoError as e:
+        print(f"gymnasium: {e}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Environments of Gymnasium as connected games: the adapter, and searches that find the goal."""
+
+import json
+import os
+from itertools import pairwise
+
+import pytest
+
+from persona_evo.connect import doctor
+from persona_evo.connect.client import Client
+from persona_evo.connect.description import read
+from persona_evo.connect.game import of
+from persona_evo.connect.gym import MOST_NUMBERS, Environment
+from persona_evo.connect.session import Session
+from persona_evo.errors import ConnectError
+from persona_evo.games import mapsets
+from tests.cli.tool import run
+from tests.connect.driving import none_left
+from tests.shared import ROOT
+
+gymnasium = pytest.importorskip("gymnasium", reason='gymnasium is not installed: pip install "persona-evo[gym]"')
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+LAKE = """
+name = "lake"
+game = "gymnasium:FrozenLake-v1"
+arguments = ["--grid", "4", "--map", "map_name"]
+workers = 2
+slots = 2
+logs = "logs"
+[settings]
+is_slippery = false
+[variants.slippery]
+is_slippery = true
+[outcome]
+won = "RETURN"
+"""
+UNFIT = '''
+"""Environments of this test: one whose chance is not the seed's, and one whose actions are no numbers."""
+import random
+import gymnasium
+from gymnasium import spaces
+
+
+class Dice(gymnasium.Env):
+    action_space, observation_space = spaces.Discrete(2, start=5), spaces.Dict(
+        {"face": spaces.Box(0, 1, (40,)), "pair": spaces.Tuple((spaces.Discrete(3), spaces.MultiBinary(2)))})
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = 5
+        return self.seen(), {}
+
+    def seen(self):
+        luck = random.SystemRandom().random()
+        return {"face": [luck] * 40, "pair": (1, [0, 1])}
+
+    def step(self, action):
+        assert action in (5, 6)
+        self.left -= 1
+        return self.seen(), 1.0, self.left == 0, False, {}
+
+
+class Rudder(Dice):
+    action_space = spaces.Box(-1, 1, (1,))
+
+
+gymnasium.register("Dice-v0", Dice)
+gymnasium.register("Rudder-v0", Rudder)
+'''
+TAXI = 'name = "taxi"\ngame = "gymnasium:Taxi"\nlogs = "logs"\n'
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch):
+    """From a description to its game and session; processes find this package and the environments above."""
+    (tmp_path / "unfit_environments.py").write_text(UNFIT, encoding="utf-8")
+    paths = (str(ROOT), str(tmp_path), os.environ.get("PYTHONPATH", ""))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    running = []
+
+    def start(text):
+        file = tmp_path / "described.toml"
+        file.write_text(text, encoding="utf-8")
+        running.append(Session(read(file)))
+        return of(running[-1]), running[-1]
+
+    yield start
+    for session in running:
+        session.close()
+    assert none_left(tmp_path)
+
+
+def search(game, level, iterations, seed=1):
+    """The best that a search for the game's own score finds."""
+    from persona_evo import api
+    from persona_evo.personas import catalog
+    from persona_evo.search.plan import planner_for
+    from persona_evo.search.settings import Budget, SearchSettings
+
+    (persona,) = catalog(game)
+    (found,) = mapsets.resolve(game, [level])
+    planner = planner_for(game, found, SearchSettings.anytime(), 10_000)
+    return planner.plan(persona.utility, api.tree_policy("ucb1", persona, game), Budget(iterations=iterations), seed)
+
+
+@pytest.mark.parametrize("level", ["default@3", "default:slippery@5"])
+def test_a_search_crosses_the_lake_and_its_way_can_be_walked_again(play, level):
+    game, _ = play(LAKE)
+    plan = search(game, level, 500)
+    assert plan.utility == 1 and plan.metrics["DONE"] == 1 and plan.metrics["OBS"] == 15
+    (found,) = mapsets.resolve(game, [level])
+    lake = gymnasium.make("FrozenLake-v1", is_slippery="slippery" in level)
+    seen, _ = lake.reset(seed=int(level.partition("@")[2]))
+    walked = [seen, *(lake.step(action)[0] for action in plan.actions)]
+    measured = [game.measure(found, state) for state in game.replay(found, plan.actions)]
+    assert [m["OBS"] for m in measured] == walked
+    assert [(m["X"], m["Y"]) for m in measured] == [(cell % 4, cell // 4) for cell in walked]
+    assert measured[-1]["SCORE"] == measured[-1]["RETURN"] == 1
+
+
+def test_a_slippery_lake_is_another_one_for_each_seed_and_the_same_for_one(play):
+    game, session = play(LAKE)
+    for level in ("default:slippery@1", "default:slippery@2"):
+        report = doctor.examine(session, session.about.level(level), rollouts=20)
+        assert not report.faults and report.rollouts == 20
+    seen = []
+    for level in mapsets.resolve(game, ["default:slippery@1-8"]):
+        states = game.replay(level, [0] * 3)
+        seen.append(tuple(game.measure(level, state)["OBS"] for state in states))
+    assert len(set(seen)) > 1
+    with pytest.raises(ConnectError, match="8x9"):
+        game.measure(*(lambda level: (level, game.start(level)))(mapsets.resolve(game, ["8x9"])[0]))
+
+
+def test_a_search_brings_the_passenger_home(play):
+    game, _ = play(TAXI)
+    plan = search(game, "default@1", 150)
+    assert plan.metrics["REWARD"] == 20 and plan.metrics["DONE"] == 1
+    assert plan.utility == plan.metrics["RETURN"] == 21 - plan.metrics["STEPS"]
+
+
+def test_chance_that_is_not_the_seeds_is_told(play):
+    _, session = play('name = "dice"\ngame = "gymnasium:unfit_environments:Dice-v0"\nlogs = "logs"\n')
+    report = doctor.examine(session, session.about.level("default@1"), rollouts=5)
+    assert report.faults and "metric OBS0" in report.faults[0]
+    symbols = [m.symbol for m in report.hello.metrics]
+    assert symbols[5:] == [f"OBS{i}" for i in range(MOST_NUMBERS)]
+
+
+@pytest.mark.parametrize("game, arguments, told", [
+    ("gymnasium:unfit_environments:Rudder-v0", "[]", "cannot be numbered"),
+    ("gymnasium:NoSuchLake-v1", "[]", "does not make"),
+    ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "invalid int"),
+    ("gymnasium:unfit_environments:Dice-v0", '["--grid", "4"]', "one number"),
+    ("gymnasium:", "[]", "no environment is named"),
+])  # fmt: skip
+def test_what_cannot_be_played_is_told_in_words(play, game, arguments, told):
+    with pytest.raises(ConnectError, match=told):
+        play(f'name = "unfit"\ngame = "{game}"\narguments = {arguments}\nlogs = "logs"\n')
+
+
+def test_a_mask_holds_unless_it_is_not_to():
+    bare = {"map": "", "variant": ""}
+    counts = {}
+    for masked in (True, False):
+        game = Environment("Taxi", bare, masked=masked)
+        client = Client("taxi", metrics=game.metrics, environ={})
+        counts[masked] = set()
+
+        def choose(client, count, weights, seen=counts[masked]):
+            seen.add(count)
+            return 0
+
+        client.choose = choose
+        client.begin()
+        game.play(client)
+    assert counts[False] == {6} and max(counts[True]) < 6
+
+
+def test_a_lake_is_playtested_by_the_command_line(play, tmp_path, capsys):
+    file = tmp_path / "lake.toml"
+    file.write_text(LAKE, encoding="utf-8")
+    done = run(capsys, "playtest", "default@1", "--game", file, "--trials", 2, "--iterations", 60, "--policy", "ucb1",
+               "--no-replays", "--out", tmp_path / "played")  # fmt: skip
+    assert done.code == 0, done.err
+    traces = [json.loads(line) for line in (tmp_path / "played" / "traces.jsonl").read_text().splitlines()]
+    walks = [t["positions"] for t in traces if "positions" in t]
+    assert len(walks) == 2 and all(walk[0] == [0, 0] and len(walk) > 3 for walk in walks)
+    assert all(abs(x - u) + abs(y - v) <= 1 for walk in walks for (x, y), (u, v) in pairwise(walk))
+    assert [f for f in (tmp_path / "played").rglob("*.png") if "metrics" not in f.name and "win" not in f.name]
