@@ -26,7 +26,7 @@ FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "
 def add(commands: Any) -> None:
     """The command's options, a command for each publication."""
     parser = commands.add_parser("reproduce", help="run a published experiment again", description=__doc__)
-    studies = parser.add_subparsers(dest="command_reproduce", metavar="STUDY", required=True)
+    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|montecarlo|puyo", required=True)
     _minidungeons(studies)
     montecarlo.add(studies)
     reproduce_puyo.add(studies)

@@ -18,7 +18,6 @@ from functools import reduce
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.primitives import LIMIT
 from persona_evo.games.core import Game, Level
 from persona_evo.search.beam import CEILING, SECURED, Found, Layers
 from persona_evo.search.problem import Problem
@@ -39,7 +38,7 @@ WEIGHTS = (0.1, 0.3, 1.0)
 
 def at_most(upper: float) -> str:
     """An upper bound in words; a metric without a highest value leaves a utility without one."""
-    return f"at most {upper:.6g}" if upper < LIMIT else "without a known upper bound"
+    return f"at most {upper:.6g}" if upper < BOUNDLESS else "without a known upper bound"
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ class SearchSettings:
     as the best leaf below it, so that the search goes on wherever in the tree the best leaf is (best-first search). It
     needs a score that never changes; policies that read the search's variables select by `child`.
     finish: share of the budget that is kept for playing on to a win from the best plan found, where that is no end
-    of the game, or from somewhat before its end; a win that lowers the utility is not taken.
+    of the game, or from somewhat before its end; a win that lowers the utility is not taken, and what is left of
+    the share when a win is found is not spent.
     watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
     """
 

@@ -50,7 +50,7 @@ def test_solved_with_the_levels_own_horizon(capsys: pytest.CaptureFixture[str]) 
     assert done.code == 0 and "utility 0.12 (proven: no plan is better), won in 12" in done.out
     done = run(capsys, "solve", "stairs01", "--game", "puyo", "--persona", "chain_builder", "--method", "bfs",
                "--states", "2000", "--seed", "1")
-    assert done.code == 0 and "no limit known" in done.out and "LC=4" in done.out
+    assert done.code == 0 and "without a known upper bound" in done.out and "LC=4" in done.out
 
 
 def test_levels_and_personas_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

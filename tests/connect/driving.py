@@ -9,7 +9,7 @@ from persona_evo.connect.game import of
 from persona_evo.connect.session import Session
 
 GAMES = Path(__file__).parent / "games"
-LIMITS = "[timeouts]\nconnect = 5\nhandshake = 0.5\nrollout = 1\n"
+LIMITS = "[timeouts]\nconnect = 60\nhandshake = 0.5\nrollout = 1\n"
 
 
 def describe(folder, game="ladder", top="", tables=""):
@@ -48,7 +48,7 @@ def left(folder):
     return [line for line in text.splitlines() if str(folder) in line and "ps -axww" not in line]
 
 
-def none_left(folder, seconds=3.0):
+def none_left(folder, seconds=15.0):
     """Whether no process of a folder is left, or soon will be."""
     end = time.monotonic() + seconds
     while left(folder) and time.monotonic() < end:

@@ -18,6 +18,7 @@ from persona_evo.search.bounds import solve
 from persona_evo.store import runs
 from tests.cli.tool import command, environment, run, typed
 from tests.connect.driving import describe, faulty, game, left, none_left
+from tests.shared import hear_ctrl_c
 
 TABLES = """
 [maps]
@@ -231,7 +232,8 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
     file = faulty(tmp_path, "slow", "workers = 3", "")
     words = command("connect", "search", file, "--iterations", 1_000_000, "--policy", "ucb1", "--terminal", "revisit",
                     "--out", tmp_path / "out", "--seed", 1)  # fmt: skip
-    driver = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    driver = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              preexec_fn=hear_ctrl_c)  # fmt: skip
     end = time.monotonic() + 60
     while time.monotonic() < end and not (tmp_path / "out").exists():
         time.sleep(0.05)
