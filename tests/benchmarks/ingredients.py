@@ -92,13 +92,15 @@ def of_search(
     ucb1 = TreePolicy.ucb1()
     players = [Player(p, policy, f"{p.name} {policy.name}") for p in kept for policy in (_shipped(p), ucb1)]
 
-    def play(what: str, value: str, players: Sequence[Player], n: int = iterations, **changes: Any) -> list[Row]:
-        return played("search", what, value, players, maps(), trials, n, replace(whole, **changes))
+    def play(
+        what: str, value: str, players: Sequence[Player], n: int = iterations, changes: Mapping[str, Any] | None = None
+    ) -> list[Row]:
+        return played("search", what, value, players, maps(), trials, n, replace(whole, **(changes or {})))
 
     base = table.add(play("everything", "preset anytime", players))
     for name, (value, changes) in SEARCH.items():
         if not names or name in names:
-            table.add(play(name, value, players, **changes), base)
+            table.add(play(name, value, players, changes=changes), base)
     if not names or "budget" in names:
         for budget in BUDGETS:
             table.add(play("budget", str(budget), players, budget), base)
