@@ -6,13 +6,11 @@
 | traces.jsonl | a line for each playthrough, in the order of levels, players and trials | appended |
 | lock | who is at work here | while it is |
 
-Whatever kills the process, the folder holds a beginning of the batch and at most one torn line, which is cut off when
-the batch is continued.
+Whatever kills the process, the folder holds a beginning of the batch (see `store.lines`).
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
 from persona_evo.playtest.records import Playthrough, from_json
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import schema
+from persona_evo.store.lines import claim, whole_lines
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
@@ -58,7 +57,7 @@ class Journal:
         self._lock = Lock(folder)
         self._lock.acquire()
         try:
-            self._claim({"schema": SCHEMA, **config})
+            claim(folder / CONFIG, self.path, {"schema": SCHEMA, **config}, "playtest")
         except BaseException:
             self._lock.release()
             raise
@@ -69,17 +68,8 @@ class Journal:
         Raises:
             RunError: they are not, or a line is damaged.
         """
-        if not self.path.exists():
-            return []
-        if not self.path.is_file():
-            raise RunError("the playthroughs are no file", place=Place(str(self.path)), hint="restore it from a copy")
-        lines = self.path.read_bytes().splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith(b"\n")]
-        if len(whole) < len(lines):
-            with open(self.path, "r+b") as f:
-                f.truncate(sum(map(len, whole)))
         found = []
-        for number, line in enumerate(whole, 1):
+        for number, line in enumerate(whole_lines(self.path), 1):
             place = Place(str(self.path), number)
             try:
                 record = from_json(line.decode("utf-8"), place)
@@ -108,24 +98,6 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _claim(self, config: Mapping[str, Any]) -> None:
-        path = self.folder / CONFIG
-        if path.exists():
-            known, _ = schema.read(path, RunError)
-            ours = json.loads(json.dumps(config))
-            different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
-            if different:
-                raise RunError(
-                    "the folder holds another playtest", place=Place(str(path)), found="other " + ", ".join(different),
-                    hint="name another folder, or delete this one",
-                )  # fmt: skip
-            return
-        if self.path.exists():
-            raise RunError(
-                f"the folder has {TRACES} but no {CONFIG}", place=Place(str(self.folder)), hint="name another folder"
-            )
-        schema.write_atomically(path, schema.dump(config))
 
 
 @dataclass(frozen=True)

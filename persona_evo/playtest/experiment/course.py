@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, search
 from persona_evo.playtest.experiment.stage import Stage
 from persona_evo.store import schema
+from persona_evo.store.lines import claim, whole_lines
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
@@ -152,7 +153,7 @@ def conduct(
         if folder is not None:
             _make(folder)
             stack.enter_context(Lock(folder))
-            _claim(folder, config)
+            claim(folder / CONFIG, folder / RESULTS, config, "experiment")
             results.records = _known(folder / RESULTS, tasks)
         alone = experiment.connected or jobs == 1
         workers = stack.enter_context(Workers(1 if alone else jobs))
@@ -223,33 +224,10 @@ def _make(folder: Path) -> None:
                        hint="name another: --out") from e  # fmt: skip
 
 
-def _claim(folder: Path, config: Mapping[str, Any]) -> None:
-    path = folder / CONFIG
-    if not path.exists():
-        if (folder / RESULTS).exists():
-            raise RunError(f"the folder has {RESULTS} but no {CONFIG}", place=Place(str(folder)),
-                           hint="name another folder")  # fmt: skip
-        schema.write_atomically(path, schema.dump(config))
-        return
-    known, _ = schema.read(path, RunError)
-    ours = json.loads(json.dumps(config))
-    different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
-    if different:
-        raise RunError("the folder holds another experiment", place=Place(str(path)), found="other "
-                       + ", ".join(different), hint="name another folder, or delete this one")  # fmt: skip
-
-
 def _known(path: Path, tasks: Sequence[Task]) -> list[Record]:
     """The searches that are there already, which must be the first ones of those wanted."""
-    if not path.exists():
-        return []
-    lines = path.read_bytes().splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith(b"\n")]
-    if len(whole) < len(lines):
-        with open(path, "r+b") as f:
-            f.truncate(sum(map(len, whole)))
     found = []
-    for number, line in enumerate(whole, 1):
+    for number, line in enumerate(whole_lines(path), 1):
         place = Place(str(path), number)
         record = Record.from_json(line.decode("utf-8", "replace"), place)
         wanted = tasks[number - 1] if number <= len(tasks) else None

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
 from persona_evo.store import schema
+from persona_evo.store.lines import claim, whole_lines
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
@@ -98,7 +99,7 @@ class Folder:
         self._lock = Lock(folder)
         self._lock.acquire()
         try:
-            self._claim({"schema": SCHEMA, **config})
+            claim(folder / CONFIG, self.path, {"schema": SCHEMA, **config}, "match")
         except BaseException:
             self._lock.release()
             raise
@@ -109,15 +110,8 @@ class Folder:
         Raises:
             RunError: they are not, or a line is damaged.
         """
-        if not self.path.exists():
-            return []
-        lines = self.path.read_bytes().splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith(b"\n")]
-        if len(whole) < len(lines):
-            with open(self.path, "r+b") as f:
-                f.truncate(sum(map(len, whole)))
         found = []
-        for number, line in enumerate(whole, 1):
+        for number, line in enumerate(whole_lines(self.path), 1):
             place = Place(str(self.path), number)
             record = from_json(line.decode("utf-8", errors="replace"), place)
             if number > len(wanted) or record.key != wanted[number - 1]:
@@ -135,22 +129,6 @@ class Folder:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
-
-    def _claim(self, config: Mapping[str, Any]) -> None:
-        path = self.folder / CONFIG
-        if path.exists():
-            known, _ = schema.read(path, RunError)
-            ours = json.loads(json.dumps(config))
-            different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
-            if different:
-                raise RunError("the folder holds another match", place=Place(str(path)),
-                               found="other " + ", ".join(different),
-                               hint="name another folder, or delete this one")  # fmt: skip
-        elif self.path.exists():
-            raise RunError(f"the folder has {GAMES} but no {CONFIG}", place=Place(str(self.folder)),
-                           hint="name another folder")  # fmt: skip
-        else:
-            schema.write_atomically(path, schema.dump(config))
 
 
 def seed_in(folder: Path) -> int | None:
