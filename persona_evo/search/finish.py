@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHARE = 0.25
 """Of what is left of the budget, for each place from which a win is looked for."""
 
+FLOOR = 200
+"""Iterations that each of them gets at least, as long as there are so many: fewer find no way."""
+
 
 class Ending(NamedTuple):
     """A plan played on: its actions, and the iterations and nodes it took."""
@@ -59,7 +62,8 @@ def play_on(finisher: Planner, actions: tuple[int, ...], utility: Formula, budge
         if depth == finisher.horizon:
             continue
         run = Run(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), None)
-        run.spend(left.part(SHARE), time.perf_counter(), until_won=True)
+        share = SHARE if left.iterations is None else max(SHARE, FLOOR / left.iterations)
+        run.spend(left.part(share), time.perf_counter(), until_won=True)
         spent, nodes = spent + run.iterations, nodes + run.nodes
         plan = (*actions[:depth], *run.actions)
         if worth(plan) > most:

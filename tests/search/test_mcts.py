@@ -219,6 +219,13 @@ def test_a_persona_goes_on_to_the_exit_where_that_costs_nothing() -> None:
     assert plan(GAME, level, dear, policy, Budget(8000), ANYTIME).utility >= stays.utility
 
 
+def test_a_small_share_goes_to_the_best_state_first() -> None:
+    """A hundred iterations find a way out from there, a quarter of them do not."""
+    (level,) = mapsets.resolve(GAME, ["test01"])
+    wins = [plan(GAME, level, KILLER, TreePolicy.ucb1(), Budget(1000), seed=s).outcome == WON for s in range(8)]
+    assert sum(wins) >= 2
+
+
 @pytest.mark.parametrize("finish", [float("nan"), -0.1, 1.0, "much", True])
 def test_finish_is_a_share(finish: object) -> None:
     with pytest.raises(SettingsError, match="finish"):
