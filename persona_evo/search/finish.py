@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, WON
@@ -47,13 +47,12 @@ def play_on(finisher: Planner, actions: tuple[int, ...], utility: Formula, budge
     states = game.replay(level, actions)
     guide = TreePolicy("homing", parse(game.homing, game.symbols) if game.homing else utility)
 
-    def worth(plan: tuple[int, ...]) -> tuple[float, bool]:
-        end = game.replay(level, plan)[-1]
+    def worth(end: Any) -> tuple[float, bool]:
         return utility.evaluate(game.measure(level, end)), game.over(level, end) == WON
 
-    best, most = actions, worth(actions)
     if game.over(level, states[-1]) != RUNNING:
         return Ending(actions)
+    best, most = actions, worth(states[-1])
     spent, nodes, back, began = 0, 0, 0, time.perf_counter()
     left: Budget | None = budget
     while left is not None and back <= len(actions):
@@ -66,9 +65,10 @@ def play_on(finisher: Planner, actions: tuple[int, ...], utility: Formula, budge
         run.spend(left.part(share), time.perf_counter(), until_won=True)
         spent, nodes = spent + run.iterations, nodes + run.nodes
         plan = (*actions[:depth], *run.actions)
-        if worth(plan) > most:
-            best, most = plan, worth(plan)
-        if run.won and worth(plan) >= most:
+        value = worth(game.replay(level, plan)[-1])
+        if value > most:
+            best, most = plan, value
+        if run.won and value >= most:
             break
         left = budget.less(spent, time.perf_counter() - began)
     return Ending(best, spent, nodes)
