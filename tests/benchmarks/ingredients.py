@@ -32,7 +32,8 @@ ITERATIONS = 60_000
 LONGER = 40
 """Times the iterations of the evolution has a playthrough of what came out of it."""
 
-BUDGETS = (2_000, 6_000, 20_000, 200_000)
+BUDGETS = (2_000, 6_000, 20_000, 120_000, 240_000, 480_000)
+"""Iterations of a playthrough; the last three are 2, 4 and 8 times the usual, to see what UCB1 needs to come near."""
 
 SEARCH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "cut-off": ("finished subtrees are selected again", {"terminal": "revisit", "selection": "child"}),
@@ -51,8 +52,6 @@ SEARCH: Mapping[str, tuple[str, dict[str, Any]]] = {
 """Ingredient -> (what stands in for it, the settings)."""
 
 EVOLUTION: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "score from the state alone": ("R too", {"variables": "paper"}),
-    "extended variables": ("R N P D RMAX RSD too", {"variables": "extended"}),
     "distances to targets": ("without", {"costly": False}),
     "seeded first population": ("random alone", {"first": ()}),
     "library in the first population": ("UCB1 and the utility alone", {"first": ("ucb1", "utility")}),
@@ -61,6 +60,8 @@ EVOLUTION: Mapping[str, tuple[str, dict[str, Any]]] = {
     "more functions": ("+ - * / alone", {"functions": "basic"}),
     "no duplicates": ("duplicates are evaluated", {"duplicates": "off", "unique_tries": 0}),
     "twice the generations": ("30", {"generations": 30}),
+    "score from the state alone": ("R too", {"variables": "paper"}),
+    "extended variables": ("R N P D RMAX RSD too", {"variables": "extended"}),
 }
 
 SMALL: dict[str, Any] = {"population": 30, "generations": 15, "final_candidates": 5, "final_trials": 5}
