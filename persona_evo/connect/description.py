@@ -4,7 +4,8 @@
     game = "Build/Tower.app"            # the build, from this file's folder; or "gymnasium:ID" (see `connect.gym`)
     arguments = ["--fast"]
     workers = 4                         # game processes
-    slots = 4                           # rollouts under way at once; results depend on it (default: workers)
+    slots = 8                           # rollouts under way at once; results depend on it (default: 8, or workers
+                                        # if there are more)
     rollout = "uniform"                 # or "weights": by the weights that the game gives its choices; or "policy"
     policy = "HP - 0.1 * WAY"           # with "policy": the choice after which this is highest (capability lookahead)
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
@@ -62,6 +63,9 @@ from persona_evo.games import textfile
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
 MOST_SLOTS = 4096
+SLOTS = 8
+"""Rollouts under way unless a file says otherwise: the same for 1 to 8 workers, whose results are then the same, and
+enough that a fast game's process does not wait between two orders."""
 KEYS = ("name", "game", "arguments", "workers", "slots", "rollout", "policy", "constant", "personas", "logs", "horizon",
         "port", "timeouts", "restarts", "settings", "variants", "maps", "outcome", "metrics")  # fmt: skip
 BETTER = ("higher", "lower", "neutral")
@@ -216,7 +220,7 @@ class _Reader:
         game, arguments = self.game()
         return Description(
             source=self.path, name=name, game=game, arguments=arguments,
-            workers=workers, slots=self.whole("slots", workers, 1, MOST_SLOTS),
+            workers=workers, slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
             rollout=self.choice("rollout", ("uniform", "weights", "policy")), policy=self.policy(),
             constant=self.choice("constant", ("outside", "inside")), personas=self.personas(),
             logs=self.near(logs) if logs else None, horizon=self.whole("horizon", 0, 0, 1_000_000),

@@ -157,7 +157,10 @@ def test_evolution_can_be_resumed_and_its_policy_played(file, tmp_path, capsys):
 
 def test_other_slots_are_another_game(file, tmp_path, capsys):
     run(capsys, "playtest", "short@1", "--game", file, *PLAYED, "--out", tmp_path / "one")
-    file.write_text(file.read_text(encoding="utf-8").replace("workers = 2", "workers = 3"), encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("workers = 2", "workers = 3"), encoding="utf-8")
+    assert run(capsys, "playtest", "--resume", tmp_path / "one").code == 0
+    file.write_text(text.replace("workers = 2", "workers = 2\nslots = 4"), encoding="utf-8")
     again = run(capsys, "playtest", "--resume", tmp_path / "one")
     assert again.code == 2 and "the rules of the game have changed" in again.err
     registry.get(str(file)).outside.close()

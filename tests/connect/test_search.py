@@ -68,9 +68,9 @@ def test_the_number_and_speed_of_workers_change_nothing(tmp_path):
     def file(name, top):
         return faulty(tmp_path / name, "slow", top, "")
 
-    one = searched(file("a", "workers = 1\nslots = 4"), "default", budget=60)
+    one = searched(file("a", "workers = 1"), "default", budget=60)
     four = searched(file("b", "workers = 4"), "default", budget=60)
-    eight = searched(file("c", "workers = 8\nslots = 4"), "default", budget=60)
+    eight = searched(file("c", "workers = 8\nslots = 8"), "default", budget=60)
     assert same(one, four) and same(one, eight)
     other = searched(file("d", "workers = 1\nslots = 2"), "default", budget=60)
     assert not same(one, other)
@@ -180,7 +180,7 @@ def test_nodes_hold_what_the_game_reported(tmp_path):
 
 
 def test_random_expansion_and_horizon(tmp_path):
-    file = describe(tmp_path)
+    file = describe(tmp_path, top="slots = 1")
     settings = dataclasses.replace(ANYTIME, expansion="random", horizon=2)
     search, _, plan = searched(file, "long@1", budget=500, settings=settings)
     assert plan.stopped == "exhausted" and not plan.proven
