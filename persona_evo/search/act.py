@@ -128,7 +128,7 @@ class Actor:
         self.settings = replace(given, stop="budget", terminal="revisit", transpositions="off", watch="tree")
         self.utility = parse(utility.text, game.symbols)
         self._open = not game.deterministic
-        self._variant = variant
+        self._variant = variant or given.variant
         self._moves = 0
         self._counts = np.zeros(COUNTS, dtype=np.int64)
         self._allocate()

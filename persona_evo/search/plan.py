@@ -57,7 +57,7 @@ class Planner:
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic game for one player.
+        SettingsError: the game is not a deterministic game for one player, or has no such variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
@@ -72,7 +72,8 @@ class Planner:
 
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
-        self._rules: Rules = game.rules()
+        self._rules: Rules = game.rules_for((), settings.variant)
+        self.tries_all = self._rules.legal is game.rules().legal
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         horizon = settings.horizon or game.horizon_of(level)
         self._tree = Tree.allocate(
@@ -192,6 +193,8 @@ class Planner:
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> Any:
     """What plans a level: a `Planner`, or that of a game that runs elsewhere, with the same method `plan`."""
     if game.outside is not None:
+        if settings.variant:
+            game.rules_for((), settings.variant)
         return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 

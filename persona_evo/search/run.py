@@ -54,7 +54,9 @@ class Run:
         scoring = policy_code(policy.formula or utility, variables(game), keep=not by_leaf)
         self._codes = (*code(utility, game.symbols), *scoring.rows)
         read = (policy.formula,) if policy.formula else ()
-        planner._rules = self._rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)))
+        planner._rules = self._rules = game.rules_for(
+            utility.symbols.union(*(f.symbols for f in read)), planner.settings.variant
+        )
         horizon = planner.horizon - depth
         problem = Problem.of(game, level, utility, horizon)
         opts[layout.HORIZON] = horizon
@@ -136,7 +138,8 @@ class Run:
     @property
     def proven(self) -> bool:
         """Whether no plan within the horizon is worth more than the best one."""
-        return self._reason == layout.EXHAUSTED and self._planner.settings.transpositions != "merge"
+        planner = self._planner
+        return self._reason == layout.EXHAUSTED and planner.settings.transpositions != "merge" and planner.tries_all
 
     @property
     def stopped(self) -> str:

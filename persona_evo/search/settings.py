@@ -91,6 +91,7 @@ class SearchSettings:
     of the game, or from somewhat before its end; a win that lowers the utility is not taken, and what is left of
     the share when a win is found is not spent.
     watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
+    variant: of the game's rules, for the search alone (`Game.variants`); "" for the rules as they are.
     """
 
     stop: str = "budget"
@@ -103,6 +104,7 @@ class SearchSettings:
     selection: str = "leaf"
     finish: float = 0.1
     watch: str = "all"
+    variant: str = ""
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -116,6 +118,8 @@ class SearchSettings:
                 raise SettingsError(
                     f"search setting {name!r}", found=repr(value), expected=f"a whole number from {low} to {high}"
                 )
+        if not isinstance(self.variant, str):
+            raise SettingsError("search setting 'variant'", found=repr(self.variant), expected="a name")
         if isinstance(self.finish, bool) or not isinstance(self.finish, (int, float)) or not 0 <= self.finish <= 0.9:
             raise SettingsError(
                 "search setting 'finish'", found=repr(self.finish), expected="a share of the budget from 0 to 0.9"

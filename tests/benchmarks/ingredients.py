@@ -45,6 +45,8 @@ SEARCH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "playing on to a win": ("off", {"finish": 0.0}),
     "rollout": ("none", {"rollout": 0}),
     "longer rollout": ("30 moves", {"rollout": 30}),
+    "informed rollout": ("10 moves toward things", {"variant": "informed"}),
+    "longer informed rollout": ("30 moves toward things", {"variant": "informed", "rollout": 30}),
     "expansion": ("random", {"expansion": "random"}),
     "R": ("the mean alone", {"value": "mean"}),
     "all of the above": ("preset paper", dict(SearchSettings.paper().to_dict())),

@@ -174,6 +174,13 @@ def structure(level: Level) -> dict[str, float]:
     return measured(level.facts["grid"])
 
 
+def informed(costly: bool = False) -> Rules:
+    """Rules whose rollouts walk toward things (see `informed`)."""
+    from persona_evo.games.catalog.minidungeons2.informed import informed as found
+
+    return found(costly)
+
+
 def reach() -> Any:
     """What each metric can still become (see `reach`)."""
     from persona_evo.games.catalog.minidungeons2.reach import reach as compiled
@@ -199,4 +206,5 @@ GAME = Game(
     levels=str(Path(__file__).parent / "levels"),
     reach=reach,
     homing="-NE",
+    variants={"informed": informed},
 )

@@ -1,0 +1,99 @@
+"""Rules whose rollouts walk toward something, instead of at random.
+
+A rollout picks one of what is left of the level (monsters other than minitaurs, potions, treasures, the exit), each with
+the same chance, and goes to it by the shortest way; there it picks another. Every fourth move, on the average, is any
+legal one. Nothing else differs: all moves are tried in the tree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from persona_evo.compiling import compiled
+from persona_evo.games.catalog.minidungeons2.rules import (
+    ALL_METRICS, RULES, is_there, legal, measure, measure_all, over, step, way_between,
+)
+from persona_evo.games.catalog.minidungeons2.tables import (
+    BOARD_AT, EXIT, HEADER, HEIGHT, HERO_AT, MINITAUR, MONSTERS, NOWHERE, POTIONS, THINGS_AT, TILES, TREASURES, WIDTH,
+    WORDS, offset,
+)
+from persona_evo.games.core import RUNNING, Rules, rule
+from persona_evo.games.rows import Row, word
+from persona_evo.seeds import below
+
+ANY = 4
+"""One move in so many is any legal one."""
+
+_legal, _step, _over, _measure, _measure_all = (f.inlined for f in (legal, step, over, measure, measure_all))
+
+
+@compiled
+def pick(t: Row, s: Row, rng: Any) -> int:
+    """The tile of something that is left, each thing with the same chance."""
+    monsters, places = word(t, MONSTERS), THINGS_AT + word(t, WORDS)
+    kinds = HEADER + 10 * word(t, TILES)
+    things = word(t, POTIONS) + word(t, TREASURES)
+    board = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
+    found, left = word(t, EXIT), 1
+    for i in range(monsters):
+        if word(t, kinds + i) != MINITAUR and word(s, places + monsters + i) > 0:
+            left += 1
+            if below(rng, left) == 0:
+                found = word(s, places + i)
+    for k in range(things):
+        if is_there(s, k):
+            left += 1
+            if below(rng, left) == 0:
+                found = word(t, board + k)
+    return found
+
+
+@compiled
+def toward(t: Row, s: Row, target: int) -> int:
+    """The direction of the hero's shortest way to a tile, -1 where no step leads anywhere."""
+    best, nearest = -1, NOWHERE + 1
+    for d in range(4):
+        tile = word(t, HEADER + 2 * word(t, TILES) + 4 * word(s, HERO_AT) + d)
+        if tile != NOWHERE and way_between(t, tile, target) < nearest:
+            best, nearest = d, way_between(t, tile, target)
+    return best
+
+
+@compiled
+def walk(
+    measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int
+) -> int:
+    """As `core.play_out`, toward one thing after the other."""
+    made, target = 0, NOWHERE
+    while made < length and _over(t, s) == RUNNING:
+        if target == NOWHERE or word(s, HERO_AT) == target:
+            target = pick(t, s, rng)
+        action = -1 if below(rng, ANY) == 0 else toward(t, s, target)
+        if action < 0:
+            count = _legal(t, s, actions)
+            if count <= 0:
+                break
+            action = actions[below(rng, count)]
+        _step(t, s, action, rng)
+        played[made] = action
+        if every:
+            measured(t, s, 0, seen[made])
+        made += 1
+    return made
+
+
+@rule("rollout")
+def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+    """Moves toward what is left, in place."""
+    return walk(_measure, t, s, actions, played, length, rng, seen, every)
+
+
+@rule("rollout")
+def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+    """The same, with every metric of the states passed."""
+    return walk(_measure_all, t, s, actions, played, length, rng, seen, every)
+
+
+def informed(costly: bool = False) -> Rules:
+    """The rules of the variant."""
+    return ALL_METRICS._replace(rollout=rollout_all) if costly else RULES._replace(rollout=rollout)
