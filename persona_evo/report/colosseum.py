@@ -47,6 +47,8 @@ from persona_evo.store import schema
 
 NONE = "–"
 RESULT = "won · tied · lost"
+NOTE = ("Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
+        "95 % intervals; p is that of the exact sign test.")
 DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
 
 
@@ -77,7 +79,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     at_random, ratings, matrix, without, constants, rave, early = map(html.table, others)
     parts = [
         html.section("claims", "What the reports say, and what came out", html.lines(standing(m, said)),
-                     html.table(first), html.lines(_why(said))),
+                     html.table(first), html.lines(details(said)), f'<p class="dim">{NOTE}</p>'),
         html.section("trees", "Table 1: breadth and depth of trees", html.table(shapes)),
         html.section("random", "Against the random agent", at_random),
         html.section("agents", "Agent against agent", ratings, matrix),
@@ -96,7 +98,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     under = f"{study().source}; {games:,} games here"
     schema.write_atomically(page, html.document(f"Reproduction: {study().title}", under, links, parts))
     shown = [t.render(110) for t in (first, shapes, *others)]
-    return Report(page, "\n\n".join([*shown, "\n".join(standing(m, said))]))
+    return Report(page, "\n\n".join([*shown, "\n".join([*details(said), *standing(m, said)])]))
 
 
 # words
@@ -123,8 +125,13 @@ def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
     return lines
 
 
-def _why(said: Sequence[Verdict]) -> list[str]:
-    return [f"{v.claim.says}: {v.here}. {v.claim.why[0].upper()}{v.claim.why[1:]}." for v in said if v.kind != YES]
+def details(said: Sequence[Verdict]) -> list[str]:
+    """What came out of each sentence, and what to think of it where it is otherwise here."""
+    found = []
+    for v in said:
+        why = "" if v.kind == YES else f" {v.claim.why[0].upper()}{v.claim.why[1:]}."
+        found.append(f"{v.claim.says}: {v.kind}. Here {v.here}.{why}")
+    return found
 
 
 def _points(s: Interval) -> str:
@@ -140,10 +147,8 @@ def _cells(p: Pair) -> list[str]:
 
 def claims_table(said: Sequence[Verdict]) -> Table:
     """Each sentence of the reports."""
-    rows = [["first" if v.claim.report == 1 else "second", v.claim.says, v.here, v.kind] for v in said]
-    notes = [f"{RESULT}; shares {DECIDED}"]
-    return Table("The reports and this reproduction", ["report", "it says", "here", "so here?"], rows, notes,
-                 left=frozenset({1, 2, 3}))  # fmt: skip
+    rows = [["first" if v.claim.report == 1 else "second", v.claim.says, v.kind] for v in said]
+    return Table("The reports and this reproduction", ["report", "it says", "so here?"], rows, left=frozenset({1, 2}))
 
 
 def _timed(m: Material, size: int) -> Shape | None:

@@ -26,7 +26,6 @@ from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
-from persona_evo.games.core import Game
 from persona_evo.playtest.match import names, play
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import Record
@@ -218,14 +217,15 @@ def _match(
     s: Settings, words: Sequence[str], sizes: Sequence[int], games: int, iterations: int | None,
     seconds: float | None = None, swap: bool = True,
 ) -> Match:  # fmt: skip
-    game = registry.get(STUDY)
-    load: Any = game.load
+    load: Any = registry.get(STUDY).load
     levels = tuple(LevelText.of(load(f"random {n}", f"size{n}", size=n)) for n in sizes)
-    return Match(STUDY, levels, tuple(_agents(game, words, iterations, seconds)), games, swap, s.seed)
+    agents = tuple(_agent(word).with_budget(iterations, seconds) for word in words)
+    return Match(STUDY, levels, agents, games, swap, s.seed)
 
 
-def _agents(game: Game, words: Sequence[str], iterations: int | None, seconds: float | None) -> list[Agent]:
-    return [a.with_budget(iterations, seconds) for a in names.agents(game, words)]
+@cache
+def _agent(word: str) -> Agent:
+    return names.agent(registry.get(STUDY), word)
 
 
 def run(
