@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.experiment import compiling_rollouts
-from persona_evo.cli.parser import path, whole
+from persona_evo.cli.parser import whole
+from persona_evo.cli.reproducing import add_running, check_running, seed_of, stopped
 from persona_evo.cli.say import Progress, duration, note, say
-from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.montecarlo import Progress as Told
 
 FOLDER = Path("reproduction-montecarlo")
-FROZEN = ("replicates", "rollouts", "seed", "out")
+FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
 
 
@@ -34,11 +34,7 @@ def add(studies: Any) -> None:
     parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N",
                         help="of each search (default: 5000; the thesis: 30000)")
     parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
-    options.add_jobs(parser)
-    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
-                        help="everything random follows from it (default: 1)")
-    options.add_out(parser, f"folder for everything (default: {FOLDER}); one that was begun is continued")
-    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+    add_running(parser, str(FOLDER), backend=False)
     parser.set_defaults(run=run)
 
 
@@ -47,23 +43,18 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.playtest.reproduce import montecarlo as study
     from persona_evo.report import montecarlo as report
 
+    check_running(args, FROZEN)
     if args.resume is not None:
-        for name in (*FROZEN, "quick"):
-            if getattr(args, name) not in (None, False):
-                raise SettingsError(f"--{name} does not go with --resume", expected="--jobs",
-                                    hint="a reproduction has everything else from its folder")  # fmt: skip
         folder, settings = args.resume, study.reopen(args.resume)
     else:
         folder = args.out or Path(f"{FOLDER}{'-quick' * args.quick}")
-        settings = study.settings_of(args.quick, args.replicates, args.rollouts, 1 if args.seed is None else args.seed)
+        settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
     compiling_rollouts()
     note(f"{settings.replicates} replicates of {settings.rollouts:,} rollouts, seed {settings.seed}, into {folder}")
     material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
     Progress.done_with_line()
     if not material.complete:
-        note(f"stopped; everything up to here is kept in {folder}")
-        note(f"go on with: persona-evo reproduce montecarlo --resume {folder}")
-        return 130
+        return stopped(args, folder)
     line = Progress()
     written = report.write(material, lambda text: line.show(f"drawing {text}"))
     Progress.done_with_line()

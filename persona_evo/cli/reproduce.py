@@ -10,26 +10,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import montecarlo, options, reproduce_puyo
-from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli import montecarlo, options, reproduce_colosseum, reproduce_puyo
+from persona_evo.cli.parser import filled, number, whole
+from persona_evo.cli.reproducing import add_running, check_running, seed_of, stopped
 from persona_evo.cli.say import SOLVER, Progress, compiling, duration, is_compiled, note, say
-from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.course import Progress as Told
 
 FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "iterations", "playtest_iterations",
-          "bound_seconds", "seed", "out")
+          "bound_seconds")
 """Options that a resumed reproduction has from its folder."""
 
 
 def add(commands: Any) -> None:
     """The command's options, a command for each publication."""
     parser = commands.add_parser("reproduce", help="run a published experiment again", description=__doc__)
-    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|montecarlo|puyo", required=True)
+    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum",
+                                    required=True)  # fmt: skip
     _minidungeons(studies)
     montecarlo.add(studies)
     reproduce_puyo.add(studies)
+    reproduce_colosseum.add(studies)
 
 
 def _minidungeons(studies: Any) -> None:
@@ -58,12 +60,7 @@ def _minidungeons(studies: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
                         help="time for this call, such as 8h: evolutions share what the playtests leave of it")
-    options.add_jobs(parser)
-    options.add_backend(parser)
-    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
-                        help="everything random follows from it (default: 1)")
-    options.add_out(parser, "folder for everything (default: reproduction-minidungeons-PROTOCOL)")
-    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+    add_running(parser, "reproduction-minidungeons-PROTOCOL")
     parser.set_defaults(run=run)
 
 
@@ -72,26 +69,18 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo import api
     from persona_evo.evolve.deadline import duration as seconds
 
-    if args.address is not None:
-        raise SettingsError("--address is not for reproductions", expected="--backend loky, threading, dask or ray")
-    options.check_backend(args)
+    check_running(args, (*FROZEN, "cross"), free="--for, ")
     tell: dict[str, Any] = {
         "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": _drawing(),
         "duration": None if args.for_ is None else seconds(args.for_),
     }  # fmt: skip
     if args.resume is not None:
-        for name in (*FROZEN, "cross", "quick"):
-            if getattr(args, name) not in (None, False):
-                raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
-                                    expected="--for, --jobs, --backend",
-                                    hint="a reproduction has everything else from its folder")
         folder = args.resume
     else:
         protocol = args.protocol or "paper"
         folder = args.out or Path(f"reproduction-{args.command_reproduce}-{protocol}{'-quick' * args.quick}")
-        given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels", "out")}
-        if given["seed"] is None:
-            given["seed"] = 1
+        given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels")}
+        given["seed"] = seed_of(args)
     compiling()
     try:
         if args.resume is not None:
@@ -103,9 +92,7 @@ def run(args: argparse.Namespace) -> int:
                 **given, **tell,
             )
     except KeyboardInterrupt:
-        note(f"stopped; everything up to here is kept in {folder}")
-        note(f"go on with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
-        return 130
+        return stopped(args, folder)
     Progress.done_with_line()
     say(done)
     say(f"\neverything is in {folder}, start with {done.page}")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import path, whole
+from persona_evo.cli.parser import whole
+from persona_evo.cli.reproducing import add_running, check_running, stopped
 from persona_evo.cli.say import Progress, compiling, note, say
-from persona_evo.errors import SettingsError
 
-FROZEN = ("games", "drops", "clock", "generations", "population", "iterations", "seed", "out")
+FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options that a resumed reproduction has from its folder."""
 
 
@@ -32,12 +32,7 @@ def add(studies: Any) -> None:
     parser.add_argument("--iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
                         help="of the search in the evolution (default: 2000)")
     parser.add_argument("--quick", action="store_true", help="three short games, a small evolution: about a minute")
-    options.add_jobs(parser)
-    options.add_backend(parser)
-    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
-                        help="everything random follows from it (default: 1)")
-    options.add_out(parser, "folder for everything (default: reproduction-puyo)")
-    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+    add_running(parser, "reproduction-puyo")
     parser.set_defaults(run=run)
 
 
@@ -47,18 +42,12 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.playtest.reproduce.puyo_cells import Settings
     from persona_evo.report import puyo as report
 
-    if args.address is not None:
-        raise SettingsError("--address is not for reproductions", expected="--backend loky, threading, dask or ray")
-    options.check_backend(args)
+    check_running(args, FROZEN)
     if args.resume is not None:
-        for name in (*FROZEN, "quick"):
-            if getattr(args, name) not in (None, False):
-                raise SettingsError(f"--{name} does not go with --resume", expected="--jobs, --backend",
-                                    hint="a reproduction has everything else from its folder")  # fmt: skip
         folder, settings = args.resume, puyo.reopen(args.resume)
     else:
-        given = {name: getattr(args, name) for name in FROZEN if name != "out"}
-        settings = Settings.of(quick=args.quick, **given)
+        given = {name: getattr(args, name) for name in FROZEN}
+        settings = Settings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or Path("reproduction-puyo" + "-quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
     compiling()
@@ -67,9 +56,7 @@ def run(args: argparse.Namespace) -> int:
         material = puyo.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend,
                             tell=lambda what, share: line.show(f"{share:.0%}: {what}"))  # fmt: skip
     except KeyboardInterrupt:
-        note(f"stopped; everything up to here is kept in {folder}")
-        note(f"go on with: persona-evo reproduce puyo --resume {folder}")
-        return 130
+        return stopped(args, folder)
     written = report.write(material, lambda text: line.show(f"drawing {text}"))
     Progress.done_with_line()
     say(written.text)

@@ -18,10 +18,10 @@
 
 Why it is done so:
 
-- A search depends on its seed and on `slots`, the number of rollouts under way, alone: 8, unless the file says otherwise
-  or there are more workers. A game that plays a rollout in well under a millisecond is ordered five times as fast with 8
-  as with 1, since handing an order over costs more than playing it; what UCB1 finds was the same within the intervals
-  (2D Roguelike, 15 levels, 300 and 1,500 rollouts a playthrough).
+- A search depends on its seed and on `slots`, the number of rollouts under way, alone: 8, unless the file says
+  otherwise or there are more workers. A game that plays a rollout in well under a millisecond is ordered five times as
+  fast with 8 as with 1, since handing an order over costs more than playing it; what UCB1 finds was the same within the
+  intervals (2D Roguelike, 15 levels, 300 and 1,500 rollouts a playthrough).
 - Playthroughs of connected games are made one after the other in the process that was called, whatever `jobs` says:
   what runs at once is their rollouts.
 - A driver that is killed at once (SIGKILL) cannot end its games; they see the end of the stream and quit. Only one that

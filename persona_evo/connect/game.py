@@ -31,7 +31,7 @@ from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metri
 from persona_evo.games.python_game import number_of
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy
+from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy
 from persona_evo.seeds import below
 
 
@@ -214,15 +214,15 @@ def _locate(rules: _Rules, symbols: Sequence[str], level: Level, state: Any) -> 
 def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
     """What the game reports, with the file's words, and its score."""
     words = {m.symbol: m for m in about.metrics}
-    known = [m.symbol for m in hello.metrics]
+    known, names = [m.symbol for m in hello.metrics], (*SEARCH_VARIABLES, *MOVE_VARIABLES)
     for symbol in words:
         if symbol not in (*known, SCORE):
             raise ConnectError("the game reports no such metric", place=about.place("symbol", "metrics"), found=symbol,
                                expected=", ".join((*known, SCORE)))  # fmt: skip
     for symbol in known:
-        if symbol in SEARCH_VARIABLES or symbol in PRIMITIVES:
+        if symbol in names or symbol in PRIMITIVES:
             raise ConnectError(f"{hello.game[0]} calls a metric by a name that formulas use otherwise", found=symbol,
-                               expected=f"none of {', '.join(SEARCH_VARIABLES)}, nor a function's")  # fmt: skip
+                               expected=f"none of {', '.join(names)}, nor a function's")  # fmt: skip
     found = [_metric(m, words.get(m.symbol)) for m in hello.metrics]
     if SCORE not in known:
         own = Metric(SCORE, "score", "the score that the game gives at its end, 0 before", low=-math.inf,

@@ -193,6 +193,36 @@ def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], path: Path
     return _save(figure, path)
 
 
+def rates(
+    at: Sequence[float], lines: Mapping[str, Sequence[Interval]], path: Path | str, across: str, up: str,
+    marked: float | None = None,
+) -> Path:  # fmt: skip
+    """Shares in percent with their intervals over positive places on a logarithmic scale.
+
+    lines: name -> a share for each place. marked: a place with a dotted line.
+    """
+    figure = _figure(6.4, 4.3)
+    ax = figure.subplots()
+    for k, (name, values) in enumerate(lines.items()):
+        shown = [_scaled(v, 100) for v in values]
+        x = [place * (1 + 0.03 * (k - (len(lines) - 1) / 2)) for place in at]
+        error = [[v.value - v.low for v in shown], [v.high - v.value for v in shown]]
+        ax.errorbar(x, [v.value for v in shown], yerr=error, color=_colour(k), marker="o", markersize=4, capsize=2.5,
+                    linewidth=1.4, label=_plain(name))  # fmt: skip
+    ax.axhline(50, color="#444444", linewidth=0.8)
+    if marked is not None:
+        ax.axvline(marked, color="#444444", linewidth=0.9, linestyle=":")
+    ax.set_xscale("log")
+    ax.set_xticks(at, [f"{place:g}" for place in at], minor=False)
+    ax.minorticks_off()
+    ax.set_ylim(0, 100)
+    ax.set_xlabel(across)
+    ax.set_ylabel(up)
+    _tidy(ax, "y")
+    figure.legend(loc="outside lower center", ncols=min(3, len(lines)), fontsize=8, frameon=False)
+    return _save(figure, path)
+
+
 def drawing(game: Game) -> Any | None:
     """The game's module for drawing, or None where it has none."""
     return importlib.import_module(game.draw.partition(":")[0]) if game.draw else None

@@ -28,8 +28,10 @@ from persona_evo.formula.machine import STACK
 from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level, Rules
 from persona_evo.search import mcts, open_loop
+from persona_evo.search.amaf import NO_MARKS, marks_for
 from persona_evo.search.coding import code, policy_code
 from persona_evo.search.layout import (
+    AMAF,
     COUNTS,
     CUT_OFF,
     FULL,
@@ -38,6 +40,7 @@ from persona_evo.search.layout import (
     HORIZON,
     IS_UCB1,
     ITERATIONS,
+    KEPT,
     LENGTH,
     MEAN,
     METRICS,
@@ -51,7 +54,7 @@ from persona_evo.search.layout import (
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, BEST, DEPTH, NOBODY, ROOT, SQUARES, TOTAL, VISITS, Tree
+from persona_evo.search.tree import ACTION, BEST, DEPTH, KEPT_PART, NOBODY, ROOT, SQUARES, TOTAL, VISITS, Tree
 from persona_evo.search.tree_policy import EVERY_TIME, SEARCH_VARIABLES, TreePolicy, variables
 from persona_evo.seeds import derive, stream
 
@@ -91,7 +94,7 @@ class Actor:
     Args:
         game, level: what is played.
         utility: over the metrics as the player to move sees them; every player is taken to want the same for himself.
-        policy: UCB1 if left out.
+        policy: UCB1 if left out; may read `tree_policy.MOVE_VARIABLES`, too.
         budget: for one move; iterations or seconds, or nodes.
         settings: rollout length, horizon (moves ahead), order of expansion and what R is; the rest is fixed (see the
             module).
@@ -117,7 +120,7 @@ class Actor:
         seed: int = 0,
     ) -> None:
         if isinstance(choose, Formula):
-            choose = parse(choose.text, variables(game))
+            choose = parse(choose.text, variables(game, moves=True))
         elif choose not in CHOICES:
             expected, hint = unknown(choose, CHOICES)
             raise SettingsError("no such way to choose a move", found=choose, expected=expected, hint=hint)
@@ -135,7 +138,10 @@ class Actor:
 
     def _allocate(self) -> None:
         game, level, length = self.game, self.level, self.settings.rollout + 1
-        symbols = self.utility.symbols | (self.policy.formula.symbols if self.policy.formula else frozenset())
+        policy, choice = (f.symbols if isinstance(f, Formula) else frozenset() for f in
+                          (self.policy.formula, self.choice))  # fmt: skip
+        symbols = self.utility.symbols | policy
+        self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
         self._rules: Rules = game.rules_for(symbols, self._variant)
         self._entries = self._rules.entries
         engine, plain = (open_loop.wander, open_loop._wander) if self._open else (mcts.search, mcts._search)
@@ -152,9 +158,11 @@ class Actor:
         formula = self.policy.formula
         opts[HOLDS] = IS_UCB1 if formula is None else EVERY_TIME if self._open else self.policy.holds
         opts[SALT] = derive(self.seed, "expansion") & 0xFFFFFFFF
-        scoring = policy_code(formula or self.utility, variables(game), not self._open)
+        scoring = policy_code(formula or self.utility, variables(game), not self._open, self._amaf)
         scoring.describe(opts)
-        tree.lay_out(scoring.kept)
+        opts[AMAF] = self._amaf
+        tree.lay_out(scoring.kept + 2 * self._amaf)
+        most = min(opts[HORIZON], length + capacity)
         self._arrays = (level.tables, tree.links, tree.values, tree.states, tree.slots, tree.keys)
         self._codes = (*code(self.utility, game.symbols), *scoring.rows)
         self._best = (np.zeros(1), np.zeros(length, dtype=np.int64))
@@ -163,6 +171,7 @@ class Actor:
         self._buffers = (
             level.start.copy(), self._actions, np.zeros(length, dtype=np.int64),
             np.zeros((length, len(game.metrics))), self._vars, self._stack, np.zeros(game.players),
+            marks_for(int(most)) if self._amaf else NO_MARKS,
         )  # fmt: skip
 
     def choose(self, state: Any) -> int:
@@ -264,8 +273,11 @@ class Actor:
             rules.measure(tables, after, player, out)
             own = o.mean if self.settings.value == "mean" else 0.75 * o.mean + 0.25 * o.max
             spread = math.sqrt(max(0.0, values[rows[o.action], SQUARES] / o.visits - o.mean**2))
-            searched = (own, o.visits, self._tree.links[ROOT, VISITS], 1, o.max, spread)
-            found.append(dict(zip(variables(game), map(float, (*out, *searched)), strict=True)))
+            searched = [own, o.visits, self._tree.links[ROOT, VISITS], 1, o.max, spread]
+            if self._amaf:
+                count, total = values[rows[o.action], KEPT_PART + self._opts[KEPT] :][:2]
+                searched += [count, total / count if count else 0.0]
+            found.append(dict(zip(variables(game, self._amaf), map(float, (*out, *searched)), strict=True)))
         return found
 
 

@@ -114,7 +114,7 @@ def _checked(name: str, data: Any, game: Game, path: Path, text: str) -> Agent:
             raise SettingsError(f"agent {name}: {key} is of the wrong kind", place=place, found=textfile.shown(value))
     constants = data.get("constants", {})
     for key, value in constants.items():
-        if not _NAME.fullmatch(key) or key in variables(game) or type(value) not in (int, float):
+        if not _NAME.fullmatch(key) or key in variables(game, moves=True) or type(value) not in (int, float):
             raise SettingsError(f"agent {name}: a constant is a new name and a number", place=place,
                                 found=f"{key} = {textfile.shown(value)}")  # fmt: skip
     agent = Agent(name, **{"kind": "search", **data, "place": str(path)})
@@ -160,11 +160,11 @@ def policy_of(agent: Agent, game: Game) -> TreePolicy:
             return TreePolicy.ucb1(float(c)) if c else TreePolicy.ucb1()
         except ValueError as e:
             raise SettingsError("UCB1's constant cannot be read", found=c, expected="a number, as in ucb1:0.5") from e
-    return TreePolicy.of(agent.formula(agent.policy, variables(game)), game, agent.name)
+    return TreePolicy.of(agent.formula(agent.policy, variables(game, moves=True)), game, agent.name, moves=True)
 
 
 def _answer(agent: Agent, game: Game) -> str | Formula:
-    return agent.answer if agent.answer in CHOICES else agent.formula(agent.answer, variables(game))
+    return agent.answer if agent.answer in CHOICES else agent.formula(agent.answer, variables(game, moves=True))
 
 
 class Mind:

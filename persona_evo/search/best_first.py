@@ -107,8 +107,8 @@ def grow(legal: Any, step: Any, over: Any, measure: Any, key: Any, tables: Any, 
 def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
             links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
             best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
-            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, heap: Any,
-            iterations: int) -> int:
+            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, marks: Any, rng: Any,
+            heap: Any, iterations: int) -> int:
     """Up to `iterations` states made and rolled out from; why it returned."""
     if counts[ITERATIONS] == 0:
         counts[HEAPED] = 0
@@ -121,11 +121,11 @@ def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
         counts[ITERATIONS] += 1
         if child == NOBODY:
             open_leaf = heap[below(rng, counts[HEAPED])] if counts[HEAPED] > 0 else counts[OPENED]
-            simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions,
-                     played, seen, vars, stack, uops, uconst, utils, rng, open_leaf, False)
+            simulate(over, mover, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch,
+                     actions, played, seen, vars, stack, uops, uconst, utils, marks, rng, open_leaf, False)
             continue
-        simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions,
-                 played, seen, vars, stack, uops, uconst, utils, rng, child, True)
+        simulate(over, mover, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch,
+                 actions, played, seen, vars, stack, uops, uconst, utils, marks, rng, child, True)
         links[child, VISITS] = 1
         values[child, TOTAL] = values[child, BEST] = utils[0]
         values[child, SQUARES] = utils[0] * utils[0]

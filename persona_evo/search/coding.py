@@ -18,7 +18,7 @@ from persona_evo.formula import Formula
 from persona_evo.formula.encoding import encode_all
 from persona_evo.formula.parts import split
 from persona_evo.search.layout import ENDS, KEPT, MOST_KEPT, MOST_SHARED, READS, SHARED, SPREAD
-from persona_evo.search.tree_policy import SEARCH_VARIABLES
+from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 
 
 class PolicyCode(NamedTuple):
@@ -48,22 +48,24 @@ def code(formula: Formula, order: tuple[str, ...]) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=512)
-def policy_code(formula: Formula, order: tuple[str, ...], keep: bool = True) -> PolicyCode:
+def policy_code(formula: Formula, order: tuple[str, ...], keep: bool = True, moves: bool = False) -> PolicyCode:
     """A tree policy over variables in this order, in parts as far as there is room for them.
 
     Args:
         keep: nodes may keep parts; not where the state of a node changes.
+        moves: nodes keep MOVE_VARIABLES, which come after `order` and take the room of two parts.
     """
-    rest, kept = split(formula, SEARCH_VARIABLES)
-    if not keep or len(kept) > MOST_KEPT:
+    late = tuple(MOVE_VARIABLES) if moves else ()
+    rest, kept = split(formula, (*SEARCH_VARIABLES, *late))
+    if not keep or len(kept) > MOST_KEPT - len(late):
         rest, kept = formula, {}
-    unlike = {*order, *kept} - {"P"}
+    unlike = {*order, *kept, *late} - {"P"}
     whole, (rest, shared) = rest, split(rest, unlike, leaves=False)
     if len(shared) > MOST_SHARED:
         rest, shared = whole, {}
-    (words, *parts), constants = encode_all([rest, *kept.values(), *shared.values()], (*order, *kept, *shared))
+    (words, *parts), constants = encode_all([rest, *kept.values(), *shared.values()], (*order, *kept, *shared, *late))
     rows = (_words(words), _constants(constants), _words([word for part in parts for word in part]))
-    reads = not rest.symbols <= {*SEARCH_VARIABLES, *kept, *shared}
+    reads = not rest.symbols <= {*SEARCH_VARIABLES, *kept, *shared, *late}
     return PolicyCode(rows, reads, "RSD" in rest.symbols, len(kept), tuple(accumulate(map(len, parts))))
 
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from persona_evo.compiling import compiled
 from persona_evo.games.core import RUNNING
-from persona_evo.search.layout import DEEPEST, HASHED, HORIZON, MERGE, METRICS, NODES, PRUNED, SALT, SHUFFLE, USED
+from persona_evo.search.layout import (
+    AMAF, DEEPEST, HASHED, HORIZON, KEPT, MERGE, METRICS, NODES, PRUNED, SALT, SHUFFLE, USED,
+)
 from persona_evo.search.tree import (
-    ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NEXT, NOBODY, OPEN, PARENT, ROOTLESS, SCORE, SQUARES, STATUS,
-    TOTAL, TWIN, UNKNOWN, VISITS,
+    ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, KEPT_PART, LEFT, NEXT, NOBODY, OPEN, PARENT, ROOTLESS, SCORE, SQUARES,
+    STATUS, TOTAL, TWIN, UNKNOWN, VISITS,
 )
 
 
@@ -64,6 +66,10 @@ def set_node(over: Any, tables: Any, links: Any, values: Any, states: Any, node:
     values[node, BEST] = -math.inf
     values[node, SQUARES] = 0.0
     values[node, SCORE] = 0.0
+    if opts[AMAF]:
+        at = KEPT_PART + opts[KEPT]
+        values[node, at] = 0.0
+        values[node, at + 1] = 0.0
 
 
 @compiled

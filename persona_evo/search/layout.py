@@ -14,13 +14,14 @@ Names of the arguments used throughout:
 | fops | postfix code of the tree policy's parts, one after the other, with the constants `pconst` |
 | scratch | a state; actions, played int64 rows; vars, stack float64 rows; utils float64[players] |
 | seen float64[rollout + 1, metrics] | the metrics after each move of a rollout |
+| marks int64[2, 2**k + 1] | the moves of an iteration (see `amaf`) |
 | rng int64[2] | the search's stream |
 """
 
 from __future__ import annotations
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
- KEPT, SHARED, ENDS) = range(18)  # fmt: skip
+ KEPT, SHARED, AMAF, ENDS) = range(19)  # fmt: skip
 MOST_KEPT = MOST_SHARED = 4
 MOST_PARTS = MOST_KEPT + MOST_SHARED
 OPTIONS = ENDS + MOST_PARTS
@@ -29,7 +30,8 @@ IS_UCB1 = 3
 
 opts[READS] and opts[SPREAD] say whether `pops` reads metrics, and RSD. opts[KEPT] and opts[SHARED] are the numbers of
 the formula's parts that are kept in a node's row, and that all children of a node share (see `coding`); in `fops`,
-where those kept come first, part k ends before opts[ENDS + k]. In `vars` they follow the search's variables."""
+where those kept come first, part k ends before opts[ENDS + k]. In `vars` they follow the search's variables.
+opts[AMAF] says whether nodes keep AN and AR (see `amaf`), which follow the parts in `vars`."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 

@@ -17,19 +17,20 @@ from typing import Any
 from persona_evo.compiling import INTERPRET, compiled, jit
 from persona_evo.formula.machine import run
 from persona_evo.games.core import RUNNING, WON, Rules, entry_type
+from persona_evo.search.amaf import credit, mark, roll
 from persona_evo.search.expansion import close, expand, set_node, slot_of
 from persona_evo.search.layout import (
-    BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, CUT_OFF, EXHAUSTED, FIRST_WIN, FULL, GOING_ON, HASHED,
+    AMAF, BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, CUT_OFF, EXHAUSTED, FIRST_WIN, FULL, GOING_ON, HASHED,
     HOLDS, HORIZON, ITERATIONS, LENGTH, NODES, PLAYERS, STUCK, WATCH, WATCH_ALL, WIN, WINNER,
 )
 from persona_evo.search.selection import keep, score, select
 from persona_evo.search.tree import (
-    BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NOBODY, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES, STATUS, TOTAL,
+    ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NOBODY, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES, STATUS, TOTAL,
     TWIN, UNKNOWN, VISITS,
 )
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
 
-NUMBERS = frozenset(("run", "draw", "below", "consider", "close", "push", "pop"))
+NUMBERS = frozenset(("run", "draw", "below", "consider", "close", "push", "pop", "mark", "credit", "place_of"))
 """Functions that see numbers alone, which stay compiled where the game is not."""
 
 
@@ -54,9 +55,9 @@ def consider(counts: Any, best: Any, best_moves: Any, played: Any, made: int, no
 
 
 @compiled
-def simulate(over: Any, measure: Any, rollout: Any, tables: Any, links: Any, states: Any, opts: Any,
+def simulate(over: Any, mover: Any, measure: Any, rollout: Any, tables: Any, links: Any, states: Any, opts: Any,
              counts: Any, best: Any, best_moves: Any, scratch: Any, actions: Any, played: Any, seen: Any, vars: Any,
-             stack: Any, uops: Any, uconst: Any, utils: Any, rng: Any, node: int, fresh: bool) -> None:
+             stack: Any, uops: Any, uconst: Any, utils: Any, marks: Any, rng: Any, node: int, fresh: bool) -> None:
     """Roll out from a node; the utility of the state reached goes to `utils`, one entry a player."""
     depth = links[node, DEPTH]
     for k in range(len(scratch)):
@@ -68,7 +69,10 @@ def simulate(over: Any, measure: Any, rollout: Any, tables: Any, links: Any, sta
         consider(counts, best, best_moves, played, 0, node, depth, ended, utils[0])
     made = 0
     length = min(opts[LENGTH], opts[HORIZON] - depth)
-    if length > 0 and ended == RUNNING:
+    if opts[AMAF]:
+        roll(over, mover, rollout, tables, opts, scratch, actions, played, seen, marks, rng, length)
+        ended = over(tables, scratch)
+    elif length > 0 and ended == RUNNING:
         every = 1 if opts[WATCH] == WATCH_ALL else 0
         made = rollout(tables, scratch, actions, played, length, rng, seen, every)
         if every:
@@ -85,7 +89,7 @@ def simulate(over: Any, measure: Any, rollout: Any, tables: Any, links: Any, sta
 
 @compiled
 def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, pops: Any,
-            pconst: Any, vars: Any, stack: Any, utils: Any, node: int) -> None:
+            pconst: Any, vars: Any, stack: Any, utils: Any, marks: Any, node: int) -> None:
     """Add a result to every node from `node` to the root, each as the player who moved into it sees it."""
     while node != ROOTLESS:
         parent = links[node, PARENT]
@@ -100,6 +104,9 @@ def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, stat
         values[twin, BEST] = max(values[twin, BEST], u)
         if parent == ROOTLESS:
             break
+        if opts[AMAF]:
+            mark(marks, links[node, ACTION], player)
+            credit(links, values, opts, marks, parent, player, u)
         if opts[HOLDS] == ALONG_PATH or (opts[HOLDS] == STATIC and links[twin, VISITS] == 1):
             values[node, SCORE] = score(measure, tables, links, values, states, node, 0, player, pops, pconst, vars,
                                         stack, opts)
@@ -112,7 +119,7 @@ def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, stat
 def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, links: Any,
             values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any,
             best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any, actions: Any,
-            played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any) -> int:
+            played: Any, seen: Any, vars: Any, stack: Any, utils: Any, marks: Any, rng: Any) -> int:
     """One iteration; GOING_ON, or why the search is over."""
     node = ROOT
     fresh = False
@@ -157,9 +164,9 @@ def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
             return STUCK
     if fresh and opts[FIRST_WIN] and opts[CUT_OFF] and status & OVER == WON:
         counts[WINNER] = node
-    simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions, played,
-             seen, vars, stack, uops, uconst, utils, rng, node, fresh)
-    back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, node)
+    simulate(over, mover, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions,
+             played, seen, vars, stack, uops, uconst, utils, marks, rng, node, fresh)
+    back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, marks, node)
     if counts[WINNER] >= 0:
         return WIN
     if opts[CUT_OFF] and links[ROOT, STATUS] & DONE:
@@ -189,13 +196,14 @@ def _plant(over: Any, measure: Any, key: Any, tables: Any, links: Any, values: A
 def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
             links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
             best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
-            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
+            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, marks: Any, rng: Any,
+            iterations: int) -> int:
     """Up to `iterations` iterations; why it returned."""
     for _ in range(iterations):
         counts[ITERATIONS] += 1
         reason = iterate(legal, step, over, mover, measure, key, rollout, tables, links, values, states, slots, keys,
                          opts, weights, counts, best, best_moves, uops, uconst, pops, pconst, fops, scratch, actions,
-                         played, seen, vars, stack, utils, rng)
+                         played, seen, vars, stack, utils, marks, rng)
         if reason != GOING_ON:
             return reason
     return GOING_ON
@@ -215,7 +223,7 @@ def engine_types(kind: str) -> Any:
         return whole(*games, *tree, ints, ints, floats, ints, ints, floats, floats, floats)
     games = tuple(entry_type(k) for k in Rules._fields)
     codes = (ints, floats, ints, floats, ints)
-    buffers = (row, ints, ints, values, floats, floats, floats, ints)
+    buffers = (row, ints, ints, values, floats, floats, floats, types.int64[:, ::1], ints)
     heap = (types.int32[::1],) if kind == "heap" else ()
     return whole(*games, *tree, ints, floats, ints, floats, ints, *codes, *buffers, *heap, whole)
 

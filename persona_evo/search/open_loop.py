@@ -64,7 +64,8 @@ def enter(step: Any, tables: Any, states: Any, node: int, child: int, action: in
 def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
             links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
             best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
-            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, rng: Any, iterations: int) -> int:
+            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, marks: Any, rng: Any,
+            iterations: int) -> int:
     """So many iterations of the open loop; arguments as for `mcts.search`; nodes keep no parts."""
     for _ in range(iterations):
         counts[ITERATIONS] += 1
@@ -97,9 +98,9 @@ def _wander(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any
             links[child, STATUS] = over(tables, states[child])
             node = child
         links[node, STATUS] = over(tables, states[node])
-        simulate(over, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions,
-                 played, seen, vars, stack, uops, uconst, utils, rng, node, fresh)
-        back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, node)
+        simulate(over, mover, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch,
+                 actions, played, seen, vars, stack, uops, uconst, utils, marks, rng, node, fresh)
+        back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, marks, node)
     return GOING_ON
 
 

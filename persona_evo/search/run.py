@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.search import layout
+from persona_evo.search.amaf import NO_MARKS
 from persona_evo.search.coding import code, policy_code
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget
-from persona_evo.search.tree_policy import STATIC, TreePolicy, variables
+from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy, variables
 from persona_evo.seeds import derive, stream
 
 if TYPE_CHECKING:
@@ -50,10 +52,14 @@ class Run:
     ) -> None:
         self._planner, self._progress = planner, progress
         game, level, opts = planner.game, planner.level, planner._opts
+        read = (policy.formula,) if policy.formula else ()
+        strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
+        if strange:
+            raise SettingsError("a plan of a whole level keeps nothing of this", found=", ".join(strange),
+                                hint="AN and AR are for play from move to move")  # fmt: skip
         by_leaf = planner.by_leaf and policy.holds == STATIC
         scoring = policy_code(policy.formula or utility, variables(game), keep=not by_leaf)
         self._codes = (*code(utility, game.symbols), *scoring.rows)
-        read = (policy.formula,) if policy.formula else ()
         planner._rules = self._rules = game.rules_for(
             utility.symbols.union(*(f.symbols for f in read)), planner.settings.variant
         )
@@ -101,7 +107,7 @@ class Run:
                 self._reason = self._search(
                     *self._rules.entries, *arrays, planner._opts, self._weights, counts, self._best,
                     planner._best_moves, *self._codes, planner._scratch, planner._actions, planner._played,
-                    planner._seen, planner._vars, planner._stack, self._utils, self._rng, *self._open, chunk,
+                    planner._seen, planner._vars, planner._stack, self._utils, NO_MARKS, self._rng, *self._open, chunk,
                 )  # fmt: skip
                 limit -= chunk
                 if self._progress:

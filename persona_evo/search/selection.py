@@ -10,7 +10,9 @@ from typing import Any
 
 from persona_evo.compiling import compiled, jit
 from persona_evo.formula.machine import run
-from persona_evo.search.layout import CUT_OFF, ENDS, HOLDS, IS_UCB1, MEAN, KEPT, METRICS, READS, SHARED, SPREAD
+from persona_evo.search.layout import (
+    AMAF, CUT_OFF, ENDS, HOLDS, IS_UCB1, KEPT, MEAN, METRICS, READS, SHARED, SPREAD,
+)
 from persona_evo.search.tree import (
     BEST, DEPTH, DONE, FIRST, KEPT_PART, NEXT, NOBODY, SCORE, SQUARES, STATUS, TOTAL, TWIN, VISITS,
 )
@@ -66,6 +68,12 @@ def score(measure: Any, tables: Any, links: Any, values: Any, states: Any, node:
     vars[k + 5] = spread
     for i in range(opts[KEPT]):
         vars[k + 6 + i] = values[node, KEPT_PART + i]
+    if opts[AMAF]:
+        at = KEPT_PART + opts[KEPT]
+        count = values[node, at]
+        k += 6 + opts[KEPT] + opts[SHARED]
+        vars[k] = count
+        vars[k + 1] = values[node, at + 1] / count if count > 0.0 else 0.0
     return run(pops, pconst, vars, stack)
 
 

@@ -18,7 +18,8 @@ Rows rather than one array per field: what a step of the descent reads of a chil
 
 `values` float64[capacity, 4 or more]: TOTAL and BEST and SQUARES of the utilities backed up, as the player who moved
 into the node sees them; SCORE, the tree policy's score where it does not change between visits; from KEPT_PART on,
-what of the tree policy's formula never changes (see `coding`), in as many columns as it needs.
+what of the tree policy's formula never changes (see `coding`), in as many columns as it needs, and behind that the two
+columns of `amaf` where they are kept.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ class Tree:
             memory,
         )
 
-    def lay_out(self, parts: int) -> None:
-        """Give `values` columns for so many parts of a formula; what it held is lost."""
-        columns = VALUES + parts
+    def lay_out(self, more: int) -> None:
+        """Give `values` so many columns more than VALUES, MOST_KEPT at most; what it held is lost."""
+        columns = VALUES + more
         self.values = self.memory[: self.capacity * columns].reshape(self.capacity, columns)
 
     @property

@@ -26,6 +26,12 @@ SEARCH_VARIABLES = {
 }
 """The search's own variables, in the order in which they follow the game's metrics."""
 
+MOVE_VARIABLES = {
+    "AN": "iterations through the parent in which its mover made the child's move, there or later",
+    "AR": "mean utility of these iterations, 0 before the first",
+}
+"""What there is beyond that in a search from move to move (see `amaf`), last in order."""
+
 UCB1_FORMULA = "R + 1.4142135623730951 * sqrt(log(P) / N)"
 """UCB1 in the language of formulas (R the mean), to start an evolution from."""
 
@@ -49,14 +55,17 @@ class TreePolicy:
         return cls("ucb1", None, float(c))
 
     @classmethod
-    def of(cls, formula: Formula | str, game: Game, name: str = "formula", place: Place | None = None) -> TreePolicy:
-        """A formula as tree policy.
+    def of(
+        cls, formula: Formula | str, game: Game, name: str = "formula", place: Place | None = None,
+        moves: bool = False,
+    ) -> TreePolicy:  # fmt: skip
+        """A formula as tree policy; moves: for a search from move to move, which has MOVE_VARIABLES.
 
         Raises:
             FormulaError: it does not parse or names a symbol that the game and the search do not have.
         """
         text = formula if isinstance(formula, str) else formula.text
-        return cls(name, parse(text, variables(game), place=place))
+        return cls(name, parse(text, variables(game, moves), place=place))
 
     @property
     def kind(self) -> str:
@@ -73,11 +82,15 @@ class TreePolicy:
     @cached_property
     def holds(self) -> int:
         """STATIC, ALONG_PATH or EVERY_TIME."""
-        if self.formula is None or "P" in self.formula.symbols:
+        if self.formula is None or not self.formula.symbols.isdisjoint({"P", *MOVE_VARIABLES}):
             return EVERY_TIME
         return ALONG_PATH if self.formula.symbols & set(SEARCH_VARIABLES) else STATIC
 
 
-def variables(game: Game) -> tuple[str, ...]:
-    """Every symbol a tree policy of this game may use, in the engine's order."""
-    return (*game.symbols, *SEARCH_VARIABLES)
+def variables(game: Game, moves: bool = False) -> tuple[str, ...]:
+    """Every symbol a tree policy of this game may use, in the engine's order; moves: with MOVE_VARIABLES.
+
+    A game that calls a metric by one of these names keeps it, and its players have none of MOVE_VARIABLES.
+    """
+    more = MOVE_VARIABLES if moves and MOVE_VARIABLES.keys().isdisjoint(game.symbols) else ()
+    return (*game.symbols, *SEARCH_VARIABLES, *more)

@@ -86,10 +86,16 @@ def _puyo(choice: Choice) -> list[Row]:
     return puyo.measure(choice.quick)
 
 
+def _colosseum(choice: Choice) -> list[Row]:
+    from . import courses
+
+    return courses.measure(choice.quick)
+
+
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
     "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
-    "transport": _transport, "puyo": _puyo,
+    "transport": _transport, "puyo": _puyo, "colosseum": _colosseum,
 }  # fmt: skip
 
 

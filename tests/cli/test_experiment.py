@@ -11,6 +11,7 @@ import pytest
 from persona_evo.errors import RunError
 from persona_evo.playtest.experiment.course import Results
 from persona_evo.playtest.reproduce import montecarlo as study
+from persona_evo.playtest.reproduce.keeping import CONFIG
 from persona_evo.playtest.reproduce.montecarlo import AGREES, DIFFERS, NONE, WEAK
 from tests.cli.tool import run
 from tests.connect.driving import describe, none_left
@@ -115,6 +116,6 @@ def test_no_difference_is_a_finding_too() -> None:
 
 
 def test_a_folder_of_another_study_is_told(tmp_path: Path) -> None:
-    (tmp_path / study.CONFIG).write_text('{"schema": 1, "study": "minidungeons"}', encoding="utf-8")
+    (tmp_path / CONFIG).write_text('{"schema": 1, "study": "minidungeons"}', encoding="utf-8")
     with pytest.raises(RunError, match="another study"):
         study.reopen(tmp_path)

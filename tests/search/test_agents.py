@@ -110,6 +110,26 @@ def test_a_killer_move_is_taken_at_once_and_in_random_games() -> None:
     assert Mind(quick("killer_moves", 30), GAME, level, 1).choose(level.start) == int(played[0])
 
 
+def test_wide_and_blind_leave_out_one_heuristic_each() -> None:
+    level = GAME.load(TRAP, "trap")
+    assert listed("wide", level, level.start) == listed("narrow", level, level.start)
+    assert len(listed("blind", level, level.start)) == 20
+    sizes = set()
+    for level, state in some_states(12):
+        narrow, wide, blind = (set(listed(v, level, state)) for v in ("narrow", "wide", "blind"))
+        everything, luck = set(GAME.legal(level, state)), stream(1)
+        me = int(GAME.rules().mover(level.tables, state))
+        if len(wide) > 1:
+            for action in everything:
+                end = state.copy()
+                GAME.rules().step(level.tables, end, action, luck)
+                assert (GAME.measure(level, end, me)["WA"] < 4) == (action in wide)
+            assert narrow <= wide
+        assert len(blind) == min(20, len(everything))
+        sizes |= {len(narrow), len(wide), len(blind)}
+    assert max(sizes) > 20
+
+
 def test_calm_leaves_the_five_cells_with_fewest_walls_nearby() -> None:
     for level, state in some_states(8):
         board, n = board_of(level, state), 7

@@ -72,7 +72,7 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
     for part in changes.split(","):
         key, mark, text = (p.strip() for p in part.partition("="))
         value = _value(text)
-        if not mark or not text:
+        if not mark or not (text or key == "variant"):
             raise SettingsError("a change of an agent cannot be read", found=part, expected="NAME=VALUE", hint=word)
         if key in constants:
             if isinstance(value, str):

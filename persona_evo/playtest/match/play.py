@@ -113,12 +113,13 @@ class Played:
 
 def play(
     match: Match, *, jobs: int = 1, backend: str = "loky", address: str | None = None, folder: Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None, workers: Workers | None = None,
 ) -> Played:  # fmt: skip
     """Play a match, or go on with the one in `folder`.
 
     Args:
         jobs, backend, address: see `evolve.parallel.Workers`.
+        workers: to be used instead of new ones; they are left running.
         folder: where each game is written down; one with the beginning of the very same match is continued.
 
     Raises:
@@ -133,7 +134,7 @@ def play(
         if folder is not None:
             kept = stack.enter_context(Folder(folder, match.config(game.version)))
             played.records = kept.records([match.key(job) for job in todo])
-        workers = stack.enter_context(Workers(jobs, backend, address))
+        workers = workers or stack.enter_context(Workers(jobs, backend, address))
         try:
             done, count, began = len(played.records), 1, time.perf_counter()
             first = done

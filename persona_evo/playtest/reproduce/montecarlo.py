@@ -10,28 +10,25 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.errors import Place, RunError
 from persona_evo.playtest.experiment import course
 from persona_evo.playtest.experiment.course import Results
 from persona_evo.playtest.experiment.design import Experiment
 from persona_evo.playtest.experiment.reading import Reader
 from persona_evo.playtest.experiment.results import SIGNIFICANT, Comparison, comparisons, p_words
+from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.published import FOLDER
 from persona_evo.seeds import derive
-from persona_evo.store import schema
 from persona_evo.store.lock import Lock
 
 FILE = FOLDER / "montecarlo.toml"
 STUDY = "montecarlo"
-CONFIG, RUNS = "reproduction.json", "runs"
-SCHEMA = 1
+RUNS = "runs"
 
 USUAL, QUICK = (20, 5_000), (8, 600)
 """Replicates and rollouts by default, and of a first look."""
@@ -173,13 +170,9 @@ def conduct(
     """
     thesis = load()
     material = Material(folder, settings, thesis, {})
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunError("the folder cannot be made", place=Place(str(folder)), found=e.strerror,
-                       hint="name another: --out") from e  # fmt: skip
+    keeping.made(folder)
     with Lock(folder):
-        _claim(folder, settings)
+        keeping.claim(folder, STUDY, dataclasses.asdict(settings))
         for number, chapter in enumerate(thesis.chapters, 1):
             experiment = chapter.experiment.smaller(settings.replicates, settings.rollouts)
             experiment = dataclasses.replace(experiment, seed=derive(settings.seed, experiment.name))
@@ -201,32 +194,8 @@ def reopen(folder: Path) -> Settings:
     Raises:
         RunError: it is not the folder of such a reproduction, or its file is damaged.
     """
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError("this is not the folder of a reproduction", place=Place(str(folder)),
-                       expected=f"a folder with {CONFIG}", hint="name the folder that --out named")  # fmt: skip
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    r = schema.Reader(data, text, str(path), RunError)
-    if r.text_of("study", "") != STUDY:
-        raise r.fail("another study is reproduced here", "study", expected=STUDY,
-                     hint=f"persona-evo reproduce {r.text_of('study', 'minidungeons')} --resume FOLDER")  # fmt: skip
+    r = keeping.reopened(folder, STUDY)
     return Settings(r.whole("replicates"), r.whole("rollouts"), r.whole("seed"))
-
-
-def _claim(folder: Path, settings: Settings) -> None:
-    path = folder / CONFIG
-    ours = {"schema": SCHEMA, "study": STUDY, **dataclasses.asdict(settings)}
-    if not path.exists():
-        schema.write_atomically(path, schema.dump(ours))
-        return
-    known, _ = schema.read(path, RunError)
-    different = [k for k in {**known, **ours} if known.get(k) != json.loads(json.dumps(ours.get(k)))]
-    if different:
-        key = different[0]
-        raise RunError("the folder holds another reproduction", place=Place(str(path)), found=f"{key} {known.get(key)}",
-                       expected=f"{key} {ours.get(key)}",
-                       hint=f"go on with it as it is: --resume {folder}; or name another folder with --out")
 
 
 def verdicts(chapter: Chapter, results: Results) -> list[Verdict]:

@@ -27,6 +27,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
+from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.puyo_cells import (
     DFS,
     EVERY,
@@ -51,8 +52,7 @@ from persona_evo.store import policies, schema
 from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
 
-SCHEMA = 1
-CONFIG, GAMES = "reproduction.json", "games.jsonl"
+GAMES = "games.jsonl"
 SCORE = "SC - 1000000 * DEAD"
 """What the publication's searches look for, where a lost game is worth nothing."""
 TREE_SCORE = "SC / 1000 - 100 * DEAD"
@@ -120,16 +120,12 @@ def run(
         RunError: the folder is for something else, damaged, or in use.
         KeyboardInterrupt: Ctrl-C; everything up to then is kept.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunError("the folder cannot be made", place=Place(str(folder)), found=e.strerror,
-                       hint="name another: --out") from e  # fmt: skip
+    keeping.made(folder)
     game = registry.get("puyo")
     levels = mapsets.resolve(game, ["positions"])[: settings.games]
     persona = load_persona(settings.persona, game)
     with Lock(folder):
-        _claim(folder, settings, game)
+        keeping.claim(folder, "puyo", {"game_version": game.version, **dataclasses.asdict(settings)})
         outcome = _evolve(folder, settings, game, persona, jobs, backend, tell)
         assert outcome.policy is not None
         policy = policies.read(outcome.policy)
@@ -259,44 +255,19 @@ def _evolve(
     return outcome
 
 
-def _claim(folder: Path, settings: Settings, game: Game) -> None:
-    config = json.loads(json.dumps({"schema": SCHEMA, "study": "puyo", "game_version": game.version,
-                                    **dataclasses.asdict(settings)}))  # fmt: skip
-    path = folder / CONFIG
-    if not path.exists():
-        schema.write_atomically(path, schema.dump(config))
-        return
-    known, _ = schema.read(path, RunError)
-    different = sorted(k for k in {**known, **config} if known.get(k) != config.get(k))
-    if different:
-        key = different[0]
-        raise RunError(
-            "the folder holds another reproduction", place=Place(str(path)), found=f"{key} {known.get(key)}",
-            expected=f"{key} {config.get(key)}",
-            hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
-        )  # fmt: skip
-
-
 def reopen(folder: Path) -> Settings:
     """What a folder is for.
 
     Raises:
         RunError: no folder of this reproduction, or a damaged file.
     """
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError("this is not the folder of a reproduction", place=Place(str(folder)),
-                       expected=f"a folder with {CONFIG}", hint="name the folder that --out named")  # fmt: skip
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    if data.get("study") != "puyo":
-        raise RunError("the folder holds another reproduction", place=Place(str(path)),
-                       found=f"study {data.get('study')}", expected="study puyo")  # fmt: skip
+    data = keeping.reopened(folder, "puyo").data
     try:
         return _settings({k: v for k, v in data.items() if k not in ("schema", "study", "game_version")})
     except (TypeError, ValueError, SettingsError) as e:
-        raise RunError("the reproduction's file is damaged", place=Place(str(path)), found=str(e).partition("\n")[0],
-                       expected="as this program wrote it", hint="restore the file from a copy") from e  # fmt: skip
+        raise RunError("the reproduction's file is damaged", place=Place(str(folder / keeping.CONFIG)),
+                       found=str(e).partition("\n")[0], expected="as this program wrote it",
+                       hint="restore the file from a copy") from e  # fmt: skip
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:

@@ -46,7 +46,7 @@ def rules(costly: bool = False) -> Rules:
     return ALL_METRICS if costly else RULES
 
 
-VARIANTS = ("random", "killers", "narrow", "killer_games", "calm", "unswapped")
+VARIANTS = ("random", "killers", "narrow", "killer_games", "wide", "blind", "calm", "unswapped")
 """Other ways to search (see `hunters`)."""
 
 

@@ -6,6 +6,8 @@
 | `killers` | as `narrow` | as `killer_games` |
 | `narrow` | a killer move alone; else the 20 with most own moves afterwards, none that encloses oneself | uniform |
 | `killer_games` | all | a killer move where there is one, else any that does not enclose oneself |
+| `wide` | a killer move alone; else all that do not enclose oneself | as `killer_games` |
+| `blind` | the 20 with most own moves afterwards, killer or not | as `killer_games` |
 | `calm` | those that end in the 5 cells of least danger | uniform |
 | `unswapped` | all, the last first | uniform; in the tree the mover never changes, as in a published program |
 
@@ -109,26 +111,48 @@ def best_moves(n: int, reach: int, east: Any, south: Any, other: int, actions: A
     return left
 
 
-@rule("legal")
-def narrow(t: Any, s: Any, actions: Any) -> int:
-    """A killer move, or the moves with most own moves afterwards that do not enclose oneself (all, if all do)."""
+@compiled
+def fewer(t: Any, s: Any, actions: Any, looks: int, most: int) -> int:
+    """Moves worth trying: with `looks` a killer move or those that do not enclose oneself (all, if all do); with `most`
+    the WIDTH of them with most own moves afterwards."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
     n = area_of_mover(t, s, east, south, area)
     other = word(s, SEATS + 1 - word(s, SIDE))
-    killer = killer_move(n, east, south, area, other)
-    if killer >= 0:
-        actions[0] = killer
-        return 1
+    if looks:
+        killer = killer_move(n, east, south, area, other)
+        if killer >= 0:
+            actions[0] = killer
+            return 1
     count = list_moves(n, east, south, area, actions)
     safe = 0
-    for k in range(count):
-        action = actions[k]
-        if encloses(n, east, south, action) == 0:
-            actions[k] = actions[safe]
-            actions[safe] = action
-            safe += 1
-    return best_moves(n, word(t, REACH), east, south, other, actions, safe if safe > 0 else count)
+    if looks:
+        for k in range(count):
+            action = actions[k]
+            if encloses(n, east, south, action) == 0:
+                actions[k] = actions[safe]
+                actions[safe] = action
+                safe += 1
+    left = safe if safe > 0 else count
+    return best_moves(n, word(t, REACH), east, south, other, actions, left) if most else left
+
+
+@rule("legal")
+def narrow(t: Any, s: Any, actions: Any) -> int:
+    """A killer move, or the moves with most own moves afterwards that do not enclose oneself."""
+    return fewer(t, s, actions, 1, 1)
+
+
+@rule("legal")
+def wide(t: Any, s: Any, actions: Any) -> int:
+    """A killer move, or all moves that do not enclose oneself."""
+    return fewer(t, s, actions, 1, 0)
+
+
+@rule("legal")
+def blind(t: Any, s: Any, actions: Any) -> int:
+    """The moves with most own moves afterwards."""
+    return fewer(t, s, actions, 0, 1)
 
 
 @compiled
@@ -237,6 +261,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "killers": {"legal": narrow, "rollout": killer_games},
     "narrow": {"legal": narrow},
     "killer_games": {"rollout": killer_games},
+    "wide": {"legal": wide, "rollout": killer_games},
+    "blind": {"legal": blind, "rollout": killer_games},
     "calm": {"legal": calm},
     "unswapped": {"legal": backwards, "step": same_mover, "rollout": others_first},
 }

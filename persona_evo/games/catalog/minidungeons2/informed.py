@@ -1,8 +1,8 @@
 """Rules whose rollouts walk toward something, instead of at random.
 
-A rollout picks one of what is left of the level (monsters other than minitaurs, potions, treasures, the exit), each with
-the same chance, and goes to it by the shortest way; there it picks another. Every fourth move, on the average, is any
-legal one. Nothing else differs: all moves are tried in the tree.
+A rollout picks one of what is left of the level (monsters other than minitaurs, potions, treasures, the exit), each
+with the same chance, and goes to it by the shortest way; there it picks another. Every fourth move, on the average, is
+any legal one. Nothing else differs: all moves are tried in the tree.
 """
 
 from __future__ import annotations
@@ -11,11 +11,32 @@ from typing import Any
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.rules import (
-    ALL_METRICS, RULES, is_there, legal, measure, measure_all, over, step, way_between,
+    ALL_METRICS,
+    RULES,
+    is_there,
+    legal,
+    measure,
+    measure_all,
+    over,
+    step,
+    way_between,
 )
 from persona_evo.games.catalog.minidungeons2.tables import (
-    BOARD_AT, EXIT, HEADER, HEIGHT, HERO_AT, MINITAUR, MONSTERS, NOWHERE, POTIONS, THINGS_AT, TILES, TREASURES, WIDTH,
-    WORDS, offset,
+    BOARD_AT,
+    EXIT,
+    HEADER,
+    HEIGHT,
+    HERO_AT,
+    MINITAUR,
+    MONSTERS,
+    NOWHERE,
+    POTIONS,
+    THINGS_AT,
+    TILES,
+    TREASURES,
+    WIDTH,
+    WORDS,
+    offset,
 )
 from persona_evo.games.core import RUNNING, Rules, rule
 from persona_evo.games.rows import Row, word

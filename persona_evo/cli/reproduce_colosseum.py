@@ -1,0 +1,74 @@
+"""`persona-evo reproduce colosseum`: the agents of two students' reports, against each other and part by part."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import number, whole
+from persona_evo.cli.reproducing import add_running, check_running, stopped
+from persona_evo.cli.say import Progress, compiling, duration, note, say
+
+FROZEN = ("games", "iterations", "seconds")
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add(studies: Any) -> None:
+    """The study's options."""
+    parser = studies.add_parser(
+        "colosseum", help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
+        description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
+        "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
+        "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
+    )  # fmt: skip
+    parser.add_argument("--games", type=whole(2, 10_000), metavar="N", help="of each pair in the round robin, an even "
+                        "number; single pairs play twice as many (default: 50)")
+    parser.add_argument("--iterations", type=whole(10, 10_000_000), metavar="N",
+                        help="of a move on 6 x 6, a tenth on 12 x 12 (default: 600, as the second report has nodes)")
+    parser.add_argument("--seconds", type=number(0, 3600, above=True), metavar="S",
+                        help="of a move in table 1, two games a board (default: 1.8)")
+    parser.add_argument("--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, "
+                        "about a minute")
+    add_running(parser, "reproduction-colosseum")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play and report what is not there yet."""
+    from persona_evo.playtest.reproduce import colosseum
+    from persona_evo.report import colosseum as report
+
+    check_running(args, FROZEN)
+    if args.resume is not None:
+        folder, settings = args.resume, colosseum.reopen(args.resume)
+    else:
+        given = {name: getattr(args, name) for name in FROZEN}
+        settings = colosseum.Settings.of(quick=args.quick, seed=args.seed, **given)
+        folder = args.out or Path("reproduction-colosseum" + "-quick" * args.quick)
+        note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
+    compiling()
+    material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
+    Progress.done_with_line()
+    if not material.complete:
+        return stopped(args, folder)
+    line = Progress()
+    written = report.write(material, lambda text: line.show(f"drawing {text}"))
+    Progress.done_with_line()
+    say(written.text)
+    say(f"\neverything is in {folder}, start with {written.page}")
+    return 0
+
+
+def _teller() -> Callable[[str, int, int], None]:
+    line, began, first = Progress(), time.monotonic(), [-1]
+
+    def tell(what: str, done: int, total: int) -> None:
+        first[0] = done - 1 if first[0] < 0 else first[0]
+        left = (time.monotonic() - began) / max(1, done - first[0]) * (total - done)
+        line.show(f"{done}/{total} games: {what}, {duration(left)} to go")
+
+    return tell

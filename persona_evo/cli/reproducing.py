@@ -1,0 +1,59 @@
+"""What the commands of `persona-evo reproduce` share: how to run, where to keep things, and how to go on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import path, whole
+from persona_evo.cli.say import note
+from persona_evo.errors import SettingsError
+
+INTERRUPTED = 130
+
+
+def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = True) -> None:
+    """--jobs, --backend, --seed, --out and --resume; folder: where everything is kept by default, in words."""
+    options.add_jobs(parser)
+    if backend:
+        options.add_backend(parser)
+    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
+                        help="everything random follows from it (default: 1)")
+    options.add_out(parser, f"folder for everything (default: {folder}); one that was begun is continued")
+    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+
+
+def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "") -> None:
+    """Refuse clusters, and beside --resume all options whose values the folder has.
+
+    Args:
+        frozen: names of these options, without --seed, --out and --quick. free: more options that may be given.
+
+    Raises:
+        SettingsError: which option that is.
+    """
+    given = "--jobs, --backend" if "backend" in args else "--jobs"
+    if "backend" in args:
+        if args.address is not None:
+            raise SettingsError("--address is not for reproductions", expected="--backend loky, threading, dask or ray")
+        options.check_backend(args)
+    if args.resume is None:
+        return
+    for name in (*frozen, "seed", "out", "quick"):
+        if getattr(args, name) not in (None, False):
+            raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume", expected=free + given,
+                                hint="a reproduction has everything else from its folder")  # fmt: skip
+
+
+def seed_of(args: argparse.Namespace) -> int:
+    """The seed given, or 1."""
+    return 1 if args.seed is None else int(args.seed)
+
+
+def stopped(args: argparse.Namespace, folder: Path) -> int:
+    """Say how to go on after Ctrl-C; the exit code."""
+    note(f"stopped; everything up to here is kept in {folder}")
+    note(f"go on with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
+    return INTERRUPTED

@@ -1,0 +1,71 @@
+"""The folder of a reproduction: what it is for stands in `reproduction.json`, which is written first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import Place, RunError
+from persona_evo.store import schema
+
+CONFIG = "reproduction.json"
+SCHEMA = 1
+
+
+def made(folder: Path) -> None:
+    """See that a folder is there.
+
+    Raises:
+        RunError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise RunError("the folder cannot be made", place=Place(str(folder)), found=e.strerror,
+                       hint="name another: --out") from e  # fmt: skip
+
+
+def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
+    """Write down what a folder is for; nothing happens where it says the same already.
+
+    Args:
+        values: plain ones, all that the result depends on.
+
+    Raises:
+        RunError: the folder is for something else, or its file is damaged.
+    """
+    ours = json.loads(json.dumps({"schema": SCHEMA, "study": study, **values}))
+    path = folder / CONFIG
+    if not path.exists():
+        schema.write_atomically(path, schema.dump(ours))
+        return
+    known, _ = schema.read(path, RunError)
+    different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
+    if different:
+        key = different[0]
+        raise RunError(
+            "the folder holds another reproduction", place=Place(str(path)), found=f"{key} {known.get(key)}",
+            expected=f"{key} {ours.get(key)}",
+            hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
+        )  # fmt: skip
+
+
+def reopened(folder: Path, study: str) -> schema.Reader:
+    """What a folder says it is for, beside its study.
+
+    Raises:
+        RunError: it is not the folder of such a reproduction, or its file is damaged.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise RunError("this is not the folder of a reproduction", place=Place(str(folder)),
+                       expected=f"a folder with {CONFIG}", hint="name the folder that --out named")  # fmt: skip
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    r = schema.Reader(data, text, str(path), RunError)
+    if r.text_of("study", "") != study:
+        raise r.fail("another study is reproduced here", "study", expected=study,
+                     hint=f"persona-evo reproduce {r.text_of('study', 'minidungeons')} --resume FOLDER")  # fmt: skip
+    return r

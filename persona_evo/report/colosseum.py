@@ -1,0 +1,342 @@
+"""The report of the Colosseum reproduction: what two students' reports say, and what comes out here.
+
+| file | what |
+|---|---|
+| index.html | the page; its picture lies beside it |
+| tables/claims.csv | each sentence of the reports with what came out |
+| tables/trees.csv | table 1: breadth, depth and nodes by board, report and here |
+| tables/pairs.csv | every pair of agents of every match: games, shares, tests, trees |
+| tables/ratings.csv | the round robin |
+| figures/c.png | win rate against c |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from persona_evo.evolve.winner import versions
+from persona_evo.games import registry
+from persona_evo.playtest.match import standings
+from persona_evo.playtest.match.standings import Pair
+from persona_evo.playtest.reproduce import colosseum_findings as findings
+from persona_evo.playtest.reproduce.colosseum import (
+    ALL,
+    CONSTANTS,
+    DEPTHS,
+    EQUIVALENCE,
+    FREE,
+    HEURISTICS,
+    LARGE,
+    MIDDLE,
+    OPPONENTS,
+    SMALL,
+    STUDY,
+    Material,
+    Settings,
+    study,
+)
+from persona_evo.playtest.reproduce.colosseum_findings import YES, Shape, Verdict, name_of, share
+from persona_evo.playtest.statistics import Interval
+from persona_evo.report import html, plots, tables
+from persona_evo.report.tables import Table
+from persona_evo.store import schema
+
+NONE = "–"
+RESULT = "won · tied · lost"
+NOTE = ("Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
+        "95 % intervals; p is that of the exact sign test.")
+DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
+
+
+@dataclass
+class Report:
+    """What was written. text: tables for a terminal."""
+
+    page: Path
+    text: str
+
+
+def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
+    """Write the report into the reproduction's folder; files of the same names are written anew."""
+    for name in ("tables", "figures"):
+        (m.folder / name).mkdir(exist_ok=True)
+    if progress is not None:
+        progress("win rate against c")
+    said = findings.verdicts(m)
+    picture = _picture(m)
+    first, shapes = claims_table(said), trees_table(m)
+    others = [random_table(m), ratings_table(m), matrix_table(m), heuristics_table(m), constants_table(m),
+              rave_table(m), early_table(m)]  # fmt: skip
+    for name, rows in (("claims", _claim_rows(said)), ("trees", _tree_rows(m)), ("pairs", _pair_rows(m)),
+                       ("ratings", _rating_rows(m))):  # fmt: skip
+        tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
+    drawn = html.figure(picture, "Games won by uct_walls on 6 x 6 against c, with 95 % intervals; c = 0.1 dotted",
+                        m.folder)  # fmt: skip
+    at_random, ratings, matrix, without, constants, rave, early = map(html.table, others)
+    parts = [
+        html.section("claims", "What the reports say, and what came out", html.lines(standing(m, said)),
+                     html.table(first), html.lines(details(said)), f'<p class="dim">{NOTE}</p>'),
+        html.section("trees", "Table 1: breadth and depth of trees", html.table(shapes)),
+        html.section("random", "Against the random agent", at_random),
+        html.section("agents", "Agent against agent", ratings, matrix),
+        html.section("heuristics", "With and without each heuristic", without),
+        html.section("c", "Win rate against c", f'<div class="grids chart">{drawn}</div>', constants),
+        html.section("rave", "RAVE", rave),
+        html.section("early", "Random games that end early", early),
+        html.section("made", "How it was made", html.facts(facts(m))),
+    ]  # fmt: skip
+    links = [(f"#{name}", text) for name, text in (
+        ("claims", "reports"), ("trees", "table 1"), ("random", "random"), ("agents", "agents"),
+        ("heuristics", "heuristics"), ("c", "c"), ("rave", "RAVE"), ("early", "short games"),
+        ("made", "how it was made"))]  # fmt: skip
+    games = sum(map(len, m.played.values()))
+    page = m.folder / "index.html"
+    under = f"{study().source}; {games:,} games here"
+    schema.write_atomically(page, html.document(f"Reproduction: {study().title}", under, links, parts))
+    shown = [t.render(110) for t in (first, shapes, *others)]
+    return Report(page, "\n\n".join([*shown, "\n".join([*details(said), *standing(m, said)])]))
+
+
+# words
+
+
+def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
+    """How many sentences come out as the reports have them, and what is otherwise here than there."""
+    kinds = [v.kind for v in said]
+    counted = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+    timed = [s for s in (_timed(m, row.size) for row in study().trees) if s is not None]
+    lines = [f"{len(said)} sentences. Does it come out so here? {counted}."]
+    if timed:
+        rows = study().trees
+        lines.append(
+            f"In {m.settings.seconds:g} s a move trees have {timed[0].nodes:,.0f} nodes here on {rows[0].size} x "
+            f"{rows[0].size} and {timed[-1].nodes:,.0f} on {rows[-1].size} x {rows[-1].size}; the published program "
+            f"made {rows[0].nodes} and {rows[-1].nodes}. So table 1 under the clock is that of another program, "
+            "and all else is played at equal iterations."
+        )  # fmt: skip
+    lines.append("What is below the moves made is kept in the tree from move to move here, which the published "
+                 "programs did not do: trees of later moves are larger than their iterations alone would make them.")
+    if m.settings.quick or m.settings.games < Settings().games:
+        lines.append("A first look with few games: nothing here confirms or refutes a report.")
+    return lines
+
+
+def details(said: Sequence[Verdict]) -> list[str]:
+    """What came out of each sentence, and what to think of it where it is otherwise here."""
+    found = []
+    for v in said:
+        why = "" if v.kind == YES else f" {v.claim.why[0].upper()}{v.claim.why[1:]}."
+        found.append(f"{v.claim.says}: {v.kind}. Here {v.here}.{why}")
+    return found
+
+
+def _points(s: Interval) -> str:
+    return f"{s.value:.0%} ({s.low:.0%} to {s.high:.0%})"
+
+
+def _cells(p: Pair) -> list[str]:
+    return [f"{p.wins} · {p.ties} · {p.games - p.wins - p.ties}", _points(share(p)), f"{p.p:.2g}"]
+
+
+# tables
+
+
+def claims_table(said: Sequence[Verdict]) -> Table:
+    """Each sentence of the reports."""
+    rows = [["first" if v.claim.report == 1 else "second", v.claim.says, v.kind] for v in said]
+    return Table("The reports and this reproduction", ["report", "it says", "so here?"], rows, left=frozenset({1, 2}))
+
+
+def _timed(m: Material, size: int) -> Shape | None:
+    return findings.shape(m, "trees-seconds", "uct_walls", size)
+
+
+def _spread(s: Interval | None) -> str:
+    return NONE if s is None else f"{s.value:.1f} ± {s.half:.1f}"
+
+
+def trees_table(m: Material) -> Table:
+    """Table 1 and the numbers with the prior against three walls."""
+    rows = []
+    for row in study().trees:
+        equal, timed = findings.shape(m, f"trees-{row.size}", "uct_walls", row.size), _timed(m, row.size)
+        rows.append(_tree_row(f"{row.size}", row.breadth, row.depth, str(row.nodes), equal, timed))
+    for row in study().prior:
+        equal = findings.shape(m, f"trees-free-{row.size}", name_of(FREE), row.size)
+        rows.append(_tree_row(f"{row.size}, other", row.breadth, row.depth, NONE, equal, None))
+    heads = ["board", "breadth, report", "at equal iterations", f"in {m.settings.seconds:g} s", "depth, report",
+             "at equal iterations", f"in {m.settings.seconds:g} s", "nodes of its program", "nodes here in the time"]
+    notes = [
+        "means over games of the largest breadth and depth in a game against the random agent, without the root",
+        "equal iterations: as many a move as the published program's trees have nodes in 1.8 s of CPU on a machine of "
+        "this kind",
+        "other: a second pair of numbers that the report gives for the prior of 20 lost games; here without it",
+    ]  # fmt: skip
+    return Table("Table 1: trees of uct_walls", heads, rows, notes)
+
+
+def _tree_row(
+    name: str, breadth: float, depth: float, nodes: str, equal: Shape | None, timed: Shape | None
+) -> list[str]:
+    return [name, f"{breadth:g}", _spread(equal and equal.breadth), _spread(timed and timed.breadth), f"{depth:g}",
+            _spread(equal and equal.depth), _spread(timed and timed.depth), nodes,
+            NONE if timed is None else f"{timed.nodes:,.0f}"]  # fmt: skip
+
+
+def random_table(m: Material) -> Table:
+    """Every agent against the random one."""
+    said = {"uct_walls": "50 of 50", "killer_moves": "all", "two_ply": "about 90 %"}
+    rows = []
+    for name in ALL[1:]:
+        p = findings.pair(m, "all", name, ALL[0])
+        rows.append([name, said.get(name, NONE), *_cells(p)])
+    note = f"6 x 6, {m.settings.iterations} iterations a move; shares {DECIDED}"
+    return Table("Against the random agent", ["", "report", RESULT, "share", "p"], rows, [note])
+
+
+def ratings_table(m: Material) -> Table:
+    """The round robin's ratings."""
+    rows = [[r.name, f"{r.points:+.0f}", f"{r.low:+.0f} to {r.high:+.0f}", f"{r.score:.0%}", str(r.games)]
+            for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]  # fmt: skip
+    note = f"Bradley and Terry, 400 points are odds of 10 to 1; 6 x 6, {m.settings.iterations} iterations a move"
+    return Table("Ratings", ["", "points", "95 %", "score", "games"], rows, [note])
+
+
+def matrix_table(m: Material) -> Table:
+    """The round robin's pairs, the better agents first."""
+    order = [r.name for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]
+    rows = []
+    for a in order:
+        cells = [NONE if a == b else f"{share(findings.pair(m, 'all', a, b)).value:.0%}" for b in order]
+        rows.append([a, *cells])
+    note = f"games won by the agent of the row, {m.settings.games} a pair, of those that were no ties"
+    return Table("Every pair", ["", *order], rows, [note])
+
+
+def heuristics_table(m: Material) -> Table:
+    """Agents against themselves without a part."""
+    rows = []
+    for name, (whole, what, word) in HEURISTICS.items():
+        row = [whole, what]
+        for n in (SMALL, LARGE):
+            row += _cells(findings.pair(m, f"without-{name}-{n}", whole, name_of(word)))
+        rows.append(row)
+    heads = ["agent", "against itself without", f"6 x 6, {RESULT}", "share", "p", f"12 x 12, {RESULT}", "share", "p"]
+    return Table("What each heuristic is worth", heads, rows, [_budgets(m)], left=frozenset({1}), keys=2)
+
+
+def constants_table(m: Material) -> Table:
+    """uct_walls by its c."""
+    found = {other: findings.constants(m, other) for other in OPPONENTS}
+    rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
+    heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
+    note = (f"uct_walls on 6 x 6, {m.settings.iterations} iterations a move; {RESULT}; shares {DECIDED}. The agent "
+            "uct_walls that is played against has c = 0.1")  # fmt: skip
+    return Table("Win rate against c", heads, rows, [note])
+
+
+def rave_table(m: Material) -> Table:
+    """uct_rave by its K against uct_walls."""
+    rows = [[f"{k:,}", *(cell for n in (SMALL, MIDDLE) for cell in _cells(findings.pair(m, f"rave-{k}-{n}", "rave",
+                                                                                       "uct_walls")))]
+            for k in EQUIVALENCE]  # fmt: skip
+    notes = [
+        "uct_rave is uct_walls whose means are mixed with those of all iterations in which the move was made at any "
+        "later turn, at the weight sqrt(K / (3 P + K)), P the visits of the parent (Gelly and Silver 2011)",
+        f"{m.settings.iterations} iterations a move; shares {DECIDED}",
+    ]  # fmt: skip
+    heads = ["K", f"6 x 6, {RESULT}", "share", "p", f"8 x 8, {RESULT}", "share", "p"]
+    return Table("uct_rave against uct_walls", heads, rows, notes)
+
+
+def early_table(m: Material) -> Table:
+    """killer_depth by the length of its random games against killer_moves."""
+    rows = []
+    for depth in DEPTHS:
+        row = ["to the end" if depth == max(DEPTHS) else str(depth)]
+        for name in (f"depth-{depth}-6", f"depth-{depth}-12", f"depth-{depth}-short"):
+            row += _cells(findings.pair(m, name, "early", "killer_moves"))[:2]
+        rows.append([*row, f"{findings.speed(m, depth):,.0f}"])
+    heads = ["moves", f"6 x 6, {RESULT}", "share", f"12 x 12, {RESULT}", "share",
+             f"12 x 12, {m.settings.short:g} s a move", "share", "iterations/s"]  # fmt: skip
+    notes = [f"killer_depth against killer_moves; a random game that is not over by then is judged by reach and walls. "
+             f"{_budgets(m)}"]  # fmt: skip
+    return Table("Random games of so many moves", heads, rows, notes)
+
+
+def _budgets(m: Material) -> str:
+    return (f"{m.settings.iterations} iterations a move on 6 x 6, {m.settings.tenth} on 12 x 12; {RESULT}; "
+            f"shares {DECIDED}")  # fmt: skip
+
+
+def _picture(m: Material) -> Path:
+    lines = {f"against {other}": [share(p) for p in findings.constants(m, other).values()] for other in OPPONENTS}
+    return plots.rates(CONSTANTS, lines, m.folder / "figures" / "c.png", "c", "games won, % of those decided",
+                       findings.USUAL)  # fmt: skip
+
+
+# rows of files
+
+
+def _claim_rows(said: Sequence[Verdict]) -> list[dict[str, object]]:
+    return [{"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here, "so_here": v.kind}
+            for v in said]  # fmt: skip
+
+
+def _tree_rows(m: Material) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for row in study().trees:
+        for how, match in (("iterations", f"trees-{row.size}"), ("seconds", "trees-seconds")):
+            s = findings.shape(m, match, "uct_walls", row.size)
+            if s is not None:
+                rows.append({
+                    "size": row.size, "limit": how, "report_breadth": row.breadth, "breadth": s.breadth.value,
+                    "breadth_low": s.breadth.low, "breadth_high": s.breadth.high, "report_depth": row.depth,
+                    "depth": s.depth.value, "depth_low": s.depth.low, "depth_high": s.depth.high,
+                    "published_nodes": row.nodes, "nodes": s.nodes, "games": s.breadth.n,
+                })  # fmt: skip
+    return rows
+
+
+def _pair_rows(m: Material) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for name, records in m.played.items():
+        agents = list(dict.fromkeys(a for r in records for a in (r.first, r.second)))
+        for level in dict.fromkeys(r.level for r in records):
+            for a, b in combinations(agents, 2):
+                p = standings.pair(records, a, b, level)
+                s, own = share(p), standings.thinking(records, a, level)
+                rows.append({
+                    "match": name, "level": level, "a": a, "b": b, "games": p.games, "wins": p.wins, "ties": p.ties,
+                    "losses": p.games - p.wins - p.ties, "share": s.value, "low": s.low, "high": s.high, "p": p.p,
+                    "a_iterations": own.iterations, "a_nodes": own.nodes, "a_depth": own.depth,
+                })  # fmt: skip
+    return rows
+
+
+def _rating_rows(m: Material) -> list[dict[str, object]]:
+    found: Any = standings.ratings(m.played["all"], ALL, m.settings.seed)
+    return [{"agent": r.name, "points": r.points, "low": r.low, "high": r.high, "score": r.score, "games": r.games}
+            for r in found]  # fmt: skip
+
+
+def facts(m: Material) -> dict[str, str]:
+    """Seeds, budgets, versions."""
+    s = m.settings
+    usual = Settings.of(quick=s.quick)
+    given = [f"--{name} {getattr(s, name)}" for name in ("games", "iterations", "seconds")
+             if getattr(s, name) != getattr(usual, name)]  # fmt: skip
+    return {
+        "command": " ".join(["persona-evo reproduce colosseum", f"--seed {s.seed}", *["--quick"] * s.quick, *given]),
+        "seed": str(s.seed),
+        "games": f"{s.games} of each pair in the round robin, {2 * s.games} of single pairs on 6 x 6; each board "
+        "twice, the sides exchanged, all pairs on the same boards",
+        "not reproducible": f"table 1 in {s.seconds:g} s a move ({s.timed} games a size) and games of "
+        f"{s.short:g} s a move depend on the machine; all else follows from the seed",
+        "versions": ", ".join(f"{k} {v}" for k, v in versions(registry.get(STUDY)).items()),
+    }  # fmt: skip
+
