@@ -520,7 +520,7 @@ def _reproduce(
 
     material = course.Course(
         folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress
-    ).run()
+    ).run(halfway=lambda so_far: report.write(so_far, drawing))
     written = report.write(material, drawing)
     return Reproduction(material, written.page, written.text)
 

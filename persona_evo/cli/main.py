@@ -163,6 +163,10 @@ def _told(error: OSError) -> str:
     said += error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)):
         said += "\n  hint: what was saved is kept; free space, then go on with --resume, or run the command again"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
+        said += "\n  hint: a file where a folder is needed, or the reverse: move it away, or name another with --out"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        said += "\n  hint: this may not be written or read: change its permissions, or name another with --out"
     return said
 
 

@@ -65,11 +65,13 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
                         help="cores to use (default: all); without influence on results")
 
 
-def add_backend(parser: argparse.ArgumentParser) -> None:
-    """--backend and --address."""
+def add_backend(parser: argparse.ArgumentParser, address: bool = True) -> None:
+    """--backend and --address; address: False where a cluster is always one's own."""
     parser.add_argument("--backend", default="loky", choices=("loky", "threading", "dask", "ray"),
                         help="where the work is done (default: %(default)s)")
-    parser.add_argument("--address", type=filled, metavar="HOST:PORT", help="scheduler of a dask or ray cluster")
+    parser.set_defaults(address=None)
+    if address:
+        parser.add_argument("--address", type=filled, metavar="HOST:PORT", help="scheduler of a dask or ray cluster")
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:

@@ -54,12 +54,14 @@ def _minidungeons(studies: Any) -> None:
     parser.add_argument("--playtest-iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
                         help="of the search in the playtests (default: 10000, modern 60000)")
     parser.add_argument("--bound-seconds", type=number(0, 86400), metavar="S",
-                        help="for the best plan of each persona in each level where it is not known (default: 10)")
+                        help="for the best plan of each persona in each level where it is not known; what is found "
+                        "in it depends on the machine, unless it is proven (default: 10)")
     parser.add_argument("--cross", action="store_true", help="also the cross tables: policies under other utilities, "
                         "on other maps, and against more search")
     parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
-                        help="time for this call, such as 8h: evolutions share what the playtests leave of it")
+                        help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
+                        "with one generation at least; the next call goes on with those that it cut short")
     add_running(parser, "reproduction-minidungeons-PROTOCOL")
     parser.set_defaults(run=run)
 
@@ -81,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
         folder = args.out or Path(f"reproduction-{args.command_reproduce}-{protocol}{'-quick' * args.quick}")
         given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels")}
         given["seed"] = seed_of(args)
-    compiling()
     try:
+        compiling()
         if args.resume is not None:
             done = api.resume_reproduction(folder, **tell)
         else:

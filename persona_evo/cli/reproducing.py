@@ -18,7 +18,7 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
     """--jobs, --backend, --seed, --out and --resume; folder: where everything is kept by default, in words."""
     options.add_jobs(parser)
     if backend:
-        options.add_backend(parser)
+        options.add_backend(parser, address=False)
     parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
                         help="everything random follows from it (default: 1)")
     options.add_out(parser, f"folder for everything (default: {folder}); one that was begun is continued")
@@ -26,7 +26,7 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
 
 
 def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "") -> None:
-    """Refuse clusters, and beside --resume all options whose values the folder has.
+    """Refuse a backend that cannot be used, and beside --resume all options whose values the folder has.
 
     Args:
         frozen: names of these options, without --seed, --out and --quick. free: more options that may be given.
@@ -36,8 +36,6 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
     """
     given = "--jobs, --backend" if "backend" in args else "--jobs"
     if "backend" in args:
-        if args.address is not None:
-            raise SettingsError("--address is not for reproductions", expected="--backend loky, threading, dask or ray")
         options.check_backend(args)
     if args.resume is None:
         return

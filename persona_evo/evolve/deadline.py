@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from persona_evo.errors import SettingsError
 
 _UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "min": 60.0, "s": 1.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|min|m|s)\s*")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
 
 
 def duration(text: str) -> float:
@@ -20,7 +20,7 @@ def duration(text: str) -> float:
     """
     value = text.strip().lower()
     total, position = 0.0, 0
-    if re.fullmatch(r"\d+(?:\.\d+)?", value):
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", value):
         total, position = float(value), len(value)
     while match := _PART.match(value, position):
         total += float(match.group(1)) * _UNITS[match.group(2)]
@@ -37,7 +37,7 @@ def until(text: str, now: datetime | None = None) -> float:
         SettingsError: it is none, or lies in the past.
     """
     now = now or datetime.now()
-    match = re.fullmatch(r"\s*(\d{1,2}):(\d{2})(?::(\d{2}))?\s*", text)
+    match = re.fullmatch(r"\s*([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*", text)
     try:
         if match:
             hour, minute, second = (int(g or 0) for g in match.groups())

@@ -285,7 +285,7 @@ def _check_together(s: EvolutionSettings) -> None:
     fits = s.islands * max(least, -(-s.population // s.islands))
     rules = (
         f"the population is a multiple of islands ({s.islands}), each with more individuals than elites ({s.elites}) "
-        f"and as many as migrants ({s.migrants}) or more: use {fits} or more, or --islands 1"
+        f"and as many as migrants ({s.migrants}) or more: use {fits} or more, or fewer islands"
     )
     if s.population % s.islands:
         raise _wrong("population", s.population, f"a multiple of islands ({s.islands})", rules)

@@ -78,8 +78,8 @@ class Journal:
             key = record.level, record.player, record.trial, record.seed
             if number > len(wanted) or key != wanted[number - 1]:
                 raise RunError(
-                    "a playthrough does not belong here", place=place, found=", ".join(map(str, key[:3])),
-                    expected=", ".join(map(str, wanted[number - 1][:3])) if number <= len(wanted) else "no more lines",
+                    "a playthrough does not belong here", place=place, found=_shown(key),
+                    expected=_shown(wanted[number - 1]) if number <= len(wanted) else "no more lines",
                     hint="restore the file, or play into another folder",
                 )  # fmt: skip
             found.append(record)
@@ -98,6 +98,11 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _shown(key: Key) -> str:
+    level, player, trial, seed = key
+    return f"{level}, {player}, trial {trial}, seed {seed}"
 
 
 @dataclass(frozen=True)

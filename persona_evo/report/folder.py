@@ -152,7 +152,7 @@ def _levels(
         if why:
             written.notes += [why] if why not in written.notes else []
         else:
-            high = _most_visits(game, levels, analysis.records, player) if compared else None
+            high = plots.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
             path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"), high=high)
             if path is not None:
                 text = f"{player}{f' in {name}' if compared else ''}: where it walks, {len(group)} playthroughs"
@@ -161,16 +161,12 @@ def _levels(
             _replays(names, game, level, group, written)
 
 
-def _most_visits(
-    game: Game, levels: Mapping[str, Level], records: Iterable[Playthrough], player: str
-) -> float:
-    """The most visits of a tile by a player in any level, on average."""
-    most = 0.0
-    for (name, who), group in grouped(records).items():
-        if who == player and name in levels and not plots.skipped(game, levels[name], group):
-            grid = plots.ground(levels[name], group)
-            most = max(most, float(plots.visits(group, int(grid.height), int(grid.width)).max()))
-    return most
+def _walked(
+    levels: Mapping[str, Level], records: Iterable[Playthrough], player: str
+) -> list[tuple[Level, list[Playthrough]]]:
+    """The playthroughs of a player, level by level."""
+    groups = grouped(records).items()
+    return [(levels[name], group) for (name, who), group in groups if who == player and name in levels]
 
 
 def _replays(names: Names, game: Game, level: Level, group: list[Playthrough], written: Written) -> None:

@@ -56,7 +56,7 @@ def metric_bars(
     axes[0].set_ylim(0, 105)
     for ax, (name, values) in zip(axes[1:], others.items(), strict=True):
         _grouped(ax, {name: values})
-        if all(v.low >= 0 for v in values):
+        if name != "utility" or all(v.low >= 0 for v in values):
             ax.set_ylim(bottom=0)
         else:
             ax.axhline(0, color="#444444", linewidth=0.8)
@@ -304,6 +304,16 @@ def heatmap(
         bar.ax.tick_params(labelsize=8)
         bar.set_label("visits a playthrough", fontsize=8)
     return _save(figure, path)
+
+
+def most_visits(game: Game, groups: Iterable[tuple[Level, Sequence[Playthrough]]]) -> float:
+    """The most visits of a tile, on average, in any of several heatmaps: their common `high`."""
+    most = 0.0
+    for level, records in groups:
+        if not skipped(game, level, records):
+            grid = ground(level, records)
+            most = max(most, float(visits(records, int(grid.height), int(grid.width)).max()))
+    return most
 
 
 def _number(ax: Axes, width: int, height: int) -> None:

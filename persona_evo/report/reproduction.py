@@ -11,13 +11,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from persona_evo.evolve.winner import versions
-from persona_evo.games.mapsets import shipped
 from persona_evo.playtest.metrics import grouped, summarise
 from persona_evo.playtest.reproduce import cross, results
 from persona_evo.playtest.reproduce.course import Material
@@ -25,7 +23,9 @@ from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Row
 from persona_evo.playtest.reproduce.results import Difference, Pair, Score, title
 from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.report import html, plots, tables
+from persona_evo.report.provenance import facts, reservations
 from persona_evo.report.tables import Table
+from persona_evo.search.tree_policy import SEARCH_VARIABLES
 from persona_evo.store import policies, schema
 
 NONE = "–"
@@ -103,8 +103,7 @@ def write(material: Material, progress: Progress | None = None) -> Report:
     page = m.folder / "index.html"
     schema.write_atomically(page, text)
     said = [two.render(_width()), three.render(_width()), "\n".join(words)]
-    if m.differing:
-        said.insert(0, _stand_in(m))
+    said[:0] = reservations(m)
     return Report(page, "\n\n".join(said))
 
 
@@ -119,7 +118,9 @@ def table2(m: Material, scores: Sequence[Score]) -> Table:
             label = row.short + (" (%)" if results.is_share(row.key) else "")
             rows.append([label, *(_score(by_key[kind, row.key, name]) for name in names)])
     notes = [
-        "paper | here | at the end of the best plan; means ± half the 95 % interval over all playthroughs",
+        "paper | here | at the end of the best plan; means ± half the 95 % interval over all playthroughs of all maps "
+        "(Student's, of win rates Wilson's)",
+        "not a limit in itself but for the utility: another plan may have more of a single metric",
         *(["? best known, not proven"] if any(s.limit is not None and not s.proven for s in scores) else []),
         "the paper's time is that of a search of at most 300 s; here the budget is one of iterations",
     ]
@@ -157,7 +158,8 @@ def table3(m: Material, cells: Sequence[Difference]) -> Table:
     heads = [f"{short} {side}" for short in _short(m) for side in ("E", "B")]
     note = (
         f"paper (of {len(m.published.maps)} maps) | here (of {len(m.levels)}); E: significantly higher for the evolved "
-        "persona, B: for the baseline of the same type (t tests with unequal variances, p < 0.05, not corrected)"
+        "persona, B: for the baseline of the same type (t tests with unequal variances, p < 0.05, not corrected; "
+        "Fisher's exact test where neither side varies)"
     )
     return Table("Maps in which a metric is significantly higher", ["Metric", *heads], rows, [note])
 
@@ -266,6 +268,7 @@ def _evolution(folder: _Folder, m: Material) -> str:
     return html.section(
         "evolution", "Evolution", html.lines(results.convergence_words(m, found)),
         f'<div class="grids chart">{"".join(figures)}</div>', html.table(runs_table), html.table(equations),
+        _symbols(m),
     )  # fmt: skip
 
 
@@ -276,12 +279,12 @@ def _runs_table(m: Material) -> Table:
             chosen = outcome is m.best[persona.name] or outcome.folder == m.best[persona.name].folder
             policy = policies.read(outcome.policy) if outcome.policy else None
             rows.append([
-                f"{persona.name} {n}", "chosen" if chosen else "", str(policy.seed if policy else NONE),
+                f"{persona.name} {n}", "yes" if chosen else "", str(policy.seed if policy else NONE),
                 str(outcome.generations), str(policy.run.get("evaluations", NONE) if policy else NONE),
                 persona.priority, NONE if outcome.priority is None else f"{outcome.priority:.4f}",
                 NONE if outcome.utility is None else f"{outcome.utility:.4f}", _minutes(m, outcome.folder),
             ])  # fmt: skip
-    heads = ["run", "", "seed", "generations", "evaluations", "priority", "its mean", "utility", "minutes"]
+    heads = ["run", "chosen", "seed", "generations", "evaluations", "priority", "its mean", "utility", "minutes"]
     note = "means over the training levels on seeds that the evolution never used; the best by core priority is chosen"
     return Table("Evolutionary runs", heads, rows, [note], frozenset({1, 5}))
 
@@ -300,7 +303,21 @@ def equations_table(m: Material) -> Table:
         rows.append([
             f"({number}) {persona.short}", policies.find(printed, m.game.name).formula, m.policies[persona.name].best,
         ])  # fmt: skip
-    return Table("Tree policies, simplified", ["", "paper, as printed", "here"], rows, left=frozenset({1, 2}))
+    first, notes = m.settings.evolution.first, []
+    if "library" in first:
+        notes.append(f"the evolution began with {', '.join(first)}, among them the policies that ship: what is equal "
+                     "to one of these was confirmed here, not found")  # fmt: skip
+    head = ["persona", "paper, as printed", "here"]
+    return Table("Tree policies, simplified", head, rows, notes, left=frozenset({1, 2}))
+
+
+def _symbols(m: Material) -> str:
+    """What the formulas and columns name."""
+    rows = [[metric.symbol, metric.name, metric.meaning] for metric in m.game.metrics]
+    rows += [[name, "of the search", meaning] for name, meaning in SEARCH_VARIABLES.items()]
+    return html.folded("what the symbols mean", html.table(
+        Table("Symbols", ["symbol", "name", "meaning"], rows, left=frozenset({1, 2}))
+    ))  # fmt: skip
 
 
 def _levels(folder: _Folder, m: Material) -> str:
@@ -335,7 +352,9 @@ def _compared(folder: _Folder, m: Material) -> str:
     groups = grouped(own)
     counts = results.differences(m)
     chosen = results.compared(m)
-    folder.csv("differences", [{"level": name, "differences": n} for name, n in counts.items()])
+    folder.csv("differences", [
+        {"level": name, "significant_differences_between_evolved_personas": n} for name, n in counts.items()
+    ])  # fmt: skip
     most, fewest = max(counts, key=lambda n: counts[n]), min(counts, key=lambda n: counts[n])
     words = f"Significant differences between evolved personas, over all pairs and metrics of table IV: most in {most} "
     words += f"({counts[most]}), fewest in {fewest} ({counts[fewest]})"
@@ -348,11 +367,12 @@ def _compared(folder: _Folder, m: Material) -> str:
         path = plots.metric_bars(summaries, folder.figure(f"metrics_{name}"), m.game.metrics, name)
         caption = f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"
         parts.append(f'<div class="gallery chart">{html.figure(path, caption)}</div>')
+        high = plots.most_visits(m.game, [(level, groups[name, label]) for label in labels])
         maps = []
         for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
             file = folder.figure(f"heatmap_{name}_{label}")
             who = title(m, persona)
-            drawn = plots.heatmap(m.game, level, groups[name, label], file, who)
+            drawn = plots.heatmap(m.game, level, groups[name, label], file, who, high=high)
             if drawn is not None:
                 maps.append(html.figure(drawn, f"Figure {5 + number} ({letter}): {who} in {name}"))
         parts.append(f'<div class="gallery heatmap">{"".join(maps)}</div>' if maps else "")
@@ -407,62 +427,8 @@ def _budgets(m: Material) -> Table:
                  [note])  # fmt: skip
 
 
-def facts(m: Material) -> dict[str, str]:
-    """Seeds, budgets, versions."""
-    s, e = m.settings, m.settings.evolution
-    search = ", ".join(f"{k} {v}" for k, v in s.search.to_dict().items())
-    found = {
-        "command": " ".join(_command(m)),
-        "seed": str(s.seed),
-        "protocol": f"{s.protocol}: {s.runs} run{'s' * (s.runs > 1)} of each persona, {e.generations} generations of "
-                    f"{e.population} on {e.islands} islands",
-        "training levels": ", ".join(level.name for level in m.training),
-        "evolution": f"{s.iterations} iterations a playthrough",
-        "playtest": f"{s.trials} trials of each player in each level, {s.playtest_iterations} iterations a playthrough",
-        "search": search,
-        "first population": ", ".join(e.first) or "random",
-    }  # fmt: skip
-    short = [o for p in m.personas for o in m.outcomes[p.name] if o.generations < e.generations]
-    if short:
-        found["ended early"] = ", ".join(f"{o.folder.name} after {o.generations} generations" for o in short)
-    if s.cross is not None:
-        c = s.cross
-        found["cross tables"] = (
-            f"{c.trials} trials; policies of a single map from {c.evolution.generations} generations of "
-            f"{c.evolution.population} with {c.iterations} iterations a playthrough"
-        )
-    if m.differing:
-        found["limits"] = (
-            f"best plans that the solver found in {s.bound_seconds:g} s for each level and persona, or that were played"
-            if s.bound_seconds else "best playthroughs of the playtest; the solver was not asked"
-        )  # fmt: skip
-    else:
-        found["limits"] = "proven for the paper's maps, plans of up to 200 turns"
-    found["versions"] = ", ".join(f"{k} {v}" for k, v in versions(m.game).items())
-    return found
-
-
-def _command(m: Material) -> Iterator[str]:
-    s = m.settings
-    yield f"persona-evo reproduce {s.study} --protocol {s.protocol} --seed {s.seed} --runs {s.runs}"
-    yield f"--trials {s.trials} --generations {s.evolution.generations} --population {s.evolution.population}"
-    yield f"--iterations {s.iterations} --playtest-iterations {s.playtest_iterations}"
-    yield f"--bound-seconds {s.bound_seconds:g}"
-    yield from ("--quick",) * s.quick
-    yield from ("--cross",) * (s.cross is not None)
-    if not m.differing or m.levels[0].name not in shipped(m.game).levels:
-        yield "--levels DIR"
-
-
 def _standing(m: Material) -> str:
-    return f'<p class="tag">{escape(_stand_in(m))}</p>' if m.differing else ""
-
-
-def _stand_in(m: Material) -> str:
-    return (
-        f"These are not the paper's maps ({m.differing[0]}): other levels stand in, so the paper's columns are for "
-        "reference only, and nothing here can confirm or refute them."
-    )
+    return "".join(f'<p class="tag">{escape(text)}</p>' for text in reservations(m))
 
 
 def _setting(m: Material) -> str:

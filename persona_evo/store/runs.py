@@ -125,12 +125,12 @@ class Run:
         hall: Sequence[Mapping[str, Any]],
         target: int,
     ) -> None:
-        """Write down a generation: journal first, then the checkpoint that makes it count."""
+        """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count."""
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
         end = schema.append_lines(self.folder / JOURNAL, lines)
+        schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))
         self.checkpoint = Checkpoint(generation, target, end, state, self._digest)
         self._save()
-        schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))
 
     def aim(self, target: int) -> None:
         """Set how many generations the run is to have, so that a resumed run knows."""

@@ -46,26 +46,28 @@ def _under_paper_rules(levels: Sequence[Level]) -> list[Level]:
     return [game().load(v.text, v.name, v.source, rules="paper") for v in levels]
 
 
-def measure(trials: int, loops: Sequence[int] = LOOPS, tell: Tell | None = None) -> list[Row]:
-    """All rows."""
+def measure(
+    trials: int, loops: Sequence[int] = LOOPS, tell: Tell | None = None, usual: int = USUAL
+) -> list[Row]:  # fmt: skip
+    """All rows. usual: iterations where nothing else is said."""
     kept = list(personas().values())
     players = _players(("ucb1", "paper"), kept)
     paper, levels = SearchSettings.paper(), maps()
     table = Table(tell)
 
-    def play(what: str, value: str, players: Sequence[Player], n: int = USUAL, rules: SearchSettings = paper,
+    def play(what: str, value: str, players: Sequence[Player], n: int = usual, rules: SearchSettings = paper,
              levels: Sequence[Level] = levels) -> list[Row]:  # fmt: skip
         return played("claims", what, value, players, levels, trials, n, rules)
 
-    base = table.add(play("as published", f"{USUAL} iterations", players))
+    base = table.add(play("as published", f"{usual} iterations", players))
     for n in loops:
-        if n != USUAL:
+        if n != usual:
             table.add(play("loop count", str(n), players, n), base)
     table.add(play("stop rule", "end of the budget", players, rules=replace(paper, stop="budget")), base)
     table.add(play("R", "the mean alone, as in the text", players, rules=replace(paper, value="mean")), base)
     table.add(play("formulas", "as printed", _players(("printed",), kept)))
     flat = _players(("ucb1", "paper"), [ungraded(p) for p in kept])
-    for n in (USUAL, max(loops)):
+    for n in sorted({usual, max(loops)}):
         against = [row for row in table.rows if row.iterations == n and row.what in ("as published", "loop count")]
         table.add(play("PE", "1 at the exit, else 0", flat, n), against)
     table.add(play("rules", "as the text has them", players, levels=_under_paper_rules(levels)), base)

@@ -149,7 +149,8 @@ def _evolved(
             game(), who, resolve(game(), ["train"]), settings, seed, root=Path(folder), name="run",
             budget=Budget(iterations), jobs=cores(),
         )  # fmt: skip
-        assert outcome.policy is not None
+        if outcome.policy is None:
+            raise KeyboardInterrupt
         policy = policies.read(outcome.policy).tree_policy(game())
     player = Player(who, policy, who.name)
     return played("evolution", name, value, [player], maps(), trials, LONGER * iterations, SearchSettings.anytime())[0]

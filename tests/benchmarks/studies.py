@@ -6,6 +6,7 @@ Takes about an hour with the defaults on two cores; `--quick` gives the same tab
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,10 @@ Tell = Callable[[Row], None]
 
 
 def _claims(args: argparse.Namespace, tell: Tell) -> None:
-    claims.measure(args.trials, (1_000,) if args.quick else claims.LOOPS, tell)
+    if args.quick:
+        claims.measure(1, (100, 300), tell, 100)
+    else:
+        claims.measure(args.trials, tell=tell)
 
 
 def _holding(args: argparse.Namespace, tell: Tell) -> None:
@@ -28,7 +32,7 @@ def _holding(args: argparse.Namespace, tell: Tell) -> None:
 
 def _search(args: argparse.Namespace, tell: Tell) -> None:
     if args.quick:
-        ingredients.of_search(args.trials, 1_000, ["anytime"], tell)
+        ingredients.of_search(1, 300, ["anytime"], tell)
     else:
         ingredients.of_search(args.trials, names=args.only, tell=tell)
 
@@ -68,7 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write(args.out / f"{name}.csv", rows)
             print(line(row), flush=True)
 
-        STUDIES[name](args, tell)
+        try:
+            STUDIES[name](args, tell)
+        except KeyboardInterrupt:
+            print(f"stopped in {name}; its {len(rows)} finished rows are kept", file=sys.stderr)
+            return 130
     return 0
 
 

@@ -76,6 +76,8 @@ def played(
     results = playtest(
         game(), list(levels), players, trials, seed=SEED, budget=Budget(iterations), settings=settings, jobs=cores()
     )
+    if not results.complete:
+        raise KeyboardInterrupt
     rows = []
     for player in players:
         own = [r for r in results.records if r.player == player.label]

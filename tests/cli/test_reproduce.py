@@ -62,7 +62,8 @@ def test_whole_then_killed_and_resumed(
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY)
     assert done.code == 0, done.err
-    assert "These are not the paper's maps" in done.out and f"start with {whole / 'index.html'}" in done.out
+    assert "These are not all of the paper's maps" in done.out and "Made with --quick" in done.out
+    assert "2 playthroughs a map are few" in done.out and f"start with {whole / 'index.html'}" in done.out
     assert "playtest, 64/64 playthroughs" in done.err
     page = (whole / "index.html").read_text(encoding="utf-8")
     for words in ("Table II", "Table III", "Table IV", "Correlations of section VI-D", "Figure 6 (d)", "numba"):
@@ -93,6 +94,31 @@ def test_whole_then_killed_and_resumed(
     assert same.code == 0 and "evolution of" not in same.err and "playthroughs" not in same.err
     other = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY, "--trials", "3")
     assert other.code == 2 and "the folder holds another reproduction" in other.err and "trials 2" in other.err
+
+
+@pytest.mark.usefixtures("unsimplified")
+def test_cut_short_goes_on_and_nothing_gets_mixed_up(
+    levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    assert run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY).code == 0
+    short = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", cut, *TINY, "--for", "0.001s")
+    assert short.code == 0, short.err
+    assert "4 of 4 evolutions had to end for lack of time, the first after 1 of 2 generations" in short.out
+    on = run(capsys, "reproduce", "minidungeons", "--resume", cut, "--jobs", "1")
+    assert on.code == 0 and "lack of time" not in on.out, on.err
+    assert tables(cut) == tables(whole)
+    runner, other = (whole / "runs" / "evolution" / f"{name}-1" for name in ("runner", "completionist"))
+    strange = {
+        "config.json": (other / "config.json").read_bytes(),
+        "policy.json": (runner / "policy.json").read_bytes().replace(b'"name": "runner-1"', b'"name": "runner-2"'),
+    }
+    for name, content in strange.items():
+        kept = (runner / name).read_bytes()
+        (runner / name).write_bytes(content)
+        wrong = run(capsys, "reproduce", "minidungeons", "--resume", whole, "--jobs", "1")
+        assert wrong.code == 2 and "another evolution" in wrong.err and f"runner-1/{name}" in wrong.err, wrong.err
+        (runner / name).write_bytes(kept)
 
 
 @pytest.mark.usefixtures("unsimplified")

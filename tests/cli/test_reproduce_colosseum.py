@@ -74,7 +74,7 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("--resume nowhere", "not the folder of a reproduction"),
     ("--resume nowhere --seconds 1", "--seconds does not go with --resume"),
     ("--resume nowhere --seed 1", "--seed does not go with --resume"),
-    ("--address localhost:1", "--address is not for reproductions"),
+    ("--address localhost:1", "no such option"),
     ("--quick --out taken", "cannot be made"),
 ])  # fmt: skip
 def test_bad_commands(

@@ -96,4 +96,4 @@ def test_what_is_given_and_does_not_fit_is_told_with_all_rules_at_once() -> None
         EvolutionSettings.of("modern", population=24, islands=5, elites=3, migrants=5)
     said = str(e.value)
     assert "multiple of islands (5)" in said and "elites (3)" in said and "migrants (5)" in said
-    assert "use 25 or more, or --islands 1" in said
+    assert "use 25 or more, or fewer islands" in said

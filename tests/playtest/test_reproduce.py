@@ -210,9 +210,10 @@ def test_what_cannot_be_reproduced() -> None:
 def test_the_estimate_counts_what_this_process_did() -> None:
     told: list[Any] = []
     ledger = _Ledger({"a": 100.0, "b": 300.0}, told.append)
-    ledger.started -= 10
     tell = ledger.teller("a")
     tell(0.5, "resumed here")  # half of it was done by another process
+    began, worked = ledger._first
+    ledger._first = began - 10, worked
     assert told[-1].eta is None and told[-1].share == pytest.approx(0.125)
     tell(1.0, "")
     assert told[-1].eta == pytest.approx(60, rel=0.1) and told[-1].share == pytest.approx(0.25)

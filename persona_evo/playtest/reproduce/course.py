@@ -8,20 +8,24 @@
 | runs/cross/ | what the cross tables are made of, run and playtest folders |
 
 Each part is left alone if it is finished and continued if it is not, so the same call after a kill at any moment goes
-on where the killed one stopped, and what comes out is the same (but for times).
+on where the killed one stopped, and what comes out is the same (but for times). An evolution that had to end for lack
+of time goes on in the next call; where its policy becomes another, what was played with the old one is played anew.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from persona_evo import seeds
-from persona_evo.errors import Place, RunError
+from persona_evo.errors import Place, PolicyError, RunError
 from persona_evo.evolve import run as evolution
+from persona_evo.evolve.fitness import FitnessSpec, spec_to_dict
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
@@ -30,13 +34,15 @@ from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.batch import Player
+from persona_evo.playtest.journal import CONFIG as PLAYTEST
 from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce.published import Published
 from persona_evo.playtest.reproduce.settings import Settings, claim, training
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies, runs
+from persona_evo.store import policies, runs, schema
 from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
 
@@ -121,7 +127,7 @@ class _Ledger:
 
     def __init__(self, parts: Mapping[str, float], tell: Tell | None) -> None:
         self.left, self.total, self._tell = dict(parts), sum(parts.values()), tell
-        self.started, self.worked = time.monotonic(), 0.0
+        self.worked, self._first = 0.0, (0.0, 0.0)
 
     def close(self, name: str) -> None:
         """A part is done, or was."""
@@ -134,8 +140,9 @@ class _Ledger:
 
     @property
     def rate(self) -> float | None:
-        """Iterations a second of this process."""
-        return self.worked / (time.monotonic() - self.started) if self.worked else None
+        """Iterations a second of this process, not counting what came before the first news (compiling)."""
+        then, done = self._first
+        return (self.worked - done) / (time.monotonic() - then) if self.worked > done and then else None
 
     def teller(self, name: str, end: float | None = None, fresh: bool = False) -> Callable[[float, str], None]:
         """What to call with the share of a part that is done.
@@ -149,6 +156,8 @@ class _Ledger:
             if first[0] < 0:
                 first[0] = share
             self.worked = before + max(0.0, share - first[0]) * weight
+            if not self._first[0]:
+                self._first = time.monotonic(), self.worked
             rate, eta = self.rate, None
             if rate:
                 own = (1 - share) * weight / rate
@@ -183,19 +192,17 @@ class Course:
         self.end = None if seconds is None else time.monotonic() + seconds
         self.ledger = _Ledger(self._parts(), tell)
 
-    def run(self) -> Material:
+    def run(self, halfway: Callable[[Material], object] | None = None) -> Material:
         """Do what is not done yet.
+
+        Args:
+            halfway: called with everything but the cross tables, before these are worked on.
 
         Raises:
             RunError: the folder is for something else, damaged, or in use.
             KeyboardInterrupt: Ctrl-C; everything up to then is kept.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as e:
-            raise RunError(
-                "the folder cannot be made", place=Place(str(self.folder)), found=e.strerror, hint="name another: --out"
-            ) from e
+        keeping.made(self.folder)
         with Lock(self.folder):
             claim(self.folder, self.settings, self.game, self.levels)
             outcomes = {p.name: self._evolutions(p) for p in self.personas}
@@ -209,6 +216,8 @@ class Course:
                 self.personas, outcomes, best, journals, chosen, played, self._limits(bool(differing), played),
             )  # fmt: skip
             if self.settings.cross is not None:
+                if halfway is not None:
+                    halfway(material)
                 material.crossed = self._cross(chosen)
         return material
 
@@ -230,8 +239,11 @@ class Course:
         seed: int, budget: Budget,
     ) -> evolution.Outcome:  # fmt: skip
         begun = (folder / runs.CONFIG).is_file()
-        outcome = evolution.ended(folder) if begun else None
-        if outcome is None:
+        outcome = None
+        if begun:
+            _check(folder, self._expected(persona, levels, settings, seed, budget))
+            outcome = evolution.ended(folder)
+        if outcome is None or outcome.status == evolution.DEADLINE:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
 
@@ -252,7 +264,19 @@ class Course:
             if outcome.status == evolution.INTERRUPTED:
                 raise KeyboardInterrupt
         self.ledger.close(name)
+        if outcome.policy is not None:
+            _check_policy(outcome.policy, persona.name, folder.name)
         return outcome
+
+    def _expected(
+        self, persona: Persona, levels: Sequence[Level], settings: EvolutionSettings, seed: int, budget: Budget
+    ) -> dict[str, Any]:
+        """What the configuration of an evolution has to say."""
+        spec = FitnessSpec.of(
+            self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority
+        )
+        about = {"game": self.game.name, "seed": seed, "evolution": settings.to_dict(), **spec_to_dict(spec)}
+        return {"persona": persona.name, **about}
 
     def _deadline(self) -> float | None:
         """When an evolution has to end: the evolutions that are left share what the playtests leave of the time."""
@@ -279,6 +303,7 @@ class Course:
     def _playtest(
         self, name: str, folder: str, players: Sequence[Player], trials: int, budget: Budget | None = None
     ) -> batch.Results:
+        _make_room(self.folder / RUNS / folder, players)
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
             self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
@@ -356,6 +381,55 @@ class Course:
                     parts[f"cross: evolution of {p.name} on {level.name}"] = work
                 parts[f"cross: transfer of {p.name}"] = float(part * many / len(self.personas))
         return parts
+
+
+def _check(folder: Path, expected: Mapping[str, Any]) -> None:
+    """See that an evolution's folder holds what belongs there, however it came to be.
+
+    Raises:
+        RunError: it holds another evolution, or is damaged.
+    """
+    known = runs.read_config(folder)
+    found = {**known, "persona": known["persona"]["name"]}
+    ours = json.loads(json.dumps(expected))
+    for values in (found, ours):  # where a level was read from does not matter
+        values["levels"] = [{k: v for k, v in level.items() if k != "source"} for level in values["levels"]]
+    different = [k for k in ours if found.get(k) != ours[k]]
+    if different:
+        key = different[0]
+        plain = not isinstance(ours[key], (list, dict))
+        raise RunError(
+            "another evolution is in this folder", place=Place(str(folder / runs.CONFIG)),
+            found=f"{key} {found.get(key)}" if plain else "other " + ", ".join(different),
+            expected=f"{key} {ours[key]}" if plain else None,
+            hint="put the right folder there, or delete this one: it will be made anew",
+        )  # fmt: skip
+
+
+def _check_policy(path: Path, persona: str, run: str) -> None:
+    policy = policies.read(path)
+    found = policy.persona, str(policy.run.get("name"))
+    if found != (persona, run):
+        raise PolicyError(
+            "another evolution's policy is in this folder", place=Place(str(path)), found=", run ".join(found),
+            expected=f"{persona}, run {run}", hint="restore the file, or delete it: it will be chosen anew",
+        )  # fmt: skip
+
+
+def _make_room(folder: Path, players: Sequence[Player]) -> None:
+    """Move a playtest of policies that are no longer those chosen aside: their evolutions have gone on since."""
+    path = folder / PLAYTEST
+    if not path.is_file():
+        return
+    known = schema.read(path, RunError)[0].get("players")
+    ours = [batch.Role.of(p)._asdict() for p in players]
+    if not isinstance(known, list) or len(known) != len(ours) or not all(isinstance(k, dict) for k in known):
+        return
+    if [k.get("label") for k in known] != [o["label"] for o in ours]:
+        return
+    if any(json.loads(json.dumps(o[k])) != row.get(k) for row, o in zip(known, ours, strict=True) for k in o):
+        n = next(n for n in itertools.count(1) if not folder.with_name(f"{folder.name}-before-{n}").exists())
+        folder.rename(folder.with_name(f"{folder.name}-before-{n}"))
 
 
 def _work(settings: EvolutionSettings, levels: int, iterations: int) -> float:

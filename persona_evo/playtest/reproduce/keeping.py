@@ -42,12 +42,16 @@ def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
         schema.write_atomically(path, schema.dump(ours))
         return
     known, _ = schema.read(path, RunError)
-    different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
+    for level in (*ours.get("levels", ()), *known.get("levels", ())):  # where one was read from does not matter
+        level.pop("source", None)
+    different = sorted(k for k in {**known, **ours} if known.get(k) != ours.get(k))
     if different:
         key = different[0]
+        plain = not isinstance(ours.get(key), (list, dict))
         raise RunError(
-            "the folder holds another reproduction", place=Place(str(path)), found=f"{key} {known.get(key)}",
-            expected=f"{key} {ours.get(key)}",
+            "the folder holds another reproduction", place=Place(str(path)),
+            found=f"{key} {known.get(key)}" if plain else "other " + ", ".join(different),
+            expected=f"{key} {ours.get(key)}" if plain else None,
             hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
         )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """A publication's tables from playthroughs, the publication's numbers beside ours, and what they say in words.
 
 Tests are those of the publication: two-tailed t tests with unequal variances, error 5 %, not corrected for their number
-(rates are tested as means of zeros and ones). Intervals are Student's over all playthroughs in all maps.
+(rates are tested as means of zeros and ones). Intervals are Student's over all playthroughs in all maps, those of win
+rates Wilson's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce.course import Material
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Named, Row
-from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson, welch
+from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson, welch, wilson
 
 NEAR = 0.01
 """Fitness has converged from where it stays within this share of its final value."""
@@ -115,8 +116,15 @@ def table2(m: Material) -> list[Score]:
                 limit, proven = limit_of(m, persona.name, row.key)
                 paper = (float(printed[k][0]), float(printed[k][1])) if printed else None
                 scaled = None if limit is None else factor * limit
-                found.append(Score(kind, row, persona.name, paper, mean_interval(values), scaled, proven))
+                here = _rate(values) if row.key == "win_rate" else mean_interval(values)
+                found.append(Score(kind, row, persona.name, paper, here, scaled, proven))
     return found
+
+
+def _rate(percent: Sequence[float]) -> Interval:
+    """The rate of wins in percent, with Wilson's interval."""
+    found = wilson(sum(v > 0 for v in percent), len(percent))
+    return Interval(100.0 * found.value, 100.0 * found.low, 100.0 * found.high, found.n)
 
 
 def limit_of(m: Material, persona: str, key: str) -> tuple[float | None, bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +13,12 @@ from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
+from persona_evo.playtest.reproduce import keeping
+from persona_evo.playtest.reproduce.keeping import CONFIG, SCHEMA
 from persona_evo.playtest.reproduce.published import Published
 from persona_evo.playtest.reproduce.published import load as load_published
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import schema
-
-SCHEMA = 1
-CONFIG = "reproduction.json"
-"""File in a reproduction's folder with everything that its results depend on."""
 
 STAND_IN = "train"
 """Set of the project's own levels that stand in for the publication's maps."""
@@ -190,29 +187,11 @@ def claim(folder: Path, settings: Settings, game: Game, levels: Sequence[Level])
     Raises:
         RunError: it is for something else.
     """
-    config = {
-        "schema": SCHEMA, "game_version": game.version, **settings.to_dict(),
-        "levels": [{**(text := LevelText.of(v))._asdict(), "options": dict(text.options)} for v in levels],
-    }  # fmt: skip
-    path = folder / CONFIG
-    if not path.exists():
-        schema.write_atomically(path, schema.dump(config))
-        return
-    known, _ = schema.read(path, RunError)
-    ours = json.loads(json.dumps(config))
-    for values in (known, ours):  # where a level was read from does not matter
-        for level in values.get("levels", ()):
-            level.pop("source", None)
-    different = sorted(k for k in {**known, **ours} if known.get(k) != ours.get(k))
-    if different:
-        key = different[0]
-        plain = not isinstance(ours.get(key), (list, dict))
-        raise RunError(
-            "the folder holds another reproduction", place=Place(str(path)),
-            found=f"{key} {known.get(key)}" if plain else "other " + ", ".join(different),
-            expected=f"{key} {ours.get(key)}" if plain else None,
-            hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
-        )  # fmt: skip
+    texts = [LevelText.of(v) for v in levels]
+    keeping.claim(folder, settings.study, {
+        "game_version": game.version, **settings.to_dict(),
+        "levels": [{**text._asdict(), "options": dict(text.options)} for text in texts],
+    })  # fmt: skip
 
 
 def reopen(folder: Path) -> tuple[Settings, list[Level]]:
