@@ -19,6 +19,7 @@ from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.start import usual
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
@@ -31,6 +32,7 @@ from persona_evo.playtest.batch import Player
 from persona_evo.playtest.compare import Row, compare_levels, headlines
 from persona_evo.playtest.experiment import course as course_of_experiment
 from persona_evo.playtest.experiment.one import Run, run
+from persona_evo.playtest.match import names
 from persona_evo.playtest.reproduce import course
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce import settings as reproductions
@@ -307,6 +309,7 @@ def evolve_policy(
     out: str | Path = "runs",
     duration: float | None = None,
     progress: Callable[[Generation], None] | None = None,
+    league: Sequence[str] = (),
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -316,17 +319,22 @@ def evolve_policy(
         iterations, seconds: of the search in each playthrough.
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which no new generation is begun.
+        league: in games for two, whom the policies play against (see `playtest.match.names`); iterations and seconds
+            are those of a move there. The game's own league if there are none.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
-    chosen = EvolutionSettings.of(preset, **settings)
+    chosen = EvolutionSettings.of(preset, **{**usual(game), **settings})
+    if game.players == 1 and league:
+        raise SettingsError("a league is for games for two", found=game.name)
+    opponents = names.league(game, who.utility.text, opponents=league) if game.players > 1 else None
     best, _ = runs_of_evolution.evolve_runs(
         game, who, _levels(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
         budget=Budget(iterations, seconds), jobs=jobs, progress=progress, deadline=_deadline(duration),
-        game_name=who.game,
+        game_name=who.game, league=opponents,
     )  # fmt: skip
     return best
 
