@@ -118,15 +118,14 @@ class Duel:
             side: which player the agent is, 0 or 1.
 
         Returns:
-            iterations, nodes: of the agent's searches, all moves together. seed: of the start.
+            iterations, nodes: of the agent's searches, all moves together.
         """
         began = time.perf_counter()
         text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
         agent = replace(self.agent, policy=text, iterations=budget.iterations, seconds=budget.seconds)
-        start = derive(seed, "start") % 2**32
         pair = [agent, self.opponent] if side == 0 else [self.opponent, agent]
         minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(pair)]
-        played = contest(self.game, self.level, minds, start, derive(seed, "game"))
+        played = contest(self.game, self.level, minds, seed, derive(seed, "game"))
         thoughts = played.thoughts[side]
         return Plan(
             actions=tuple(played.actions),
@@ -138,7 +137,7 @@ class Duel:
             seconds=time.perf_counter() - began,
             stopped="budget" if played.outcome == RUNNING else "win",
             proven=False,
-            seed=start,
+            seed=seed,
         )
 
 

@@ -65,7 +65,8 @@ def _of(game: Game, word: str) -> Agent:
     base, _, changes = word.partition(":")
     file, mark, name = base.rpartition("#")
     chosen = _known(game, file, name, bool(mark))
-    return _changed(chosen, changes, word, game) if changes else chosen
+    shown = word if name in (chosen.name, "") or mark else f"{chosen.name}:{changes}"
+    return _changed(chosen, changes, shown, game) if changes else chosen
 
 
 def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
@@ -142,6 +143,7 @@ def league(game: Game, utility: str, template: str = "", opponents: Sequence[str
 
 
 def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
+    """The agent with single values changed, called `word`."""
     constants, search, own = dict(agent.constants), dict(agent.search), {}
     for part in changes.split(","):
         key, mark, text = (p.strip() for p in part.partition("="))
