@@ -172,7 +172,7 @@ def policy_text(
         seed=int(config["seed"]),
         budget=fitness.spec.budget.to_dict(),
         search=fitness.spec.search.to_dict(),
-        agent={} if league is None else league.agent.to_dict(),
+        agent={} if league is None else league.to_dict()["agent"],
         evolution=dict(config["evolution"]),
         run={
             **({} if league is None else {"opponents": [o.name for o in league.opponents]}),

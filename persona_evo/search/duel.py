@@ -21,9 +21,6 @@ from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
 
-LETTERS = 60
-"""Longest name of a case."""
-
 
 @dataclass(frozen=True)
 class League:
@@ -37,8 +34,11 @@ class League:
     opponents: tuple[Agent, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {"agent": self.agent.to_dict(), "opponents": [a.to_dict() for a in self.opponents]}
+        """As plain values, without where the agents were read."""
+        agent, *opponents = (
+            {k: v for k, v in a.to_dict().items() if k != "place"} for a in (self.agent, *self.opponents)
+        )
+        return {"agent": agent, "opponents": opponents}
 
     @classmethod
     def from_dict(cls, values: Any, game: Game) -> League:
@@ -91,7 +91,7 @@ class League:
 
     def cases(self, levels: Sequence[str]) -> list[str]:
         """Names of all pairs of a level and an opponent, level by level."""
-        return [f"{level} {o.name}"[:LETTERS] for level in levels for o in self.opponents]
+        return [f"{level} {o.name}"for level in levels for o in self.opponents]
 
 
 class Duel:
