@@ -161,6 +161,14 @@ def test_a_game_without_a_league_has_its_random_player_and_the_template() -> Non
     assert shipped.agent == known["evolver"] and set(o.name for o in shipped.opponents) <= set(known)
 
 
+def test_the_evolved_player_that_ships_is_the_policy_that_ships() -> None:
+    by_name, by_policy = names.agent(GAME, "evolved"), names.agent(GAME, "duelist")
+    policy = policies.find("duelist", GAME.name)
+    assert by_name.policy == by_policy.policy == policy.best and policy.persona == "duelist"
+    for field in ("utility", "answer", "search", "variant", "kind"):
+        assert getattr(by_name, field) == getattr(by_policy, field) == getattr(names.evolver(GAME), field)
+
+
 def test_a_policy_without_an_agent_plays_in_the_games_template(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     policies.write(policies.Policy("mine", "colosseum", formula="R + 0.1*sqrt(log(P) / N)"), path)
