@@ -19,6 +19,7 @@ from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.start import usual
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
@@ -31,12 +32,14 @@ from persona_evo.playtest.batch import Player
 from persona_evo.playtest.compare import Row, compare_levels, headlines
 from persona_evo.playtest.experiment import course as course_of_experiment
 from persona_evo.playtest.experiment.one import Run, run
+from persona_evo.playtest.match import names
 from persona_evo.playtest.reproduce import course
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce import settings as reproductions
 from persona_evo.playtest.reproduce.course import Material
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
+from persona_evo.search.duel import League
 from persona_evo.search.plan import Plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -125,7 +128,10 @@ class Results(batch.Results):
         limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
         return {
             "seed": str(self.seed),
-            "budget": f"{limit} a playthrough",
+            "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
+            **({} if self.league is None else {
+                "agent": self.league.agent.name, "opponents": ", ".join(o.name for o in self.league.opponents),
+            }),
             "search": ", ".join(f"{k} {v}" for k, v in self.settings.to_dict().items()),
             "trials": f"{self.trials} of each player in each level",
             **{p.label: p.policy.text for p in self.players},
@@ -307,6 +313,7 @@ def evolve_policy(
     out: str | Path = "runs",
     duration: float | None = None,
     progress: Callable[[Generation], None] | None = None,
+    league: Sequence[str] = (),
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -316,19 +323,30 @@ def evolve_policy(
         iterations, seconds: of the search in each playthrough.
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which no new generation is begun.
+        league: in games for two, whom the policies play against (see `playtest.match.names`); iterations and seconds
+            are those of a move there. The game's own league if there are none.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
-    chosen = EvolutionSettings.of(preset, **settings)
+    chosen = EvolutionSettings.of(preset, **{**usual(game), **settings})
     best, _ = runs_of_evolution.evolve_runs(
         game, who, _levels(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
         budget=Budget(iterations, seconds), jobs=jobs, progress=progress, deadline=_deadline(duration),
-        game_name=who.game,
+        game_name=who.game, league=_league(game, who, league),
     )  # fmt: skip
     return best
+
+
+def _league(game: Game, persona: Persona, words: Sequence[str]) -> League | None:
+    """Who plays in a game for two, None in games for one."""
+    if game.players > 1:
+        return names.league(game, persona.utility.text, opponents=words)
+    if words:
+        raise SettingsError("a league is for games for two", found=f"{game.name}, for one")
+    return None
 
 
 def resume_evolution(
@@ -378,6 +396,7 @@ def playtest_levels(
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
     progress: batch.Tell | None = None,
+    league: Sequence[str] = (),
 ) -> Results:
     """Let players play levels many times.
 
@@ -386,6 +405,7 @@ def playtest_levels(
         iterations, seconds: of the search in each playthrough.
         folder: where playthroughs are kept as they are made; the same call continues a batch that was stopped.
         bound_seconds: time to look for the best possible utility of each persona in each level; 0 not to.
+        league: as for `evolve_policy`, in games for two.
     """
     chosen = _players(players)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
@@ -395,6 +415,7 @@ def playtest_levels(
         game, loaded, chosen, trials, seed=fresh() if seed is None else seed, budget=Budget(iterations, seconds),
         settings=_search(search), jobs=jobs, folder=target, progress=progress,
         game_name=chosen[0].persona.game if chosen else None,
+        league=_league(game, chosen[0].persona, league) if chosen else None,
     )  # fmt: skip
     results = as_results(played)
     if bound_seconds > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST = 1_000_000
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
-           "seed_policies", "levels", "out", "rules")
+           "seed_policies", "levels", "out", "rules", "league", "agent")
 """Options that a resumed run has from its folder."""
 
 
@@ -42,7 +43,12 @@ def add(commands: Any) -> None:
                         help="formulas of these join the first population: ucb1, library, names, files, formula:TEXT")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
                         help="any other setting of the evolution; may be repeated")
-    options.add_budget(parser)
+    parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
+                        help="in games for two: whom the policies play against, named as for match (default: the "
+                        "game's league)")
+    parser.add_argument("--agent", type=filled, metavar="AGENT",
+                        help="in games for two: the agent whose tree policy is evolved (default: the game's evolver)")
+    options.add_budget(parser, each="playthrough, of a move in games for two", default="10000, or the agent's")
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME", help="end after this long: 8h, 1h30m, 90s")
     parser.add_argument("--until", type=filled, metavar="TIME", help="end at this time: 07:00, 2031-05-04T07:00")
     options.add_jobs(parser)
@@ -80,8 +86,9 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    settings = _settings(args, game.name)
-    budget = options.budget_of(args)
+    settings = _settings(args, game)
+    league = options.league_of(args, game, persona)
+    budget = options.budget_of(args) if league is None or args.iterations or args.seconds else league.agent.budget
     if game.outside is None:
         compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])
@@ -90,7 +97,10 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     starts = start_in_words(settings.first, game, persona.utility, persona.priority, settings)
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
-         f"{settings.generations} generations of {settings.population}{runs}, {limit} a playthrough, seed {seed}")
+         f"{settings.generations} generations of {settings.population}{runs}, {limit} a "
+         f"{'playthrough' if league is None else 'move'}, seed {seed}")
+    if league is not None:
+        note(f"against {', '.join(o.name for o in league.opponents)}")
     note(f"starts from: {starts}")
     if "library" in settings.first:
         for error in policies.damaged(game.name):
@@ -99,7 +109,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
         jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
-        game_name=registry.address(game),
+        game_name=registry.address(game), league=league,
     )
     options.report_findings(game)
     if len(all_runs) > 1:
@@ -131,10 +141,11 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
     return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 
-def _settings(args: argparse.Namespace, game: str) -> Any:
+def _settings(args: argparse.Namespace, game: Game) -> Any:
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.evolve.start import usual
 
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = usual(game)
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
@@ -145,7 +156,7 @@ def _settings(args: argparse.Namespace, game: str) -> Any:
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     if args.seed_policies:
-        changes["first"] = tuple(_first(text, game) for text in args.seed_policies)
+        changes["first"] = tuple(_first(text, game.name) for text in args.seed_policies)
     return EvolutionSettings.of(args.preset or "modern", **changes)
 
 
@@ -180,6 +191,7 @@ def teller() -> Callable[[Generation], None]:
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
     from persona_evo.evolve.run import INTERRUPTED
+    from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
     from persona_evo.store import policies
 
@@ -205,6 +217,10 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     say(f"seed {policy.seed}, {outcome.generations} generations{early}")
     say(f"policy      {outcome.policy}")
+    if policy.agent:
+        others = [o for o in policy.run.get("opponents", ()) if o != policy.agent["name"]]
+        against = ("match", registry.address(game), outcome.policy, *others, "--levels", *unseen(game, tuple(levels)))
+        say(f"play:       {shlex.join(['persona-evo', *map(str, against), '--swap'])}")
     who = persona or policy.persona
     play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy)
     say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")

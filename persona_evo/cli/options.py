@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.playtest.batch import Player
+    from persona_evo.search.duel import League
     from persona_evo.search.settings import Budget
 
 SEEDS = 2**63 - 1
@@ -51,12 +52,12 @@ def add_level_options(parser: argparse.ArgumentParser) -> None:
                         help="a level whose exit cannot be reached is a warning and no error")
 
 
-def add_budget(parser: argparse.ArgumentParser, iterations: int = 10_000) -> None:
+def add_budget(parser: argparse.ArgumentParser, default: str = "10000", each: str = "playthrough") -> None:
     """--iterations and --seconds."""
     parser.add_argument("--iterations", type=whole(1, MOST_ITERATIONS), metavar="N",
-                        help=f"search iterations a playthrough (default: {iterations}, none with --seconds)")
+                        help=f"search iterations of a {each} (default: {default}, none with --seconds)")
     parser.add_argument("--seconds", type=number(0, MOST_SECONDS, above=True), metavar="S",
-                        help="seconds a playthrough; results then depend on the machine")
+                        help=f"seconds of a {each}; results then depend on the machine")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -185,6 +186,19 @@ def budget_of(args: argparse.Namespace, iterations: int = 10_000) -> Budget:
     if args.iterations is None and args.seconds is None:
         return Budget(iterations)
     return Budget(args.iterations, args.seconds)
+
+
+def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
+    """Who plays in a game for two; None in games for one."""
+    from persona_evo.playtest.match import names
+
+    if game.players == 1:
+        for option in ("league", "agent"):
+            if getattr(args, option):
+                raise SettingsError(f"--{option} is for games for two", found=f"{game.name}, for one",
+                                    hint=f"leave --{option} out")  # fmt: skip
+        return None
+    return names.league(game, persona.utility.text, args.agent or "", args.league or ())
 
 
 def jobs_of(args: argparse.Namespace) -> int:

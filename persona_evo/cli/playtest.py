@@ -64,9 +64,14 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     options.add_policies(parser)
     parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
                         help="playthroughs of each player in each level (default: %(default)s)")
-    options.add_budget(parser)
-    parser.add_argument("--search", choices=("paper", "anytime"), default="anytime",
-                        help="rules of the search (default: %(default)s)")
+    options.add_budget(parser, each="playthrough, of a move in games for two", default="10000, or the agent's")
+    parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: anytime)")
+    parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
+                        help="in games for two: whom the personas play against, in turn and from both sides, named as "
+                        "for match (default: the game's league)")
+    parser.add_argument("--agent", type=filled, metavar="AGENT",
+                        help="in games for two: the agent that plays with the personas' tree policies (default: the "
+                        "game's evolver)")
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
@@ -112,15 +117,23 @@ def play(
     from persona_evo.playtest import batch
     from persona_evo.search.settings import SearchSettings
 
-    seed, budget = options.seed_of(args), options.budget_of(args)
+    seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
+    budget = options.budget_of(args) if league is None or args.iterations or args.seconds else league.agent.budget
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
+    each = "playthrough" if league is None else "move"
     note(f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
-         f"{limit} a playthrough, seed {seed}" + (f", into {folder}" if folder is not None else ""))
+         f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else ""))
+    if league is not None:
+        if args.search is not None:
+            raise SettingsError("in a game for two the agent says how it searches", found=f"--search {args.search}",
+                                hint="leave --search out, or name another --agent")  # fmt: skip
+        note(f"against {', '.join(o.name for o in league.opponents)}")
     return as_results(
         batch.playtest(
-            game, levels, players, args.trials, seed=seed, budget=budget, settings=SearchSettings.preset(args.search),
+            game, levels, players, args.trials, seed=seed, budget=budget,
+            settings=SearchSettings.preset(args.search or "anytime"), league=league,
             jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
             game_name=registry.address(game),
         )

@@ -1,7 +1,10 @@
 """The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
 
-A playthrough is a formula, a level and a seed, and nothing else decides its result; so playthroughs are grouped into
-tasks as suits the workers, and each worker keeps the levels and the search's memory from one task to the next.
+In a game for two a playthrough is a game against an opponent of a league (`search.duel`), and each pair of a level and
+an opponent is a case of its own, so that whoever chooses by cases asks for play that does well against all of them.
+
+A playthrough is a formula, a case, a seed and a side, and nothing else decides its result; so playthroughs are grouped
+into tasks as suits the workers, and each worker keeps the levels and the search's memory from one task to the next.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
-from persona_evo.search.plan import capacity_for, planner_for
+from persona_evo.search.duel import Duel, League
+from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
@@ -50,7 +54,8 @@ class FitnessSpec:
     """All that decides the result of a playthrough beside formula, level number and seed.
 
     game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
-    reported beside the utility, "" for none.
+    reported beside the utility, "" for none. search: in games for two the template says how it searches. budget: of a
+    playthrough, of a move in games for two. league: who plays in games for two, with their budgets.
     """
 
     game: str
@@ -59,14 +64,22 @@ class FitnessSpec:
     priority: str
     search: SearchSettings
     budget: Budget
+    league: League | None = None
 
     @classmethod
     def of(
         cls, game: str, levels: Sequence[Level], utility: Formula, search: SearchSettings, budget: Budget,
-        priority: str = "",
+        priority: str = "", league: League | None = None,
     ) -> FitnessSpec:  # fmt: skip
-        """The specification for loaded levels."""
-        return cls(game, tuple(LevelText.of(level) for level in levels), utility.text, priority, search, budget)
+        """The specification for loaded levels; a league gets the budget."""
+        texts = tuple(LevelText.of(level) for level in levels)
+        return cls(game, texts, utility.text, priority, search, budget, league and league.with_budget(budget))
+
+    @cached_property
+    def cases(self) -> tuple[str, ...]:
+        """Names of what the fitness is measured on: the levels, or the pairs of a level and an opponent."""
+        names = [level.name for level in self.levels]
+        return tuple(names if self.league is None else self.league.cases(names))
 
     @cached_property
     def digest(self) -> str:
@@ -75,11 +88,12 @@ class FitnessSpec:
 
 
 class Playthrough(NamedTuple):
-    """formula, level number, seed."""
+    """formula, number of the case, seed; in games for two the side that the formula plays, 0 or 1."""
 
     formula: str
-    level: int
+    case: int
     seed: int
+    side: int = 0
 
 
 class Score(NamedTuple):
@@ -98,16 +112,29 @@ class _Workshop:
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, Any] = {}
 
-    def planner(self, number: int) -> Any:
-        if number not in self._planners:
-            level = self.spec.levels[number]
-            loaded = self.game.load(level.text, level.name, level.source, **dict(level.options))
-            self._planners[number] = planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
-        return self._planners[number]
+    def planner(self, case: int) -> Any:
+        if case not in self._planners:
+            self._planners[case] = self._planner(case)
+        return self._planners[case]
 
-    def play(self, policy: TreePolicy, level: int, seed: int, budget: Budget) -> Score:
-        plan = self.planner(level).plan(self.utility, policy, budget, seed)
-        return Score(plan.utility, plan.metrics.get(self.spec.priority, 0.0))
+    def _planner(self, case: int) -> Any:
+        league = self.spec.league
+        number, opponent = (case, 0) if league is None else divmod(case, len(league.opponents))
+        level = self.spec.levels[number]
+        loaded = self.game.load(level.text, level.name, level.source, **dict(level.options))
+        if league is not None:
+            return Duel(self.game, loaded, league.agent, league.opponents[opponent])
+        return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
+
+    def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
+        planner = self.planner(case)
+        sides = {} if self.spec.league is None else {"side": side}
+        found: Plan = planner.plan(self.utility, policy, budget, seed, **sides)
+        return found
+
+    def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
+        found = self.plan(policy, case, seed, side, budget)
+        return Score(found.utility, found.metrics.get(self.spec.priority, 0.0))
 
 
 _here = threading.local()
@@ -131,11 +158,22 @@ def play(task: tuple[FitnessSpec, Sequence[Playthrough]]) -> list[Score]:
     shop = _workshop(spec)
     scores = []
     policies: dict[str, TreePolicy] = {}
-    for formula, level, seed in playthroughs:
+    for formula, case, seed, side in playthroughs:
         if formula not in policies:
             policies[formula] = TreePolicy.of(formula, shop.game)
-        scores.append(shop.play(policies[formula], level, seed, spec.budget))
+        scores.append(shop.play(policies[formula], case, seed, side, spec.budget))
     return scores
+
+
+def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:
+    """One playthrough of a case with a formula, to look at its states. budget: in games for one."""
+    shop = _workshop(spec)
+    policy = TreePolicy.of(formula, shop.game)
+    if spec.league is not None:
+        return shop.plan(policy, case, 0, 0, spec.budget)
+    level = spec.levels[case]
+    loaded = shop.game.load(level.text, level.name, level.source, **dict(level.options))
+    return plan(shop.game, loaded, shop.utility, policy, budget, spec.search, seed=0)
 
 
 class Fitness:
@@ -152,16 +190,20 @@ class Fitness:
         self._warm = False
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
-        """For each request the mean utility of each level."""
+        """For each request the mean utility of each case."""
         return [[score.utility for score in levels] for levels in self.scores(requests)]
 
     def scores(self, requests: Sequence[Request]) -> list[list[Score]]:
-        """For each request the mean of utility and priority in each level."""
+        """For each request the mean of utility and priority in each case.
+
+        The first trial's side follows from its seed, so all who play with the same seeds have the same sides; from
+        then on the sides alternate.
+        """
         all_played = [
-            Playthrough(request.formula, level, seed)
+            Playthrough(request.formula, case, seed, (trials[0] + trial) % 2)
             for request in requests
-            for level, trials in enumerate(request.seeds)
-            for seed in trials
+            for case, trials in enumerate(request.seeds)
+            for trial, seed in enumerate(trials)
         ]
         results = iter(self._play(all_played))
         return [[_mean([next(results) for _ in trials]) for trials in request.seeds] for request in requests]
@@ -192,7 +234,7 @@ class Fitness:
         """Have everything compiled and on disk before workers all start to do the same."""
         if not self._warm:
             shop = _workshop(self.spec)
-            shop.play(TreePolicy.of(one.formula, shop.game), one.level, one.seed, Budget(iterations=1))
+            shop.play(TreePolicy.of(one.formula, shop.game), one.case, one.seed, one.side, Budget(iterations=1))
             self._warm = True
 
 
@@ -208,11 +250,12 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
         "utility": spec.utility,
         "search": spec.search.to_dict(),
         "budget": spec.budget.to_dict(),
+        **({} if spec.league is None else {"league": spec.league.to_dict()}),
     }
 
 
 def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> FitnessSpec:
-    """The inverse of `spec_to_dict`; KeyError or TypeError where the values are not a specification."""
+    """The inverse of `spec_to_dict`; KeyError, TypeError or an InputError where the values are not a specification."""
     return FitnessSpec(
         game=game,
         levels=tuple(
@@ -223,4 +266,5 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
         priority=priority,
         search=SearchSettings.from_dict(values["search"]),
         budget=Budget.from_dict(values["budget"]),
+        league=League.from_dict(values["league"], registry.get(game)) if "league" in values else None,
     )

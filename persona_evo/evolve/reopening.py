@@ -15,6 +15,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs, schema
 
@@ -54,6 +55,8 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     formula_at(r, "utility", game.symbols)
     budget_at(r)
     r.made("search", SearchSettings.from_dict)
+    if "league" in r.data:
+        r.made("league", lambda values: League.from_dict(values, game))
     check_levels(r)
     load_levels(r, game)
     return spec_from_dict(game_name, priority, r.data)
@@ -141,6 +144,7 @@ def _wrong(
             found = f"an island of {len(island.individuals)} individuals"
             return "state.islands", found, f"{settings.island_size}, as {runs.CONFIG} says"
     levels = len(config["levels"]) if "levels" in config else len(state.hall[0].utilities)
+    levels *= len(config["league"]["opponents"]) if "league" in config else 1
     groups = [("state.hall", state.hall), *(("state.islands", island.individuals) for island in state.islands)]
     for where, individuals in groups:
         for individual in individuals:

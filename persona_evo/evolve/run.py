@@ -24,6 +24,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs
 
@@ -98,6 +99,7 @@ def evolve(
     deadline: float | None = None,
     progress: Tell | None = None,
     game_name: str | None = None,
+    league: League | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
 
@@ -109,23 +111,33 @@ def evolve(
         seed: everything follows from it.
         root: folder of run folders.
         name: of the run's folder; made of the moment, the persona and the seed if not given.
-        search, budget: of each playthrough; the search's preset is that of the evolution unless given.
+        search, budget: of each playthrough; the search's preset is that of the evolution unless given. In a game for
+            two the budget is one of a move (the template's unless given), and the template says how it searches.
         jobs, backend, address: see `parallel.Workers`; without influence on the result.
         deadline: moment on `time.monotonic` after which no generation is begun that would not end before it.
         progress: called after each generation.
         game_name: how the registry finds the game, where that is not its name ("module:object").
+        league: who plays, in a game for two.
 
     Raises:
-        SettingsError: no levels, or settings that do not fit the game.
+        SettingsError: no levels, settings that do not fit the game, or a league where none belongs, or the reverse.
         RunError: the folder cannot be made.
     """
     if not levels:
         raise SettingsError("an evolution needs levels", found="none", expected="at least one")
+    if league is not None:
+        league.check(game)
+        if search is not None:
+            raise SettingsError("in a game for two the agent says how it searches", found="settings of the search",
+                                expected="none", hint=f"change them in agent {league.agent.name}")  # fmt: skip
+        search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
+    elif game.players > 1:
+        raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
     if search is None:
         search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.anytime()
     registered = game_name or game.name
     utility: Formula = persona.utility
-    spec = FitnessSpec.of(registered, levels, utility, search, budget or Budget(), persona.priority)
+    spec = FitnessSpec.of(registered, levels, utility, search, budget or Budget(), persona.priority, league)
     config = {
         "game": registered,
         "game_version": game.version,
@@ -312,7 +324,7 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
     game = registry.get(fitness.spec.game)
     settings = EvolutionSettings.from_dict(run.config["evolution"])
     status = drive(
-        run, fitness, metrics_of(settings, game), len(fitness.spec.levels), deadline=deadline, progress=progress
+        run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=deadline, progress=progress
     )
     state = _state(run)
     if state is None:
@@ -324,7 +336,7 @@ def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tel
     if before is not None:
         return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
-        winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.levels), fitness)
+        winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.cases), fitness)
         text = winners.policy_text(winner, run.config, fitness, run.folder.name, done, state.evaluations)
         policy = run.finish(text, done)
     except KeyboardInterrupt:
@@ -360,7 +372,8 @@ def summary(config: Mapping[str, Any]) -> str:
     """One line on a run's configuration, for people."""
     budget = config["budget"]
     limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
+    each = f"move, against {', '.join(o['name'] for o in config['league']['opponents'])}" if "league" in config else ""
     return (
         f"{config['persona']['name']} on {len(config['levels'])} levels of {config['game']}, seed {config['seed']}, "
-        f"preset {config['evolution']['preset']}, {limit} a playthrough"
+        f"preset {config['evolution']['preset']}, {limit} a {each or 'playthrough'}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.genetics import OUTCOMES, metrics_of
@@ -14,6 +15,15 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
 from persona_evo.search.tree_policy import UCB1_FORMULA
+
+
+def usual(game: Game) -> dict[str, Any]:
+    """Settings that suit a kind of game better than the presets' do.
+
+    In a game for two a score that never changes follows a single line of play, whatever the other could answer to it;
+    so the search's own variables are among a formula's there.
+    """
+    return {"variables": "extended"} if game.players > 1 else {}
 
 
 def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Game) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score, sample_plan
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.settings import EvolutionSettings
@@ -85,20 +85,21 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
         rows: float64[n, variables], metrics of the children of the states along the plan that was found, with values
             of the search's variables that a search could have. groups: int64[n], whose children they are.
     """
-    from persona_evo.search.plan import plan
     from persona_evo.search.settings import Budget
-    from persona_evo.search.tree_policy import TreePolicy, variables
+    from persona_evo.search.tree_policy import variables
 
     game = registry.get(spec.game)
-    policy, utility = TreePolicy.of(formula, game), parse(spec.utility, game.symbols)
+    utility = parse(spec.utility, game.symbols)
     stream = random.Random(0)
     rows: list[list[float]] = []
     groups: list[int] = []
     group = 0
-    for level in spec.levels[:_SAMPLED_LEVELS]:
+    each = len(spec.cases) // len(spec.levels)
+    for number, level in enumerate(spec.levels[:_SAMPLED_LEVELS]):
         loaded = game.load(level.text, level.name, level.source, **dict(level.options))
-        found = plan(game, loaded, utility, policy, Budget(iterations=_SAMPLE_ITERATIONS), spec.search, seed=0)
-        for depth, children in enumerate(_children(game, loaded, found.actions[:_SAMPLED_MOVES]), 1):
+        found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS))
+        states = game.replay(loaded, found.actions[:_SAMPLED_MOVES], seed=found.seed)
+        for depth, children in enumerate(_children(game, loaded, states), 1):
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
                 known = {**metrics, **_estimates(utility.evaluate(metrics), visits, depth, stream)}
@@ -117,17 +118,17 @@ def _estimates(value: float, visits: float, depth: int, stream: random.Random) -
     return {"R": 0.75 * mean + 0.25 * best, "N": own, "P": visits, "D": float(depth), "RMAX": best, "RSD": spread}
 
 
-def _children(game: Game, level: Level, actions: Sequence[int]) -> Iterator[list[dict[str, float]]]:
-    """The metrics of all children of each state along a playthrough."""
+def _children(game: Game, level: Level, states: Sequence[Any]) -> Iterator[list[dict[str, float]]]:
+    """The metrics of all children of each state along a playthrough, as whoever moves there sees them."""
     step = game.rules().step
-    for state in game.replay(level, actions):
+    for state in states:
         if game.over(level, state) != RUNNING:
             continue
-        children = []
+        children, mover = [], int(game.rules().mover(level.tables, state))
         for action in game.legal(level, state):
             child = state.copy()
             step(level.tables, child, action, np.ones(2, dtype=np.int64))
-            children.append(game.measure(level, child))
+            children.append(game.measure(level, child, mover))
         yield children
 
 
@@ -153,7 +154,7 @@ def policy_text(
     game = registry.get(str(config["game"]))
     formula = parse(winner.individual.formula)
     short, reason = simplified(formula, fitness.spec)
-    names = [level.name for level in fitness.spec.levels]
+    names, league = fitness.spec.cases, fitness.spec.league
     policy = Policy(
         name=str(config["persona"]["name"]),
         game=game.name,
@@ -165,14 +166,16 @@ def policy_text(
         simplified=short,
         simplification=reason,
         metrics=meanings(formula, game),
-        levels=tuple(names),
+        levels=tuple(level.name for level in fitness.spec.levels),
         fitness={name: score.utility for name, score in zip(names, winner.scores, strict=True)},
         mean=winner.utility,
         seed=int(config["seed"]),
         budget=fitness.spec.budget.to_dict(),
         search=fitness.spec.search.to_dict(),
+        agent={} if league is None else league.to_dict()["agent"],
         evolution=dict(config["evolution"]),
         run={
+            **({} if league is None else {"opponents": [o.name for o in league.opponents]}),
             "name": run, "generations": generations, "evaluations": evaluations,
             "trials": int(config["evolution"]["final_trials"]), "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,

@@ -2,6 +2,9 @@
 
 A playthrough's seed is made of the seed given, the level's name and text, the player's label and the number of the
 trial, so a result depends neither on the number of jobs nor on what else is played in the same batch.
+
+In a game for two each player meets the opponents of a league in turn, first as one side, then as the other. A
+playthrough then is the whole game, its metrics what the player sees at the end, and a lost one says to whom.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from persona_evo.personas import Persona
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
+from persona_evo.search.duel import Duel, League
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -78,7 +82,7 @@ class Results:
     """A batch of playthroughs, in the order of levels, players and trials, and what it was made with.
 
     bounds: the best utilities known, by (level, persona's name). complete: False after Ctrl-C. folder: where the
-    playthroughs are kept, None if nowhere.
+    playthroughs are kept, None if nowhere. league: who plays in a game for two.
     """
 
     game: Game
@@ -91,6 +95,7 @@ class Results:
     records: list[Playthrough]
     complete: bool = True
     folder: Path | None = None
+    league: League | None = None
     bounds: dict[tuple[str, str], Bound] = field(default_factory=dict)
 
     @property
@@ -144,6 +149,7 @@ class Spec:
     roles: tuple[Role, ...]
     settings: SearchSettings
     budget: Budget
+    league: League | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -177,6 +183,7 @@ def playtest(
     progress: Tell | None = None,
     game_name: str | None = None,
     recorded: str = "",
+    league: League | None = None,
 ) -> Results:
     """Let every player play every level.
 
@@ -193,6 +200,7 @@ def playtest(
         progress: called now and then.
         game_name: how the registry finds the game, where that is not its name ("module:object").
         recorded: what the folder calls the game, where that is something else.
+        league: who plays in a game for two; the budget is one of a move there, and the template says how it searches.
 
     Returns:
         Results, not complete if Ctrl-C ended them.
@@ -202,12 +210,19 @@ def playtest(
         RunError: the folder belongs to something else, is damaged, or in use.
     """
     _check(levels, players, trials)
+    if league is not None:
+        league.check(game)
+        budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
+        league = league.with_budget(budget)
+    elif game.players > 1:
+        raise SettingsError("a playtest of a game for two needs opponents", found=game.name, expected="a league",
+                            hint="or let agents play each other: persona-evo match")  # fmt: skip
     budget, settings = budget or Budget(), settings or SearchSettings.anytime()
     spec = Spec(
         game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
-        settings, budget,
+        settings, budget, league,
     )  # fmt: skip
-    results = Results(game, levels, players, trials, seed, budget, settings, [], folder=folder)
+    results = Results(game, levels, players, trials, seed, budget, settings, [], folder=folder, league=league)
     todo = spec.jobs(trials, seed)
     with ExitStack() as stack:
         journal = None
@@ -256,6 +271,7 @@ def resume(
         game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
         backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
+        league=None if known.league is None else League.from_dict(known.league, game),
     )  # fmt: skip
 
 
@@ -281,6 +297,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
             {**role._asdict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
             for role, p in zip(spec.roles, players, strict=True)
         ],
+        **({} if spec.league is None else {"league": spec.league.to_dict()}),
     }
 
 
@@ -360,16 +377,28 @@ class _Table:
             text = self.spec.levels[number]
             level = self.game.load(text.text, text.name, text.source, **dict(text.options))
             self._number = number
-            self._planner = planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
+            self._planner = self._planner_for(level)
         return self._planner
 
+    def _planner_for(self, level: Level) -> Any:
+        league = self.spec.league
+        if league is not None:
+            return [Duel(self.game, level, league.agent, opponent) for opponent in league.opponents]
+        return planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
+
     def play(self, job: Job) -> Playthrough:
-        planner = self.planner(job.level)
+        planner, side, cause = self.planner(job.level), None, ""
         utility, policy = self.roles[job.player]
-        plan = planner.plan(utility, policy, self.spec.budget, job.seed)
+        if self.spec.league is None:
+            plan = planner.plan(utility, policy, self.spec.budget, job.seed)
+        else:
+            side, turn = job.trial % 2, job.trial // 2 % len(planner)
+            planner = planner[turn]
+            plan = planner.plan(utility, policy, self.spec.budget, job.seed, side)
+            cause = planner.opponent.name if plan.outcome == LOST else ""
         role = self.spec.roles[job.player]
-        found = record(self.game, planner.level, plan, trial=job.trial)
-        return replace(found, player=role.label, persona=role.persona, policy=role.policy)
+        found = record(self.game, planner.level, plan, trial=job.trial, side=side)
+        return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause)
 
 
 _tables: dict[str, _Table] = {}
@@ -392,11 +421,14 @@ def room(budget: Budget) -> int:
     return int(min(MAX_NODES, max(10_000, budget.seconds * _NODES_A_SECOND)))
 
 
-def record(game: Game, level: Level, plan: Plan, *, trial: int = 0) -> Playthrough:
-    """A plan as a playthrough: its actions by name, where the avatar was, what happened, and what it died of."""
+def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None) -> Playthrough:
+    """A plan as a playthrough: its actions by name, where the avatar was, what happened, and what it died of.
+
+    side: of the player, in a game for two, where no places are told: two avatars are on the board.
+    """
     states = game.replay(level, plan.actions, seed=plan.seed)
     places: list[tuple[int, int]] = []
-    if game.locate is not None:
+    if game.locate is not None and side is None:
         found = [game.locate(level, state) for state in states]
         places = [p for p in found if p is not None] if None not in found else []
     events: list[Event] = []
@@ -404,7 +436,7 @@ def record(game: Game, level: Level, plan: Plan, *, trial: int = 0) -> Playthrou
         for step, (before, after) in enumerate(pairwise(states), 1):
             events += game.events(level, before, after, step)
     cause = ""
-    if plan.outcome == LOST and game.cause is not None and len(states) > 1:
+    if plan.outcome == LOST and game.cause is not None and len(states) > 1 and side is None:
         turn = next((i for i, s in enumerate(states) if game.over(level, s) != RUNNING), len(states) - 1)
         cause = game.cause(level, states[max(1, turn) - 1], states[max(1, turn)])
     return Playthrough(

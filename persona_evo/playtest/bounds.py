@@ -53,7 +53,8 @@ def bounds(
     Args:
         records: playthroughs, of which a better one than the solver's replaces it; a playthrough whose plan was proven
             to be the best proves the limit.
-        seconds: for the solver, for each level and persona; 0 for what the records say alone.
+        seconds: for the solver, for each level and persona; 0 for what the records say alone, which is all there is of
+            games that run elsewhere and of games for two.
         folder: where results are kept and looked up.
         progress: called with how many of how many are done.
     """
@@ -63,7 +64,7 @@ def bounds(
         (level.name, name, Question(game_name or game.name, LevelText.of(level), persona.utility.text, seconds))
         for level in levels
         for name, persona in wanted.items()
-        if seconds > 0 and game.outside is None and (level.name, name) not in known
+        if seconds > 0 and game.outside is None and game.players == 1 and (level.name, name) not in known
     ]
     if asked:
         warm_up(game, levels[0])

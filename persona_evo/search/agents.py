@@ -7,8 +7,10 @@
 | search | the best move of a tree search (`act`) |
 | program | what a program of others answers (`persona_evo.connect.program`) |
 
-A TOML file of agents has a table for each. Next to the fields of `Agent` it may have `constants`: names and numbers
-that stand for them in formulas, so that `NAME:C=0.5` names the same agent with another number.
+A TOML file of agents has a table for each. The one called `evolver` is the template of agents whose tree policy is
+evolved, and `league`, above all tables, names whom these play against unless something else is said. Next to the fields
+of `Agent` a table may have `constants`: names and numbers that stand for them in formulas, so that `NAME:C=0.5` names
+the same agent with another number.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ from persona_evo.search.tree_policy import TreePolicy, variables
 
 KINDS = ("random", "greedy", "search", "program")
 MOST_BYTES = 2**20
+EVOLVER, LEAGUE = "evolver", "league"
+"""Names in a file of agents that mean something (see the module)."""
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "kind": str, "about": str, "utility": str, "policy": str, "answer": str, "variant": str, "constants": dict,
@@ -96,14 +101,51 @@ def load_agents(path: Path, game: Game) -> dict[str, Agent]:
         SettingsError: not such a file, with its place.
         FormulaError: a formula that the game cannot read.
     """
+    data, text = _read(path)
+    return {
+        name: _checked(name, value, game, str(path), _line(text, f"[{name}")) for name, value in data.items()
+        if name != LEAGUE
+    }  # fmt: skip
+
+
+def load_league(path: Path) -> list[str]:
+    """The words that a file of agents has for whom evolved agents play against; none where it does not say.
+
+    Raises:
+        SettingsError: not such a file, with its place.
+    """
+    data, text = _read(path)
+    words = data.get(LEAGUE, [])
+    if not isinstance(words, list) or not all(isinstance(w, str) and w for w in words):
+        raise SettingsError("the league is no list of agents", place=Place(str(path), _line(text, LEAGUE)),
+                            found=textfile.shown(words), expected='a list such as ["random", "uct"]')  # fmt: skip
+    return words
+
+
+def agent_from(values: Any, game: Game) -> Agent:
+    """The inverse of `Agent.to_dict`.
+
+    Raises:
+        SettingsError, FormulaError: not such values, or the agent cannot play the game.
+    """
+    if not isinstance(values, dict) or not isinstance(values.get("name"), str):
+        raise SettingsError("not an agent", found=str(values)[:80], expected="an object with the fields of an agent")
+    given = {k: v for k, v in values.items() if k not in ("name", "place") and v is not None and v != ""}
+    found = _checked("agent", given, game, "", 0)
+    return replace(found, name=values["name"])
+
+
+def _read(path: Path) -> tuple[dict[str, Any], str]:
     text = textfile.read_text(path, MOST_BYTES, SettingsError)
-    data = textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ...")
-    return {name: _checked(name, value, game, path, text) for name, value in data.items()}
+    return textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ..."), text
 
 
-def _checked(name: str, data: Any, game: Game, path: Path, text: str) -> Agent:
-    line = next((i for i, row in enumerate(text.split("\n"), 1) if row.strip().startswith(f"[{name}")), 0)
-    place = Place(str(path), line)
+def _line(text: str, start: str) -> int:
+    return next((i for i, row in enumerate(text.split("\n"), 1) if row.strip().startswith(start)), 0)
+
+
+def _checked(name: str, data: Any, game: Game, source: str, line: int) -> Agent:
+    place = Place(source, line) if source else None
     if not isinstance(data, dict) or not _NAME.fullmatch(name):
         raise SettingsError("not an agent", place=place, found=name[:80], expected="a table [NAME] with its fields")
     for key, value in data.items():
@@ -117,7 +159,7 @@ def _checked(name: str, data: Any, game: Game, path: Path, text: str) -> Agent:
         if not _NAME.fullmatch(key) or key in variables(game, moves=True) or type(value) not in (int, float):
             raise SettingsError(f"agent {name}: a constant is a new name and a number", place=place,
                                 found=f"{key} = {textfile.shown(value)}")  # fmt: skip
-    agent = Agent(name, **{"kind": "search", **data, "place": str(path)})
+    agent = Agent(name, **{"kind": "search", **data, "place": source})
     try:
         check(agent, game)
     except FormulaError:

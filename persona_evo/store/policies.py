@@ -44,6 +44,7 @@ class Policy:
         metrics: symbol -> meaning of what the formula names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
+        agent: in games for two the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
     """
@@ -66,6 +67,7 @@ class Policy:
     seed: int | None = None
     budget: Mapping[str, Any] = field(default_factory=dict)
     search: Mapping[str, Any] = field(default_factory=dict)
+    agent: Mapping[str, Any] = field(default_factory=dict)
     evolution: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +101,8 @@ class Policy:
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "file"}
         if self.kind != "ucb1":
             del values["c"]
+        if not self.agent:
+            del values["agent"]
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
 
     def to_text(self) -> str:
@@ -162,6 +166,7 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
         seed=None if data.get("seed") is None else r.whole("seed"),
         budget=dict(r.object("budget", {}).data),
         search=dict(r.object("search", {}).data),
+        agent=dict(r.object("agent", {}).data),
         evolution=dict(r.object("evolution", {}).data),
         run=dict(r.object("run", {}).data),
         versions=r.words("versions", {}),

@@ -4,6 +4,7 @@
 |---|---|
 | `uct_walls` | of the game's own file of agents |
 | `my.toml#name` | of another file of agents |
+| `my_policy.json` | the agent that a tree policy was evolved in, with it; so do a policy's name and a run's folder |
 | `bot.py` | a program of others (`persona_evo.connect.program`) |
 | `bot=my/agent.py` | the same, under the name `bot` |
 | `uct_walls:C=0.5,rollout=20` | the same with other constants, search settings, budget, variant |
@@ -16,12 +17,17 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
-from persona_evo.search.agents import Agent, check, load_agents
+from persona_evo.search.agents import EVOLVER, Agent, agent_from, check, load_agents, load_league
+from persona_evo.search.duel import League
 from persona_evo.search.settings import SearchSettings
+from persona_evo.store import policies, runs
 
 SEARCH = {f.name for f in fields(SearchSettings)}
+FORMS = "FILE.toml#NAME, a policy's name or file, or FILE.py"
+"""What agents may be besides names."""
+
 OWN = ("seconds", "iterations", "variant", "answer", "policy", "utility")
 
 
@@ -58,16 +64,86 @@ def _of(game: Game, word: str) -> Agent:
         return found
     base, _, changes = word.partition(":")
     file, mark, name = base.rpartition("#")
-    if not mark and not game.agents:
-        raise SettingsError(f"{game.name} comes without agents", found=word, expected="FILE.toml#NAME or FILE.py")
-    known = load_agents(Path(file if mark else game.agents), game)
-    if name not in known:
-        expected, hint = unknown(name, known)
-        raise SettingsError("no such agent", found=name, expected=f"{expected}; FILE.toml#NAME or FILE.py", hint=hint)
-    return _changed(known[name], changes, word, game) if changes else known[name]
+    chosen = _known(game, file, name, bool(mark))
+    shown = word if name in (chosen.name, "") or mark else f"{chosen.name}:{changes}"
+    return _changed(chosen, changes, shown, game) if changes else chosen
+
+
+def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
+    if not in_file and (name.endswith(".json") or Path(name).is_dir()):
+        return _policy(game, _final(Path(name)), Path(name).stem)
+    own = [p.name for p in policies.available(game.name)] if not in_file else []
+    if not in_file and not game.agents and name not in own:
+        raise SettingsError(f"{game.name} comes without agents", found=name, expected=FORMS)
+    known = load_agents(Path(file if in_file else game.agents), game) if in_file or game.agents else {}
+    if name in known:
+        return known[name]
+    if name in own:
+        return _policy(game, name, name)
+    expected, hint = unknown(name, {*known, *own})
+    raise SettingsError("no such agent", found=name, expected=f"{expected}; {FORMS}", hint=hint)
+
+
+def _final(path: Path) -> Path:
+    """A policy's file, or that of the last policy of a run's folder."""
+    found = runs.policy_of(path) if path.is_dir() else path
+    if found is None:
+        raise SettingsError("the run has no policy yet", found=str(path), hint=f"persona-evo evolve --resume {path}")
+    return found
+
+
+def _policy(game: Game, name: str | Path, label: str) -> Agent:
+    """The agent that a policy was evolved in with this policy, or the game's template with it."""
+    policy = policies.find(name, game.name)
+    try:
+        template = agent_from(dict(policy.agent), game) if policy.agent else evolver(game)
+        found = replace(
+            template, name=label, about=f"policy {policy.name} ({policy.persona or 'anyone'})",
+            policy=policy.best if policy.kind == "formula" else f"ucb1:{policy.c!r}",
+        )  # fmt: skip
+        check(found, game)
+    except InputError as e:
+        raise PolicyError(f"its agent: {e.what}", place=Place(policy.file or str(name)), found=e.found,
+                          expected=e.expected, hint=e.hint) from e  # fmt: skip
+    return found
+
+
+def evolver(game: Game, utility: str = "") -> Agent:
+    """The template of evolved agents: the game's own, or one that searches by random games and judges by `utility`.
+
+    Raises:
+        SettingsError: the game has none, and there is no utility.
+    """
+    known = load_agents(Path(game.agents), game) if game.agents else {}
+    if EVOLVER in known:
+        return known[EVOLVER]
+    if not utility:
+        raise SettingsError(f"{game.name} has no template of evolved agents", expected=f"an agent called {EVOLVER}")
+    return Agent(EVOLVER, "search", "random games, UCB1", utility, search={"rollout": 2_000, "value": "mean"},
+                 iterations=200)  # fmt: skip
+
+
+def league(game: Game, utility: str, template: str = "", opponents: Sequence[str] = ()) -> League:
+    """Who plays in an evolution on a game for two.
+
+    Args:
+        utility: the persona's, for games without a template.
+        template: a word for another one than the game's.
+        opponents: words; those that the game names if there are none, else its random player and the template itself.
+
+    Raises:
+        SettingsError, FormulaError: there is no such agent, two have the same name, or one cannot be in a league.
+    """
+    own = agent(game, template) if template else evolver(game, utility)
+    words = opponents or (load_league(Path(game.agents)) if game.agents else [])
+    others = agents(game, words) if words else [Agent("random", "random"), own]
+    found = League(own, tuple(others))
+    found.check(game)
+    return found
 
 
 def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
+    """The agent with single values changed, called `word`."""
     constants, search, own = dict(agent.constants), dict(agent.search), {}
     for part in changes.split(","):
         key, mark, text = (p.strip() for p in part.partition("="))

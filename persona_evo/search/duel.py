@@ -1,0 +1,146 @@
+"""Whole games of an agent against an opponent, in the form in which games for one are planned.
+
+A `Plan` of a game for two is what was played: the moves of both, and what the agent, whichever side it had, sees at the
+end. The tree policy is what changes from plan to plan; all else the agent's search is told stands in its template.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from persona_evo.errors import SettingsError
+from persona_evo.formula import Formula
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.search.agents import Agent, Mind, agent_from, check
+from persona_evo.search.contest import contest
+from persona_evo.search.plan import Plan
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.seeds import derive
+
+
+@dataclass(frozen=True)
+class League:
+    """Who plays whom in a game for two.
+
+    agent: the template of whoever plays with the tree policies that are tried; its own policy does not matter.
+    opponents: of all of them.
+    """
+
+    agent: Agent
+    opponents: tuple[Agent, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, without where the agents were read."""
+        agent, *opponents = (
+            {k: v for k, v in a.to_dict().items() if k != "place"} for a in (self.agent, *self.opponents)
+        )
+        return {"agent": agent, "opponents": opponents}
+
+    @classmethod
+    def from_dict(cls, values: Any, game: Game) -> League:
+        """The inverse of `to_dict`.
+
+        Raises:
+            SettingsError, FormulaError: not such values, or agents that cannot play the game.
+        """
+        if not isinstance(values, dict) or set(values) != {"agent", "opponents"}:
+            raise SettingsError("not a league", found=str(values)[:80], expected="an agent and its opponents")
+        opponents = values["opponents"]
+        if not isinstance(opponents, list):
+            raise SettingsError("not a league", found=str(opponents)[:80], expected="a list of opponents")
+        found = cls(agent_from(values["agent"], game), tuple(agent_from(o, game) for o in opponents))
+        found.check(game)
+        return found
+
+    def check(self, game: Game) -> None:
+        """See that these games can be played again from their seeds.
+
+        Raises:
+            SettingsError: it is no game for two, there is no opponent, one is a program, or the template is not one.
+        """
+        if game.players != 2:
+            raise SettingsError("a league is for games for two", found=f"{game.name}, for {game.players}",
+                                hint="leave --league out")  # fmt: skip
+        if not self.opponents:
+            raise SettingsError("the league has no opponents", expected="at least one agent")
+        if self.agent.kind != "search":
+            raise SettingsError(
+                f"agent {self.agent.name} has no tree policy that could be replaced", found=f"kind {self.agent.kind}",
+                expected="kind search",
+            )  # fmt: skip
+        for opponent in self.opponents:
+            if opponent.kind == "program":
+                raise SettingsError(
+                    "a program cannot be in a league", found=opponent.name,
+                    expected="agents of this program, whose games can be played again from their seeds",
+                    hint="persona-evo match plays against programs",
+                )  # fmt: skip
+        check(self.agent, game)
+
+    def with_budget(self, budget: Budget) -> League:
+        """The same with a budget a move for the agent, and for opponents that have no number of iterations."""
+        i, s = budget.iterations, budget.seconds
+        return League(
+            self.agent.with_budget(i, s),
+            tuple(o if o.iterations and not o.seconds else o.with_budget(i, s) for o in self.opponents),
+        )
+
+    def cases(self, levels: Sequence[str]) -> list[str]:
+        """Names of all pairs of a level and an opponent, level by level."""
+        return [f"{level} {o.name}"for level in levels for o in self.opponents]
+
+
+class Duel:
+    """An agent with changing tree policies against one opponent on one level.
+
+    Args:
+        game, level: what is played.
+        agent: the template.
+        opponent: the other.
+    """
+
+    def __init__(self, game: Game, level: Level, agent: Agent, opponent: Agent) -> None:
+        self.game, self.level, self.agent, self.opponent = game, level, agent, opponent
+
+    def plan(self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int, side: int = 0) -> Plan:
+        """Play a game.
+
+        Args:
+            utility: of the end of the game, over the metrics as the agent sees them. Not what its search is after: that
+                stands in the template.
+            policy: the agent's tree policy.
+            budget: of each of the agent's moves.
+            seed: of the start and of both players.
+            side: which player the agent is, 0 or 1.
+
+        Returns:
+            iterations, nodes: of the agent's searches, all moves together.
+        """
+        began = time.perf_counter()
+        text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
+        agent = replace(self.agent, policy=text, iterations=budget.iterations, seconds=budget.seconds)
+        pair = [agent, self.opponent] if side == 0 else [self.opponent, agent]
+        minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(pair)]
+        played = contest(self.game, self.level, minds, seed, derive(seed, "game"))
+        thoughts = played.thoughts[side]
+        return Plan(
+            actions=tuple(played.actions),
+            utility=utility.evaluate(played.metrics[side]),
+            metrics=played.metrics[side],
+            outcome=seen_from(side, played.outcome),
+            iterations=sum(t[0] for t in thoughts),
+            nodes=sum(t[1] for t in thoughts),
+            seconds=time.perf_counter() - began,
+            stopped="budget" if played.outcome == RUNNING else "win",
+            proven=False,
+            seed=seed,
+        )
+
+
+def seen_from(side: int, outcome: int) -> int:
+    """What `over` says of player 0 as player `side` sees it."""
+    return {WON: LOST, LOST: WON}.get(outcome, outcome) if side else outcome

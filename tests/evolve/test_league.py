@@ -1,0 +1,219 @@
+"""Evolution and playtests on a game for two: who plays whom, from which side, and that all of it can be done again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.cli.main import main
+from persona_evo.errors import PolicyError, RunError, SettingsError
+from persona_evo.evolve import reopening
+from persona_evo.evolve import run as evolution
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, Playthrough, play, spec_from_dict, spec_to_dict
+from persona_evo.evolve.islands import Request
+from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.start import usual
+from persona_evo.games import registry
+from persona_evo.games.core import LOST, WON
+from persona_evo.personas import load
+from persona_evo.playtest import batch
+from persona_evo.playtest.batch import Player
+from persona_evo.playtest.match import names
+from persona_evo.search.agents import load_agents
+from persona_evo.search.duel import Duel, League, seen_from
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.store import policies, runs
+
+GAME = registry.get("colosseum")
+DUELIST = load("duelist", GAME)
+LEVELS = [GAME.load("random 5", f"size{n}", size=n) for n in (5, 6)]
+LEAGUE = names.league(GAME, "", opponents=["random", "two_ply"])
+BUDGET = Budget(iterations=15)
+SPEC = FitnessSpec.of("colosseum", LEVELS, DUELIST.utility, SearchSettings(), BUDGET, "WIN", LEAGUE)
+SMALL = EvolutionSettings.of(
+    "modern", population=6, islands=2, generations=3, final_trials=2, final_candidates=2, reevaluations=2,
+    first=("ucb1",), **usual(GAME),
+)  # fmt: skip
+
+
+def evolved(root: Path, jobs: int = 1, **more: Any) -> evolution.Outcome:
+    given = {"settings": SMALL, "seed": 4, "budget": BUDGET, "league": LEAGUE, **more}
+    return evolution.evolve(GAME, DUELIST, LEVELS, root=root, name="run", jobs=jobs, **given)
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    return [runs.comparable(row) for row in runs.read_journal(folder)]
+
+
+def test_a_game_is_seen_from_the_side_that_the_policy_plays() -> None:
+    duel = Duel(GAME, LEVELS[0], LEAGUE.agent, LEAGUE.opponents[0])
+    policy = TreePolicy.of("R + sqrt(log(P) / N)", GAME)
+    for side in (0, 1):
+        found = duel.plan(DUELIST.utility, policy, Budget(iterations=60), 11, side)
+        end = GAME.replay(LEVELS[0], found.actions, seed=11)[-1]
+        assert GAME.measure(LEVELS[0], end, side) == found.metrics
+        assert found.utility == pytest.approx(found.metrics["WIN"] + 0.3 * found.metrics["MG"])
+        assert found.outcome == seen_from(side, GAME.over(LEVELS[0], end))
+        assert {WON: 1.0, LOST: 0.0}.get(found.outcome, 0.5) == found.metrics["WIN"]
+        moves = len(found.actions[side::2])
+        assert 0 < found.iterations <= 60 * moves
+        again = duel.plan(DUELIST.utility, policy, Budget(iterations=60), 11, side)
+        assert replace(again, seconds=0.0) == replace(found, seconds=0.0)
+
+
+def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SPEC.cases == ("size5 random", "size5 two_ply", "size6 random", "size6 two_ply")
+    seen: list[Playthrough] = []
+
+    def watch(task: tuple[FitnessSpec, list[Playthrough]]) -> Any:
+        seen.extend(task[1])
+        return play(task)
+
+    monkeypatch.setattr("persona_evo.evolve.fitness.play", watch)
+    plan = tuple((10 + case, 20 + case, 30 + case) for case in range(4))
+    with Workers(1) as workers:
+        scores = Fitness(SPEC, workers).scores([Request("R", plan), Request("TE - OTE", plan)])
+    assert [(p.case, p.seed, p.side) for p in seen[:6]] == [
+        (0, 10, 0), (0, 20, 1), (0, 30, 0), (1, 11, 1), (1, 21, 0), (1, 31, 1),
+    ]  # fmt: skip
+    assert [p[1:] for p in seen[:12]] == [p[1:] for p in seen[12:]]
+    opponents = [(play((SPEC, [p]))[0]) for p in seen[:3]]
+    assert scores[0][0].priority == pytest.approx(sum(s.priority for s in opponents) / 3)
+
+
+def test_a_specification_survives_its_file_and_opponents_get_the_budget() -> None:
+    again = spec_from_dict("colosseum", "WIN", json.loads(json.dumps(spec_to_dict(SPEC))))
+    assert again == SPEC
+    spec = FitnessSpec.of("colosseum", LEVELS, DUELIST.utility, SearchSettings(), BUDGET, "WIN",
+                          names.league(GAME, "", opponents=["uct_walls", "killer_moves:iterations=7"]))  # fmt: skip
+    assert spec.league is not None
+    assert [(o.iterations, o.seconds) for o in spec.league.opponents] == [(15, None), (15, None)]
+
+
+def test_an_evolution_is_the_same_on_two_cores_and_resumed_and_its_policy_is_an_agent(tmp_path: Path) -> None:
+    whole = evolved(tmp_path / "one")
+    rows = journal(whole.folder)
+    assert whole.status == evolution.FINISHED and len(rows) == 6
+    assert journal(evolved(tmp_path / "two", jobs=2).folder) == rows
+    part = evolved(tmp_path / "part", settings=replace(SMALL, generations=1))
+    assert evolution.resume(part.folder, generations=3).status == evolution.FINISHED
+    assert journal(part.folder) == rows
+
+    assert whole.policy is not None
+    policy = policies.read(whole.policy)
+    assert list(policy.fitness) == list(SPEC.cases) and policy.levels == ("size5", "size6")
+    assert policy.agent["variant"] == "killers" and policy.run["opponents"] == ["random", "two_ply"]
+    for word in (str(whole.policy), str(whole.folder), f"{whole.policy}:iterations=9"):
+        found = names.agent(GAME, word)
+        assert (found.policy, found.variant) == (policy.best, "killers")
+    assert found.iterations == 9 and found.name == "policy:iterations=9"
+    assert main(["match", "colosseum", str(whole.policy), "random", "--size", "5", "--games", "2", "--swap",
+                 "--iterations", "10", "--jobs", "1", "--seed", "1"]) == 0  # fmt: skip
+
+
+def test_a_run_with_another_league_than_its_checkpoint_is_refused(tmp_path: Path) -> None:
+    run = evolved(tmp_path, settings=replace(SMALL, generations=1)).folder
+    path = run / runs.CONFIG
+    good = path.read_text()
+    path.write_text(good.replace('"greedy"', '"gredy"'))
+    with pytest.raises(RunError, match=r"config\.json:\d+(.|\n)*gredy"):
+        reopening.spec_of(run, "colosseum")
+    path.write_text(good.replace('"two_ply"', '"three_ply"'))
+    with pytest.raises(RunError, match="another configuration"):
+        evolution.resume(run, generations=2)
+
+
+def test_who_cannot_be_in_a_league(tmp_path: Path) -> None:
+    program = tmp_path / "bot.py"
+    program.write_text("class StudentAgent:\n    def step(self, *a): return (0, 0), 0\n")
+    for words, message in (
+        (["nosuch"], "no such agent"), (["uct", "uct"], "same name"), ([str(program)], "a program cannot be"),
+    ):  # fmt: skip
+        with pytest.raises(SettingsError, match=message):
+            names.league(GAME, "", opponents=words)
+    with pytest.raises(SettingsError, match="no tree policy"):
+        names.league(GAME, "", template="two_ply")
+    with pytest.raises(SettingsError, match="for games for two"):
+        LEAGUE.check(registry.get("minidungeons2"))
+    with pytest.raises(SettingsError, match="needs opponents"):
+        evolved(tmp_path, league=None)
+    with pytest.raises(SettingsError, match="the agent says how it searches"):
+        evolved(tmp_path, search=SearchSettings.anytime())
+    with pytest.raises(SettingsError, match="needs opponents"):
+        batch.playtest(GAME, LEVELS, [Player(DUELIST, TreePolicy.ucb1())], 1, seed=1)
+    bad = tmp_path / "agents.toml"
+    bad.write_text('league = "uct"\n[evolver]\nkind = "random"\n')
+    with pytest.raises(SettingsError, match=r"agents\.toml:1.*no list of agents"):
+        names.league(replace(GAME, agents=str(bad)), "")
+
+
+def test_a_game_without_a_league_has_its_random_player_and_the_template() -> None:
+    found = names.league(replace(GAME, agents=""), "WIN")
+    assert [o.name for o in found.opponents] == ["random", "evolver"] and found.agent.utility == "WIN"
+    known = load_agents(Path(GAME.agents), GAME)
+    shipped = names.league(GAME, "WIN")
+    assert shipped.agent == known["evolver"] and set(o.name for o in shipped.opponents) <= set(known)
+
+
+def test_the_evolved_player_that_ships_is_the_policy_that_ships() -> None:
+    by_name, by_policy = names.agent(GAME, "evolved"), names.agent(GAME, "duelist")
+    policy = policies.find("duelist", GAME.name)
+    assert by_name.policy == by_policy.policy == policy.best and policy.persona == "duelist"
+    for field in ("utility", "answer", "search", "variant", "kind"):
+        assert getattr(by_name, field) == getattr(by_policy, field) == getattr(names.evolver(GAME), field)
+
+
+def test_a_policy_without_an_agent_plays_in_the_games_template(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    policies.write(policies.Policy("mine", "colosseum", formula="R + 0.1*sqrt(log(P) / N)"), path)
+    assert names.agent(GAME, str(path)) == replace(
+        names.evolver(GAME), name="mine", policy="R + 0.1*sqrt(log(P) / N)", about="policy mine (anyone)"
+    )
+    policies.write(policies.Policy("mine", "colosseum", formula="R", agent={"name": "x", "variant": "no"}), path)
+    with pytest.raises(PolicyError, match=r"mine\.json.*its agent"):
+        names.agent(GAME, str(path))
+
+
+def test_a_playtest_for_two_meets_everybody_from_both_sides_and_goes_on(tmp_path: Path) -> None:
+    players = [Player(DUELIST, TreePolicy.ucb1())]
+    given: dict[str, Any] = {"seed": 5, "budget": BUDGET, "league": LEAGUE}
+    whole = batch.playtest(GAME, LEVELS, players, 5, folder=tmp_path / "p", **given)
+    assert len(whole.records) == 10 and not any(r.positions for r in whole.records)
+    duels = [Duel(GAME, LEVELS[0], LEAGUE.agent, o.with_budget(15, None)) for o in LEAGUE.opponents]
+    for r in whole.records[:5]:
+        plan = duels[r.trial // 2 % 2].plan(DUELIST.utility, players[0].policy, BUDGET, r.seed, r.trial % 2)
+        assert (plan.utility, len(plan.actions)) == (r.utility, r.steps)
+    lost = [r for r in whole.records if r.lost]
+    assert all(r.metrics["WIN"] == 0.0 and r.cause in ("random", "two_ply") for r in lost)
+    lines = (tmp_path / "p" / "traces.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "p" / "traces.jsonl").write_text("".join(lines[:4]))
+    again = batch.resume(tmp_path / "p", jobs=2)
+    assert again.league == LEAGUE.with_budget(BUDGET)
+    assert [replace(r, seconds=0.0) for r in again.records] == [replace(r, seconds=0.0) for r in whole.records]
+
+
+def test_commands_say_what_does_not_go_together(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (["evolve", "--persona", "runner", "--league", "uct"], "--league is for games for two"),
+        (["evolve", "--persona", "duelist", "--game", "colosseum", "--search", "paper", "--levels", "random06"],
+         "the agent says how it searches"),
+        (["evolve", "--persona", "duelist", "--game", "colosseum", "--agent", "random"], "no tree policy"),
+        (["playtest", "random06", "--game", "colosseum", "--personas", "duelist", "--policy", "ucb1", "--search",
+          "paper"], "the agent says how it searches"),
+    ):  # fmt: skip
+        assert main(words) != 0
+        err = capsys.readouterr().err
+        assert message in err and "Traceback" not in err
+
+
+def test_a_league_is_plain_data_in_both_directions() -> None:
+    assert League.from_dict(json.loads(json.dumps(LEAGUE.to_dict())), GAME) == LEAGUE
+    for values in ({}, {"agent": {}, "opponents": []}, {**LEAGUE.to_dict(), "opponents": [3]}):
+        with pytest.raises(SettingsError):
+            League.from_dict(values, GAME)
