@@ -37,6 +37,7 @@ from persona_evo.playtest.reproduce.colosseum import (
     STUDY,
     Material,
     Settings,
+    Trees,
     study,
 )
 from persona_evo.playtest.reproduce.colosseum_findings import YES, Shape, Verdict, name_of, share
@@ -155,7 +156,7 @@ def _timed(m: Material, size: int) -> Shape | None:
     return findings.shape(m, "trees-seconds", "uct_walls", size)
 
 
-def _spread(s: Interval | None) -> str:
+def _spread(s: Any) -> str:
     return NONE if s is None else f"{s.value:.1f} ± {s.half:.1f}"
 
 
@@ -164,27 +165,29 @@ def trees_table(m: Material) -> Table:
     rows = []
     for row in study().trees:
         equal, timed = findings.shape(m, f"trees-{row.size}", "uct_walls", row.size), _timed(m, row.size)
-        rows.append(_tree_row(f"{row.size}", row.breadth, row.depth, str(row.nodes), equal, timed))
+        rows.append(_tree_row(f"{row.size}", row, equal, timed))
     for row in study().prior:
         equal = findings.shape(m, f"trees-free-{row.size}", name_of(FREE), row.size)
-        rows.append(_tree_row(f"{row.size}, other", row.breadth, row.depth, NONE, equal, None))
-    heads = ["board", "breadth, report", "at equal iterations", f"in {m.settings.seconds:g} s", "depth, report",
-             "at equal iterations", f"in {m.settings.seconds:g} s", "nodes of its program", "nodes here in the time"]
+        rows.append(_tree_row(f"{row.size}, other", row, equal, None))
+    seconds = f"here in {m.settings.seconds:g} s"
+    heads = ["board", "breadth", "its program", "here, equal", seconds, "depth", "its program", "here, equal", seconds,
+             "nodes, its program", seconds]  # fmt: skip
     notes = [
         "means over games of the largest breadth and depth in a game against the random agent, without the root",
-        "equal iterations: as many a move as the published program's trees have nodes in 1.8 s of CPU on a machine of "
-        "this kind",
+        "breadth, depth: as the report has them; its program: the published one, measured on another machine in 1.8 s "
+        "of CPU a move; equal: with as many iterations a move as its trees had nodes there",
         "other: a second pair of numbers that the report gives for the prior of 20 lost games; here without it",
     ]  # fmt: skip
     return Table("Table 1: trees of uct_walls", heads, rows, notes)
 
 
-def _tree_row(
-    name: str, breadth: float, depth: float, nodes: str, equal: Shape | None, timed: Shape | None
-) -> list[str]:
-    return [name, f"{breadth:g}", _spread(equal and equal.breadth), _spread(timed and timed.breadth), f"{depth:g}",
-            _spread(equal and equal.depth), _spread(timed and timed.depth), nodes,
-            NONE if timed is None else f"{timed.nodes:,.0f}"]  # fmt: skip
+def _tree_row(name: str, row: Trees, equal: Shape | None, timed: Shape | None) -> list[str]:
+    def both(k: int, there: float) -> list[str]:
+        here = [_spread(s and s[k]) for s in (equal, timed)]
+        return [f"{there:g}", f"{row.measured[k]:g}" if row.nodes else NONE, *here]
+
+    nodes = [str(row.nodes) if row.nodes else NONE, NONE if timed is None else f"{timed.nodes:,.0f}"]
+    return [name, *both(0, row.breadth), *both(1, row.depth), *nodes]
 
 
 def random_table(m: Material) -> Table:
@@ -297,6 +300,7 @@ def _tree_rows(m: Material) -> list[dict[str, object]]:
                     "size": row.size, "limit": how, "report_breadth": row.breadth, "breadth": s.breadth.value,
                     "breadth_low": s.breadth.low, "breadth_high": s.breadth.high, "report_depth": row.depth,
                     "depth": s.depth.value, "depth_low": s.depth.low, "depth_high": s.depth.high,
+                    "published_breadth": row.measured[0], "published_depth": row.measured[1],
                     "published_nodes": row.nodes, "nodes": s.nodes, "games": s.breadth.n,
                 })  # fmt: skip
     return rows

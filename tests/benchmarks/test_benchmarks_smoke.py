@@ -30,6 +30,13 @@ def test_the_quick_table_is_printed_and_written(tmp_path: Path, capsys: pytest.C
     assert printed[2] in (tmp_path / "benchmarks.md").read_text()
 
 
+def test_a_game_for_two_is_measured_beside_the_course(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["colosseum", "--quick"]) == 0
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == 4 and all("Colosseum" in row for row in rows)
+    assert ["course 611/s" in rows[0], "course 85/s" in rows[1], "published 36 " in rows[3]] == [True] * 3
+
+
 def test_an_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["playout"])

@@ -7,5 +7,7 @@
 | `course` | the runs and playtests in their order, each resumable |
 | `results` | the publication's tables from playthroughs, and what they say about agreement |
 | `cross` | policies under other utilities, on other maps, against more search |
+| `keeping` | what the folder of a reproduction is for |
+| `colosseum`, `colosseum_findings` | two students' agents for Colosseum Survival!: the matches, and what they say |
 | `montecarlo` | the thesis on design variants and playstyles: its experiments, and what it says of them |
 """

@@ -67,12 +67,14 @@ TENTH = 10
 
 
 class Trees(NamedTuple):
-    """A row of table 1. nodes: of the published program's trees, 0 where that is not known."""
+    """A row of table 1. nodes, measured: of the published program's trees on another machine, and their breadth
+    and depth; 0 where that is not known."""
 
     size: int
     breadth: float
     depth: float
     nodes: int = 0
+    measured: tuple[float, float] = (0.0, 0.0)
 
 
 class Claim(NamedTuple):
@@ -98,8 +100,13 @@ class Study(NamedTuple):
 def study() -> Study:
     """What stands in the file beside this module."""
     data = tomllib.loads(Path(__file__).with_name("colosseum.toml").read_text(encoding="utf-8"))
-    return Study(data["title"], data["source"], tuple(Trees(**t) for t in data["trees"]),
-                 tuple(Trees(**t) for t in data["prior"]), tuple(Claim(**c) for c in data["claims"]))  # fmt: skip
+    return Study(data["title"], data["source"], tuple(_row(t) for t in data["trees"]),
+                 tuple(_row(t) for t in data["prior"]), tuple(Claim(**c) for c in data["claims"]))  # fmt: skip
+
+
+def _row(data: dict[str, Any]) -> Trees:
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    return Trees(**values)
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,8 @@ def _judged(m: Material, key: str) -> tuple[str, str]:
         p = pair(m, "all", name, "random")
         rate = p.rate
         agrees = rate.low <= 0.9 <= rate.high if key == "two_ply_random" else rate.value >= NEARLY_ALL
-        return f"{p.wins} of {p.games} games ({rate.low:.0%} to {rate.high:.0%})", YES if agrees else NO
+        kind = YES if agrees else ROUGHLY if rate.low > 0.5 else NO
+        return f"{p.wins} of {p.games} games ({rate.low:.0%} to {rate.high:.0%})", kind
     if key == "walls_two_ply":
         p = pair(m, "all", "uct_walls", "two_ply")
         return words(p), better(p)
@@ -141,12 +142,11 @@ def _trees(m: Material, key: str) -> tuple[str, str]:
     found = {n: shape(m, f"trees-{n}", "uct_walls", n) for n in sizes}
     values = {n: (s.breadth if key == "breadth" else s.depth).value for n, s in found.items() if s is not None}
     text = ", ".join(f"{values[n]:.3g}" for n in values)
-    if key == "breadth":
-        agrees = values[SMALL] > 2 * values[LARGE]
-    else:
-        agrees = max(values[n] for n in (10, 11, 12)) < 1.5 < values[SMALL]
-    return f"{text} on {min(values)} x {min(values)} to {max(values)} x {max(values)}, at equal iterations", (
-        YES if agrees else NO)  # fmt: skip
+    there = {row.size: row.breadth if key == "breadth" else row.depth for row in study().trees}
+    near = all(there[n] / 2 <= values[n] <= 2 * there[n] for n in values)
+    falls = values[SMALL] > values[LARGE]
+    kind = YES if near and falls else ROUGHLY if falls else NO
+    return f"{text} on 6 x 6 to 12 x 12, at equal iterations", kind
 
 
 def constants(m: Material, other: str) -> dict[float, Pair]:
