@@ -66,7 +66,7 @@ def of(session: Session) -> Game:
         outside=Outside(
             planner=partial(ConnectedPlanner, session, outcome), close=session.close, findings=session.findings,
             levels=lambda names: [str(level) for level in about.levels(names)], sets=about.maps,
-            personas=tuple(map(str, about.personas)),
+            personas=tuple(map(str, about.personas)), wins=bool(about.outcome[0]),
         ),
     )  # fmt: skip
 

@@ -153,7 +153,7 @@ class EvolutionSettings:
             "duplicates": "behaviour",
             "unique_tries": 5,
             "prefer_small": True,
-            "first": ("ucb1", "utility", "library"),
+            "first": ("ucb1", "utility"),
             "preset": "modern",
         }
         return cls(**{**values, **changes})

@@ -125,6 +125,7 @@ class Outside:
     levels(names) -> the texts of the levels that names stand for, which `load` reads; no files are looked for.
     sets: names of levels by set. personas: files of its own. close() ends its processes, which start again when needed.
     findings() -> what made the game fail since the last call, one text each.
+    wins: whether it is said which ends of the game count as won.
     """
 
     planner: Callable[[Game, Level, Any, int], Any]
@@ -133,6 +134,7 @@ class Outside:
     findings: Callable[[], list[str]]
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
+    wins: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,18 +72,17 @@ def analyse(
     summaries = summarise(records, game.metrics, bounds)
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
+    found = findings.without_wins(game) + findings.find(
+        records, game.metrics, bounds=bounds, things={level.name: things(level) for level in levels},
+        priorities=priorities, players=personas,
+    )  # fmt: skip
     return Analysis(
         records=tuple(records),
         infos=game.metrics,
         personas=tuple(personas),
         pairs=tuple(pairs),
         summaries=tuple(summaries),
-        findings=tuple(
-            findings.find(
-                records, game.metrics, bounds=bounds, things={level.name: things(level) for level in levels},
-                priorities=priorities, players=personas,
-            )
-        ),
+        findings=tuple(sorted(found, key=lambda f: f.severity != "problem")),
         baseline=tuple(compare.versus_baseline(records, pairs, game.metrics)),
         players=tuple(compare.between_players(records, game.metrics, personas)),
         structure=structure,

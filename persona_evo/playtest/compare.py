@@ -296,7 +296,7 @@ def shown(measure: Measure, value: float) -> str:
 
 def p_shown(p: float) -> str:
     """A p value as people read it."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.01 else f"p = {p:.2f}"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.095 else f"p = {p:.2f}"
 
 
 def spoken(player: str) -> str:

@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from persona_evo.games.core import Metric
+from persona_evo.games.core import Game, Metric
 from persona_evo.playtest.compare import ALPHA, shown, spoken
 from persona_evo.playtest.metrics import (
+    EVERY,
     UNKNOWN_CAUSE,
     Bounds,
     Measure,
@@ -107,6 +108,14 @@ def find(
                 found += priority(level, player, symbol, here, infos, bounds)
     found += indistinguishable([r for r in records if r.player in judged], infos)
     return sorted(found, key=lambda f: f.severity != "problem")
+
+
+def without_wins(game: Game) -> list[Finding]:
+    """Nothing was said of what counts as won, so that win rates of 0 % say nothing."""
+    if game.outside is None or game.outside.wins:
+        return []
+    text = "no end of the game counts as won, so its win rates of 0 % say nothing: write a formula to [outcome] won"
+    return [Finding("notice", "no wins", EVERY, f"{text} in the game's file")]
 
 
 def finishing(level: str, records: Sequence[Playthrough], judged: set[str], bounds: Bounds) -> list[Finding]:
@@ -198,18 +207,19 @@ def deaths(level: str, records: Sequence[Playthrough]) -> list[Finding]:
     lost = [r for r in records if r.lost]
     if len(lost) < 3 or len(lost) < DEATH_SHARE * len(records):
         return []
+    known = any(r.cause for r in lost)
     causes = Counter(r.cause or UNKNOWN_CAUSE for r in lost)
     tiles = Counter(tile for r in lost if (tile := _death_tile(r)) is not None)
     share = len(lost) / len(records)
     numbers = {"deaths": len(lost), "playthroughs": len(records), "share": share}
     start = f"{len(lost)} of {len(records)} playthroughs are lost"
-    mainly = ", ".join(f"{cause} {count}" for cause, count in causes.most_common(3))
+    mainly = "; causes: " + ", ".join(f"{cause} {count}" for cause, count in causes.most_common(3)) if known else ""
     if not tiles:
-        return [Finding("notice", "deaths", level, f"{start}; causes: {mainly}", numbers)]
+        return [Finding("notice", "deaths", level, f"{start}{mainly}", numbers)]
     (x, y), count = tiles.most_common(1)[0]
     numbers |= {"x": x, "y": y, "there": count}
     cause = Counter(r.cause or UNKNOWN_CAUSE for r in lost if _death_tile(r) == (x, y)).most_common(1)[0][0]
-    text = f"{start}, {count / len(lost):.0%} of them at ({x}, {y}), mostly by {cause}; causes: {mainly}"
+    text = f"{start}, {count / len(lost):.0%} of them at ({x}, {y}){f', mostly by {cause}' if known else ''}{mainly}"
     return [Finding("notice", "deaths", level, text.replace("%", " %"), numbers, ((x, y),))]
 
 

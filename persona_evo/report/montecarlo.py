@@ -14,7 +14,7 @@ from pathlib import Path
 
 from persona_evo.playtest.experiment.results import CORRECTION, comparisons, p_words, summaries
 from persona_evo.playtest.reproduce import montecarlo as study
-from persona_evo.playtest.reproduce.montecarlo import AGREES, Chapter, Material, Verdict
+from persona_evo.playtest.reproduce.montecarlo import AGREES, ALIKE, Chapter, Material, Verdict
 from persona_evo.report import experiment as pages
 from persona_evo.report import html, tables
 from persona_evo.report.experiment import Report
@@ -40,7 +40,8 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
     table = agreement_table(material, found)
     _csv(material, found, folder / "tables" / "agreement.csv")
     standing = summary_words(material, found)
-    first = html.section("agreement", "The thesis and here", html.lines(standing), html.table(table))
+    first = html.section("agreement", "The thesis and here", html.lines(standing),
+                         f'<div class="dense">{html.table(table)}</div>')
     made = html.section("made", "How it was made", html.facts(_facts(material)))
     links = [("#agreement", "agreement"), *((f"#{c.experiment.name}", c.experiment.name)
                                             for c in material.thesis.chapters), ("#made", "how it was made")]
@@ -50,7 +51,7 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
              f"{material.thesis.replicates} of {material.thesis.rollouts:,})")  # fmt: skip
     title = f"Reproduction: {material.thesis.title}"
     schema.write_atomically(page, html.document(title, under, links, [first, *parts, made]))
-    words = [v.words() for verdicts in found.values() for v in verdicts if v.kind != AGREES]
+    words = [v.words() for verdicts in found.values() for v in verdicts if v.kind not in (AGREES, ALIKE)]
     return Report(page, "\n\n".join([table.render(), "\n".join(standing), "\n".join(words)]).strip())
 
 
@@ -60,17 +61,17 @@ def agreement_table(material: Material, found: dict[str, list[Verdict]]) -> Tabl
     for chapter in material.thesis.chapters:
         for number, v in enumerate(found[chapter.experiment.name]):
             rows.append([
-                chapter.experiment.title if number == 0 else "", chapter.figure if number == 0 else "", v.said.words,
+                f"{chapter.experiment.title} ({chapter.figure})" if number == 0 else "", v.kind, v.said.words,
                 v.said.p or NONE, v.here, p_words(v.comparison.test.p).removeprefix("p = "),
-                p_words(v.comparison.corrected).removeprefix("p = "), v.kind,
+                p_words(v.comparison.corrected).removeprefix("p = "),
             ])  # fmt: skip
-    heads = ["experiment", "figure", "thesis", "p", "here", "p here", "p corrected", ""]
+    heads = ["experiment (figure)", "here it is", "thesis", "p", "here", "p here", "corrected"]
     notes = [
         "a > b: a scores more; = where p is at least 0.05",
         "p: Mann-Whitney U, two-sided, not corrected, as in the thesis",
         f"p corrected: {CORRECTION.partition('; ')[2]}, within each experiment",
     ]  # fmt: skip
-    return Table("thesis | here", heads, rows, notes, left=frozenset((0, 2, 4, 7)))
+    return Table("thesis | here", heads, rows, notes, left=frozenset((0, 1, 2, 4)))
 
 
 def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[str]:

@@ -56,7 +56,7 @@ SEARCH: Mapping[str, tuple[str, dict[str, Any]]] = {
 EVOLUTION: Mapping[str, tuple[str, dict[str, Any]]] = {
     "distances to targets": ("without", {"costly": False}),
     "seeded first population": ("random alone", {"first": ()}),
-    "library in the first population": ("UCB1 and the utility alone", {"first": ("ucb1", "utility")}),
+    "library in the first population": ("the policies that ship, too", {"first": ("ucb1", "utility", "library")}),
     "re-evaluation": ("the first evaluation counts", {"reevaluations": 1, "rounds": 0}),
     "selection over levels": ("tournament on the mean", {"pool": "tournament"}),
     "more functions": ("+ - * / alone", {"functions": "basic"}),

@@ -100,7 +100,7 @@ def test_where_they_die() -> None:
 
 def test_deaths_without_events_fall_back_to_the_last_position_or_the_cause() -> None:
     records = [played(outcome="lost", actions=["N"], positions=[(1, 1), (1, 0)])] * 3
-    assert "at (1, 0), mostly by unknown" in findings.deaths("one", records)[0].text
+    assert findings.deaths("one", records)[0].text.endswith("100 % of them at (1, 0)")
     (found,) = findings.deaths("one", [played(outcome="lost", cause="time")] * 3)
     assert found.places == () and found.text.endswith("causes: time 3")
 

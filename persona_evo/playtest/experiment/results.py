@@ -120,7 +120,8 @@ def _along(growth: Growth, points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def p_words(p: float) -> str:
     """A p value as people read it; very small ones as powers of ten."""
-    return f"p = {p:.2f}" if p >= 0.01 else f"p = {p:.1g}"
+    digits = 3 if 0.01 <= p < 0.095 else 2
+    return f"p = {p:.{digits}f}" if p >= 0.01 else f"p = {p:.1g}"
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

@@ -34,7 +34,9 @@ USUAL, QUICK = (20, 5_000), (8, 600)
 """Replicates and rollouts by default, and of a first look."""
 
 AGREES, WEAK = "as in the thesis", "the same direction, not significant"
-NONE, DIFFERS = "no significant difference here", "otherwise than in the thesis"
+NONE, DIFFERS = "the other direction, not significant", "the other direction"
+ALIKE = "none shown, as in the thesis"
+"""Of pairs that do not differ in the thesis: no difference shows here either, which few replicates make likely."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Settings:
 
 
 class Verdict(NamedTuple):
-    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE or DIFFERS.
+    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS or ALIKE.
 
     comparison: with `said.a` first.
     """
@@ -219,5 +221,5 @@ def _verdict(said: Said, c: Comparison) -> Verdict:
         right = c.share > 0.5
         kind = (AGREES if right else DIFFERS) if clear else WEAK if right else NONE
     else:
-        kind = DIFFERS if clear else AGREES
+        kind = DIFFERS if clear else ALIKE
     return Verdict(said, c, kind)
