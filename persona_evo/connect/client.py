@@ -79,7 +79,7 @@ class Client:
         env = os.environ if environ is None else environ
         self.metrics = tuple(m if isinstance(m, p.MetricInfo) else p.MetricInfo(m, m) for m in metrics)
         self.max_decisions, self.choose = max_decisions, _at_random
-        self.settings: dict[str, Any] = settings_in(env)
+        self.settings = self._given = settings_in(env)
         self.variant, self.map = str(self.settings.get("variant", "")), str(self.settings.get("map", ""))
         self.game_seed = 0
         self.random, self._choices = SplitMix64(0), SplitMix64(1)
@@ -326,8 +326,10 @@ class Client:
             self._send(p.frame(kind, payload))
         elif kind == p.Kind.WELCOME:
             value = p.decode_json(kind, payload)
-            self.settings = value.get("settings") or {}
-            self.variant, self.map = str(value.get("variant") or ""), str(value.get("map") or "")
+            given = value.get("settings")
+            self.settings = given if isinstance(given, dict) else self._given
+            said = {**self.settings, **{k: value[k] for k in ("variant", "map") if value.get(k) is not None}}
+            self.variant, self.map = str(said.get("variant") or ""), str(said.get("map") or "")
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             if value.get("fatal"):

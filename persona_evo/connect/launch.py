@@ -56,6 +56,20 @@ def command(path: Path, arguments: Sequence[str] = (), *, log: Path | None = Non
     return [*words, *arguments]
 
 
+def variables(address: str, port: int, nonce: str, settings: str = "{}", worker: int | None = None) -> dict[str, str]:
+    """What a game finds in its environment, by the names of PROTOCOL.md and the older ones.
+
+    Args:
+        address, port, nonce: as the driver gives them, to a factory, too.
+        settings: a JSON object; `variant` and `map` in it name the design variant and the map.
+        worker: the process's number, None where it is not known.
+    """
+    told = {"ADDR": address, "PORT": str(port), "NONCE": nonce}
+    found = {f"{prefix}_{name}": value for prefix in ("PE", "MC") for name, value in told.items()}
+    found |= {"PE_SETTINGS": settings, "MC_EXP_SETTINGS": settings}
+    return found if worker is None else {**found, "PE_WORKER": str(worker)}
+
+
 def find(path: Path) -> Path:
     """The file that is started: the program, the assembly or the script.
 

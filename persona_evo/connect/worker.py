@@ -51,9 +51,11 @@ class Timeouts:
 
 
 Factory = Callable[[str, int, str], "subprocess.Popen[bytes]"]
-"""factory(address, port, nonce) -> the process of a game that it has started, which finds these three in MC_ADDR,
-MC_PORT and MC_NONCE, or wherever the game looks for them (the thesis' `create_game_process`). A process that leads a
-group of its own (start_new_session=True) is ended with all that it started."""
+"""factory(address, port, nonce) -> the process of a game that it has started (the thesis' `create_game_process`). The
+game looks for these three in its environment, as `launch.variables(address, port, nonce, settings)` makes it: PE_ADDR,
+PE_PORT, PE_NONCE and PE_SETTINGS, and the older MC_ADDR, MC_PORT, MC_NONCE and MC_EXP_SETTINGS. What the driver itself
+is given no settings, variant or map for is null in WELCOME, and stays as the environment has it. A process that leads
+a group of its own (start_new_session=True) is ended with all that it started."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,9 @@ class Worker:
         except OSError as e:
             self.kill()
             raise ConnectError(
-                f"the game cannot be started: {e.strerror or e}", place=Place(str(self.start.path)), found=words[0]
-            ) from e
+                f"the game cannot be started: {e.strerror or e}", place=Place(str(self.start.path)),
+                found=_named(e) or words[0], expected="a program that is there and may be executed",
+            ) from e  # fmt: skip
         except BaseException:
             self.kill()
             raise
@@ -304,11 +307,7 @@ class Worker:
         assert self._listener is not None
         address, port = self._listener.getsockname()
         settings = json.dumps(self._settings(), ensure_ascii=False)
-        own = {
-            "PE_ADDR": address, "PE_PORT": str(port), "PE_NONCE": self._nonce, "PE_SETTINGS": settings,
-            "PE_WORKER": str(self.number), "MC_ADDR": address, "MC_PORT": str(port), "MC_NONCE": self._nonce,
-            "MC_EXP_SETTINGS": settings,
-        }  # fmt: skip
+        own = launch.variables(address, port, self._nonce, settings, self.number)
         return {**os.environ, **self.start.environment, **own}
 
     def _settings(self) -> dict[str, Any]:
@@ -354,10 +353,11 @@ class Worker:
         return self.hello
 
     def welcome(self, map_: str, variant: str, hello: p.Hello) -> dict[str, Any]:
-        """What WELCOME says."""
-        limits = self.start.timeouts
+        """What WELCOME says; null leaves it as a factory has it in the game's environment."""
+        limits, own = self.start.timeouts, self.start.factory is not None
+        said = {"settings": self._settings(), "variant": variant, "map": map_}
         return {
-            "protocol": list(p.VERSION), "settings": self._settings(), "variant": variant, "map": map_,
+            "protocol": list(p.VERSION), **{key: None if own and not value else value for key, value in said.items()},
             "capabilities": [c for c in hello.capabilities if c in KNOWN],
             "timeouts": {"connect": limits.connect, "handshake": limits.handshake, "rollout": limits.rollout},
         }  # fmt: skip
@@ -457,6 +457,14 @@ def _own_group() -> dict[str, Any]:
     if os.name == "nt":
         return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     return {"start_new_session": True}
+
+
+def _named(e: OSError) -> str:
+    """The file that an error of the system is about, a path as an absolute one; "" where it names none."""
+    if not isinstance(e.filename, (str, bytes, os.PathLike)):
+        return ""
+    name = os.fsdecode(e.filename)
+    return os.path.abspath(name) if os.path.dirname(name) else name
 
 
 def _after(seconds: float | None) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from tests.connect.driving import GAMES, none_left
 from tests.shared import ROOT
 
 NOTEBOOKS = sorted((ROOT / "unity_support" / "notebooks").glob("*.ipynb"))
+YOURS = ROOT / "unity_support" / "notebooks" / "your_game.ipynb"
 
 
 def cells(notebook: Path, kind: str) -> list[str]:
@@ -54,9 +57,32 @@ def test_designs(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are looked for with ps")
-def test_your_game(tmp_path: Path) -> None:
-    game = tmp_path / "ladder.py"
-    game.write_text((GAMES / "ladder.py").read_text(encoding="utf-8"), encoding="utf-8")
-    said = played(ROOT / "unity_support" / "notebooks" / "your_game.ipynb", tmp_path, GAME=str(game))
+@pytest.mark.parametrize(("name", "variant", "differs"), [("ladder", "loose", False), ("by_the_book", "double", True)])
+def test_your_game(tmp_path: Path, name: str, variant: str, differs: bool) -> None:
+    game = tmp_path / f"{name}.py"
+    game.write_text((GAMES / f"{name}.py").read_text(encoding="utf-8"), encoding="utf-8")
+    said = played(YOURS, tmp_path, GAME=str(game), VARIANTS=f"default {variant}")
+    scores = [json.loads(line.split(" ", 1)[1]) for line in said.splitlines()[:2]]
+    assert not differs or scores[1] == [2 * score for score in scores[0]]
     assert "corrected" in said and (tmp_path / "your-game-best" / "best.json").is_file()
     assert none_left(tmp_path)
+
+
+def test_your_game_without_a_game_names_its_path_and_no_line_of_code(tmp_path: Path) -> None:
+    script = tmp_path / "cells.py"
+    script.write_text("\n\n".join(cells(YOURS, "code")), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, env=environment(), capture_output=True,
+                          text=True, timeout=120, check=False)  # fmt: skip
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert f"there is no program {tmp_path.resolve() / 'Build' / 'Game.x86_64'}" in done.stderr
+
+
+def test_what_notebooks_leave_behind_is_not_for_git() -> None:
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("no git, or no repository")
+    kept = [name for notebook in NOTEBOOKS for text in cells(notebook, "code")
+            for name in re.findall(r"""(?:save|write)\(["']([^"']+)""", text)]  # fmt: skip
+    assert len(kept) >= 2
+    for name in kept:
+        path = f"unity_support/notebooks/{name}/tree.npz"
+        assert subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False).returncode == 0, path

@@ -122,7 +122,7 @@ def run(
 
     Args:
         factory: a game of the catalog, a connected game's file, a program, or what starts one: factory(address, port,
-            nonce) -> Popen.
+            nonce) -> Popen, with the environment of `connect.launch.variables`.
         num_samples: rollouts.
         num_workers: rollouts under way at once (with virtual loss), of connected games in as many processes; games of
             the catalog are played in this process and give the same result.

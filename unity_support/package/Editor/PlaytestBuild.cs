@@ -13,6 +13,26 @@ namespace PersonaEvo.Playtest.Editor
     {
         private const string Folder = "Builds/Playtest";
 
+        /// <summary>What game.toml says but for the game; lines with # wait to be filled in.</summary>
+        private const string Template = @"workers = 2                      # copies of the game that play at the same time
+# rollout = ""weights""            # guesses go by the weights that the game gives to TrySelect
+# personas = [""personas/*.toml""] # who plays, from this file's folder; persona-evo persona new writes one
+
+# What counts as won and as lost at the game's end: formulas over the metrics that the component declares, above 0
+# means yes. Without them no playthrough is either, and a win rate says nothing.
+[outcome]
+# won = ""WON""
+# lost = ""DEAD""
+
+# Sets of levels, MAP:VARIANT@SEED each: evolve on some, playtest others.
+[maps]
+# train = [""default@1-10""]
+# test = [""default@11-20""]
+
+# What the game finds in PlaytestBehaviour.Settings.
+[settings]
+";
+
         /// <summary>Builds the scenes of the build settings for this machine; the player's path.</summary>
         /// <exception cref="PlaytestException">There are no scenes, or the build fails.</exception>
         internal static string Player()
@@ -38,15 +58,15 @@ namespace PersonaEvo.Playtest.Editor
 
         /// <summary>
         /// The file that tells persona-evo of the game, beside the player; one that is there is left as it is, for the
-        /// designer to add maps, personas and settings.
+        /// designer to say what won and lost mean, and to add maps, personas and settings.
         /// </summary>
         internal static string Description(string player, string name)
         {
             string path = Path.Combine(Path.GetDirectoryName(player), "game.toml");
             if (File.Exists(path))
                 return path;
-            string text = "name = \"" + Word(name) + "\"\ngame = \"" + Path.GetFileName(player) + "\"\nworkers = 2\n";
-            File.WriteAllText(path, text);
+            File.WriteAllText(path, "name = \"" + Word(name) + "\"\ngame = \"" + Path.GetFileName(player) + "\"\n" + Template);
+            UnityEngine.Debug.Log("wrote " + path + "; say in it what counts as won and lost, and which levels there are");
             return path;
         }
 

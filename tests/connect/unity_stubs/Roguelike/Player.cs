@@ -64,6 +64,11 @@ public class Player : MovingObject
             food += pointsPerFood;
             other.gameObject.SetActive(false);
         }
+        else if (other.tag == "Soda")
+        {
+            food += pointsPerSoda;
+            other.gameObject.SetActive(false);
+        }
     }
 
     private void Restart()

@@ -54,12 +54,20 @@ namespace UnityEngine
     public static class Application
     {
         public delegate void LogCallback(string condition, string stackTrace, LogType type);
-        public static event LogCallback logMessageReceived { add { } remove { } }
+        public static event LogCallback logMessageReceived;
         public static bool runInBackground;
         public static int targetFrameRate;
-        public static string productName { get { return ""; } }
-        public static string version { get { return ""; } }
-        public static void Quit() { }
+        public static string productName { get { return "stub"; } }
+        public static string version { get { return "1"; } }
+        /// <summary>Not Unity's: whether Quit was called.</summary>
+        public static bool HasQuit { get; private set; }
+        public static void Quit() { HasQuit = true; }
+        /// <summary>Not Unity's: what becomes of an exception of a script.</summary>
+        public static void Tell(Exception e)
+        {
+            if (logMessageReceived != null)
+                logMessageReceived(e.Message, e.StackTrace, LogType.Exception);
+        }
     }
 
     public static class QualitySettings
@@ -74,7 +82,9 @@ namespace UnityEngine
 
     public static class Random
     {
-        public static void InitState(int seed) { }
+        private static System.Random random = new System.Random(0);
+        public static void InitState(int seed) { random = new System.Random(seed); }
+        public static int Range(int low, int high) { return random.Next(low, high); }
     }
 
     public struct Vector2

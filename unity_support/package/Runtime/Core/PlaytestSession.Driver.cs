@@ -60,14 +60,17 @@ namespace PersonaEvo.Playtest
                 SendError("version", message, true);
                 throw new PlaytestException(message);
             }
-            TakeSettings(welcome["settings"], welcome);
+            TakeSettings(welcome);
         }
 
-        /// <summary>Settings are the experiment's; the welcome's own variant and map count before those in them.</summary>
-        private void TakeSettings(JsonValue settings, JsonValue welcome)
+        /// <summary>
+        /// Settings are the experiment's, those of the environment where the welcome has none; the welcome's own variant
+        /// and map count before those in them.
+        /// </summary>
+        private void TakeSettings(JsonValue welcome)
         {
-            if (settings.Kind == JsonKind.Object)
-                Settings = settings;
+            JsonValue settings = welcome["settings"];
+            Settings = settings.Kind == JsonKind.Object ? settings : given.Kind == JsonKind.Object ? given : JsonValue.Null;
             DesignVariant = welcome["variant"].AsString(Settings["variant"].AsString());
             Map = welcome["map"].AsString(Settings["map"].AsString());
         }
@@ -85,8 +88,7 @@ namespace PersonaEvo.Playtest
                 }
                 if (type == FrameType.Welcome)
                 {
-                    JsonValue welcome = Json(payload.Text());
-                    TakeSettings(welcome["settings"], welcome);
+                    TakeSettings(Json(payload.Text()));
                     continue;
                 }
                 if (type != FrameType.Rollout)

@@ -37,6 +37,7 @@ namespace PersonaEvo.Playtest
         private readonly Stopwatch clock = new Stopwatch();
         private SplitMix64 localSeeds;
         private SplitMix64 choices = new SplitMix64(0);
+        private readonly JsonValue given = JsonValue.Null;
         private DriverLink link;
         private bool playing;
         private double lastScore;
@@ -62,8 +63,10 @@ namespace PersonaEvo.Playtest
             DesignVariant = Map = "";
             LocalSeed = unchecked((ulong)DateTime.UtcNow.Ticks);
             GameRandom = new SplitMix64(LocalSeed);
-            if (address != null)
-                TakeSettings(JsonValue.Parse(address.Settings), JsonValue.Null);
+            if (address == null)
+                return;
+            given = JsonValue.Parse(address.Settings);
+            TakeSettings(JsonValue.Null);
         }
 
         public string Game { get; private set; }

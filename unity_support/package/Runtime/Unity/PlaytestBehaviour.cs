@@ -161,9 +161,19 @@ namespace PersonaEvo.Playtest
             return false;
         }
 
+        /// <summary>
+        /// Tells what a metric is from now on: before each TrySelect, and once more before SupplyOutcome, since what was
+        /// reported last is what counts for the playthrough's end.
+        /// </summary>
         public void ReportMetric(string symbol, double value)
         {
             Session.ReportMetric(symbol, value);
+        }
+
+        /// <summary>Tells the score so far, which counts where the playthrough is cut off.</summary>
+        public void ReportScore(double score)
+        {
+            Session.ReportScore(score);
         }
 
         public void ReportState(ulong hash)

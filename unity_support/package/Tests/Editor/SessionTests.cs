@@ -146,12 +146,13 @@ namespace PersonaEvo.Playtest.Tests
     {
         /// <summary>Plays a walk under a driver whose side runs on this thread; returns what the game's loop threw.</summary>
         private static Exception Play(Action<FakeDriver> driver, Action<PlaytestSession, Walk> set = null,
-            Func<Walk, double> score = null, int most = 100)
+            Func<Walk, double> score = null, int most = 100, string settings = "{}")
         {
             Exception thrown = null;
             using (var fake = new FakeDriver())
             {
                 var walk = new Walk();
+                fake.Address.Settings = settings;
                 var session = new PlaytestSession("walk", "3", most, fake.Address);
                 session.DeclareMetric("AT", "cell", 0, 9);
                 session.DeclareMetric("ST", "steps");
@@ -245,7 +246,12 @@ namespace PersonaEvo.Playtest.Tests
                 d.Result();
                 Assert.AreEqual("m2", session.Map);
                 Assert.AreEqual("", session.DesignVariant);
-            }, (s, w) => session = s);
+                d.Send(2, "{\"protocol\": [1, 0], \"settings\": null, \"variant\": null, \"map\": null}");
+                d.Rollout(3, 0, 0, 0);
+                d.Result();
+                Assert.AreEqual(9, session.Settings["lives"].AsInt());
+                Assert.AreEqual("e", session.DesignVariant + session.Map);
+            }, (s, w) => session = s, settings: "{\"lives\": 9, \"variant\": \"e\"}");
         }
 
         [Test]
