@@ -206,6 +206,16 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
     return data
 
 
+def parse_line(text: str, place: Place, error: Error) -> dict[str, Any]:
+    """The object that a line of a file describes. place: of the line (raises as `parse`)."""
+    try:
+        return parse(text, place.source, error)
+    except InputError as e:
+        column = e.place.column if e.place is not None else 0
+        raise error(e.what, place=Place(place.source, place.line, column), found=e.found, expected=e.expected,
+                    hint=e.hint) from e  # fmt: skip
+
+
 def _has_utf8(data: Any) -> bool:
     try:
         json.dumps(data, ensure_ascii=False).encode("utf-8")

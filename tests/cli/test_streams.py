@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,19 +53,22 @@ def test_an_interrupt_that_became_another_error_is_still_one(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_while_commands_are_imported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "late"), [
+    ("persona_evo.cli.main", "persona_evo.cli.playtest"), ("persona_evo", "persona_evo.cli.main"),
+])  # fmt: skip
+def test_ctrl_c_while_commands_are_imported(program: str, late: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "class Late:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'persona_evo.cli.playtest':\n"
+        f"        if name == '{late}':\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Late())\n"
     )
     found = environment()
     found["PYTHONPATH"] = os.pathsep.join([str(tmp_path), found["PYTHONPATH"]])
     done = subprocess.run(
-        command("doctor"), env=found, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, "-m", program, "doctor"], env=found, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 130 and "Traceback" not in done.stderr
 
