@@ -106,6 +106,7 @@ def run_search(args: argparse.Namespace) -> int:
     from persona_evo.playtest.batch import room
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
+    from persona_evo.store.schema import writing_in
 
     game = registry.get(args.game)
     if game.outside is None:
@@ -122,6 +123,7 @@ def run_search(args: argparse.Namespace) -> int:
         planner = planner_for(game, level, settings, room(budget))
         tell = None
         if args.out is not None:
+            stack.enter_context(writing_in(args.out))
             args.out.mkdir(parents=True, exist_ok=True)
             rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
             rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])

@@ -97,6 +97,17 @@ def _named(path: Path) -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def writing_in(folder: Path) -> Iterator[None]:
+    """Give an error of the operating system that names no file, as those of writing do, the folder's name."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is None:
+            e.filename = str(folder)
+        raise
+
+
 def _sync_folder(folder: Path) -> None:
     if os.name == "nt":
         return

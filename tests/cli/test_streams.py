@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.cli import main as program
+from persona_evo.store import schema
 from tests.cli.tool import command, environment, run
 
 LISTED, WRONG = ("policy", "list"), ("persona", "nope")
@@ -83,6 +84,13 @@ def test_a_full_disk_names_the_file_and_what_to_do(
     target = tmp_path / "f.txt"
     ran = run(capsys, "formula", "export", "MS", "-o", target)
     assert ran.code == 2 and str(target) in ran.err and "what was saved is kept" in ran.err and not target.exists()
+
+
+def test_an_error_of_writing_without_a_name_gets_that_of_the_folder(tmp_path: Path) -> None:
+    for name, told in ((None, str(tmp_path)), ("a.csv", "a.csv")):
+        with pytest.raises(OSError) as caught, schema.writing_in(tmp_path):
+            raise OSError(28, "No space left on device", name)
+        assert caught.value.filename == told
 
 
 def test_exports_write_over_nothing_without_force(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -269,6 +269,9 @@ def test_an_experiment_goes_on_wherever_it_was_stopped(tmp_path: Path) -> None:
     results.write_text("".join([lines[0].replace('"growth": [[', '"growth": ["x", ['), *lines[1:]]), encoding="utf-8")
     with pytest.raises(RunError, match=f"{course.RESULTS}:1: a result is damaged"):
         course.conduct(experiment, folder)
+    results.write_text("".join([lines[0], lines[1][:30] + "\n"]), encoding="utf-8")
+    with pytest.raises(RunError, match=f"{course.RESULTS}:2:[0-9]+: not valid JSON"):
+        course.conduct(experiment, folder)
 
 
 def test_levels_and_options_are_looked_at_before_anything_is_searched(tmp_path: Path) -> None:

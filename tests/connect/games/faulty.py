@@ -63,6 +63,10 @@ def raw(client):
             send(bytes(range(255, 0, -1)) * 10)
         elif FAULT == "nan":
             send(answer(client, order, float("nan")))
+        elif FAULT == "error":
+            send(p.json_frame(p.Kind.ERROR, {"code": "exception", "message": "no map\nof \x1b[31m", "fatal": True}))
+        elif FAULT == "error_garbage":
+            send(p.frame(p.Kind.ERROR, b"[" * 4000))
         elif FAULT == "mute":
             time.sleep(1000)
         elif FAULT == "foreign":
@@ -106,7 +110,8 @@ def main():
         p.Hello.__new__.__defaults__ = ((2, 0),)
     name = p.MetricInfo("red \x1b[31m", "TURN") if FAULT == "red" else "TURN"
     client = Client("faulty", metrics=[name], max_decisions=10, capabilities=["seed"], environ=env)
-    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice")
+    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error",
+               "error_garbage")
     raw(client) if FAULT in by_hand else client.run(play)
 
 
