@@ -20,12 +20,12 @@ The names below are those of `persona_evo.api`, where they are explained (`perso
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # of typing, which is not imported for that: a command is to start, and to be stopped, at once
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from persona_evo.api import (
         Analysis,
         Budget,
@@ -108,6 +108,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
     value = getattr(importlib.import_module("persona_evo.api"), name)
     globals()[name] = value
     return value

@@ -1,8 +1,18 @@
-"""`python -m persona_evo` is `persona-evo`."""
+"""`python -m persona_evo` is `persona-evo`. Nothing is imported here before Ctrl-C is taken care of."""
 
-import sys
 
-from persona_evo.cli.main import main
+def entry() -> int:
+    """Run the command of the command line; its exit code (see `cli.main`)."""
+    try:
+        from persona_evo.cli import main
+
+        return main.entry()
+    except KeyboardInterrupt:
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(entry())

@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
             "a comparison needs two levels", found=found, expected="two different files or names of one level each"
         )
     results = playtest.play(args, game, levels, options.players_of(args, game), args.out)
+    options.report_findings(game)
     if not results.complete:
         return playtest.interrupted(results)
     comparison = compared(results)

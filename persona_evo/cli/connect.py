@@ -33,6 +33,9 @@ workers = 2                      # game processes
 
 [settings]                       # passed to the game as they are
 
+# [variants.hard]                # a design variant, with settings of its own: level default:hard, or default:hard@3
+# gravity = 20
+
 [maps]                           # sets of levels, each MAP:VARIANT@SEED
 train = ["default@1-3"]
 test = ["default@4-8"]
@@ -103,6 +106,7 @@ def run_search(args: argparse.Namespace) -> int:
     from persona_evo.playtest.batch import room
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
+    from persona_evo.store.schema import writing_in
 
     game = registry.get(args.game)
     if game.outside is None:
@@ -119,6 +123,7 @@ def run_search(args: argparse.Namespace) -> int:
         planner = planner_for(game, level, settings, room(budget))
         tell = None
         if args.out is not None:
+            stack.enter_context(writing_in(args.out))
             args.out.mkdir(parents=True, exist_ok=True)
             rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
             rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
@@ -137,19 +142,25 @@ def run_search(args: argparse.Namespace) -> int:
             f"{search.stopped}; {search.iterations} rollouts in {seconds:.1f} s, {search.tree.nodes} nodes")
         say("  " + " ".join(str(choice) for choice, _ in best.trace))
         say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
-        options.report_findings(game)
         if args.out is not None:
             Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
             search.tree.save(args.out / TREE)
             say(f"kept in {args.out}; watch it:  persona-evo connect replay {args.game} {args.out / BEST}")
-    return 0
+        try:
+            wrong = planner.confirm(search)
+        finally:
+            options.report_findings(game)
+        if wrong:
+            say("FAULT: played again, the same choices came to another end: " + "; ".join(wrong))
+    return 1 if wrong else 0
 
 
 def run_replay(args: argparse.Namespace) -> int:
     """Show a trace."""
     from persona_evo.connect import traces
+    from persona_evo.store.traces import load
 
-    trace = traces.load(args.trace)
+    trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
     say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
     return 0

@@ -1,7 +1,7 @@
 """`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a connected game is fit.
 
-A connected game is played twice with the same seeds, and again by its choices; it is fit if the same comes back, and
-the exit code is 1 if it is not.
+A connected game's description is read whole, and the game is played twice with the same seeds, and again by its
+choices; it is fit if the same comes back, and the exit code is 1 if it is not.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _examine(args: argparse.Namespace) -> int:
     about = read(Path(args.game))
     session = Session(about)
     try:
-        found = examine(session, about.level(args.level), rollouts=args.rollouts)
+        levels = session.named([args.level])
+        found = examine(session, levels[0], rollouts=args.rollouts)
         failures = session.findings()
     finally:
         session.close()
@@ -94,9 +95,15 @@ def _examine(args: argparse.Namespace) -> int:
         say(f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
             f"({found.rate * found.decisions:,.0f} decisions/s), {found.decisions:.1f} decisions each, scores "
             f"{found.scores[0]:g} to {found.scores[1]:g}")
-    for text in (*found.notes, *failures):
+    if len(levels) > 1:
+        found.notes.append(f"{args.level} stands for {len(levels)} levels, of which {found.level} was played")
+    for text in found.notes:
         say(f"note: {text}")
+    for text in failures:
+        say(text)
     for text in found.faults:
         say(f"FAULT: {text}")
-    say("the game is not fit to be searched" if found.faults else "the same choices lead to the same end: fine")
+    again = "" if not found.restarted else (
+        f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")  # fmt: skip
+    say("the game is not fit to be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0

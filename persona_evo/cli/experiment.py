@@ -79,20 +79,23 @@ def _new(args: argparse.Namespace) -> int:
 def _make(args: argparse.Namespace) -> int:
     from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
+    from persona_evo.store.schema import writing_in
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
     compiling_rollouts()
     note(f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
          f"{counted(experiment.replicates, 'replicate')}, into {folder}")  # fmt: skip
-    results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
+    with writing_in(folder):
+        results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
     Progress.done_with_line()
     if not results.complete:
         note(f"stopped; {len(results.records)} of {len(experiment.tasks())} searches are kept in {folder}; the same "
              "command goes on")  # fmt: skip
         return 130
     line = Progress()
-    written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
+    with writing_in(folder):
+        written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
     Progress.done_with_line()
     say(written.text)
     say(f"\neverything is in {folder}, start with {written.page}")

@@ -3,7 +3,7 @@
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | a requirement (`--require`) does not hold |
+| 1 | a requirement (`--require`) does not hold, or a connected game is not fit |
 | 2 | something that was given is wrong; nothing is lost |
 | 130 | stopped by Ctrl-C |
 | 141 | nobody reads the output any more |
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "compare", "match", "solve", "experiment",
             "reproduce", "formula", "connect", "doctor")  # fmt: skip
 """Modules, in the order in which they are met."""
+
+_ENDING = 3.0
+"""Seconds after a Ctrl-C in which further ones are taken for the same."""
 
 ABOUT = """\
 Automated playtesting with personas: say what a kind of player wants, evolve a tree policy for it, playtest levels.
@@ -73,16 +76,20 @@ def _open_streams() -> None:
 
 
 @contextlib.contextmanager
-def _interrupts() -> Iterator[list[bool]]:
-    """A list that is not empty once Ctrl-C was typed, whatever compiled code made of it."""
+def _interrupts() -> Iterator[list[float]]:
+    """A list that is not empty once Ctrl-C was typed, whatever compiled code made of it. Typed again while what runs is
+    being ended, it is not heard."""
     import signal
     import threading
+    import time
 
-    typed: list[bool] = []
+    typed: list[float] = []
 
     def stop(number: int, frame: Any) -> None:
-        typed.append(True)
-        signal.default_int_handler(number, frame)
+        now = time.monotonic()
+        if not typed or now - typed[-1] > _ENDING:
+            typed.append(now)
+            signal.default_int_handler(number, frame)
 
     ours = threading.current_thread() is threading.main_thread()
     ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -93,6 +100,22 @@ def _interrupts() -> Iterator[list[bool]]:
     finally:
         if ours and signal.getsignal(signal.SIGINT) is stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def entry() -> int:
+    """`main` for a process that ends with it: once the code is certain, no Ctrl-C is heard any more."""
+    import signal
+
+    try:
+        _open_streams()
+        _quiet_threads()
+        with _interrupts() as typed:
+            code = _main(None, typed)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return code
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _main(argv: Sequence[str] | None, typed: Sequence[bool]) -> int:
+def _main(argv: Sequence[str] | None, typed: Sequence[float]) -> int:
     from persona_evo.cli.say import Progress, note, silence
     from persona_evo.errors import PersonaEvoError
 
@@ -171,4 +194,4 @@ def _told(error: OSError) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry())

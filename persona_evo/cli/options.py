@@ -109,11 +109,11 @@ def game_of(args: argparse.Namespace) -> Game:
 
 
 def report_findings(game: Game) -> None:
-    """Say what made a connected game fail."""
+    """Say what made a connected game fail, and what could not be checked."""
     from persona_evo.cli.say import note
 
     for finding in () if game.outside is None else game.outside.findings():
-        note(f"the game failed: {finding}")
+        note(finding)
 
 
 def moved(args: argparse.Namespace) -> str | None:

@@ -5,10 +5,11 @@
 | `protocol`, `random` | frames and random numbers, pure |
 | `client` | the game's side for games in Python |
 | `launch`, `worker`, `pool` | one command, one process, several of them with results in the order of orders |
+| `greeting`, `watchdog` | who is let in at a process's port; the end of games whose driver was killed |
 | `findings` | what makes a game fail |
 | `descent`, `tree`, `search` | the tree over prefixes: its inner loop, its memory and file, the search |
 | `description`, `session`, `game` | the TOML file, its running processes, and the game like any other made of both |
-| `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay |
+| `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay (`store.traces` reads it) |
 
     game = registry.get("tower.toml")
     (level,) = mapsets.resolve(game, ["cave:hard@3"])
@@ -24,6 +25,6 @@ Why it is done so:
   intervals (2D Roguelike, 15 levels, 300 and 1,500 rollouts a playthrough).
 - Playthroughs of connected games are made one after the other in the process that was called, whatever `jobs` says:
   what runs at once is their rollouts.
-- A driver that is killed at once (SIGKILL) cannot end its games; they see the end of the stream and quit. Only one that
-  hangs at that moment stays.
+- A driver that is killed at once (SIGKILL) cannot end its games; they see the end of the stream and quit. One that
+  hangs at that moment is killed by a small process beside the driver; on Windows, without process groups, it stays.
 """

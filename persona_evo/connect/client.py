@@ -420,7 +420,7 @@ def settings_in(env: Mapping[str, str]) -> dict[str, Any]:
     text = _variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS")
     try:
         value = json.loads(text) if text else {}
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         raise ConnectError("the settings are not JSON", found=text[:100]) from e
     if not isinstance(value, dict):
         raise InputError("the settings are no JSON object", found=text[:100])

@@ -56,8 +56,9 @@ from typing import Any
 
 from persona_evo.connect.launch import GYM
 from persona_evo.connect.pool import MOST_WORKERS, Restarts
+from persona_evo.connect.protocol import MOST_PORT
 from persona_evo.connect.worker import Factory, Timeouts
-from persona_evo.errors import ConnectError, Place, SettingsError, has_control, unknown
+from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
 
 MAX_BYTES = 2**20
@@ -141,12 +142,27 @@ class Description:
             found.update(dict.fromkeys(self._levels(name, ())))
         return list(found)
 
-    def level(self, name: str) -> LevelName:
-        """The level of a name that stands for one."""
-        found = self._levels(name, tuple(self.maps))
+    def level(self, name: str, sets: bool = False) -> LevelName:
+        """The level of a name that stands for one. sets: the name may be that of a set with one level."""
+        found = self._levels(name, () if sets else tuple(self.maps))
         if len(found) != 1:
             raise SettingsError("this names several levels", found=name, expected="one level")
         return found[0]
+
+    def unchecked(self, levels: Sequence[LevelName]) -> list[str]:
+        """What of these levels the file says nothing of, so that the game alone can tell whether it is there."""
+        named = [self._parts(e)[0] for entries in self.maps.values() for e in entries if e not in self.maps]
+        known, found = {name or "default": None for name in ["", *named]}, []
+        for map_ in dict.fromkeys(level.map for level in levels):
+            if map_ and map_ not in known:
+                near = nearest(map_, known)
+                found.append(f"{self.source.name} names no map {map_} in [maps], so the game alone can tell whether "
+                             "there is one" + (f"; did you mean {near!r}?" if near else ""))  # fmt: skip
+        for variant in dict.fromkeys(level.variant for level in levels):
+            if variant and variant not in self.variants:
+                found.append(f"{self.source.name} has no [variants.{variant}], so the game alone can tell whether "
+                             "there is such a variant")  # fmt: skip
+        return found
 
     def place(self, key: str, table: str = "") -> Place:
         """Where a key stands in the file."""
@@ -155,12 +171,22 @@ class Description:
     def _levels(self, name: str, within: tuple[str, ...]) -> list[LevelName]:
         if name in self.maps and name not in within:
             return [level for entry in self.maps[name] for level in self._levels(entry, (*within, name))]
+        map_, variant, seeds = self._parts(name)
+        return [LevelName(map_, variant, seed) for seed in seeds]
+
+    def _parts(self, name: str) -> tuple[str, str, range]:
+        """Map, variant and seeds of a name that is no set's.
+
+        Raises:
+            SettingsError: it is none.
+        """
         match = _LEVEL.fullmatch(name.strip())
         if match is None or has_control(name):
             raise SettingsError("not a level of a connected game", found=name, expected="MAP:VARIANT@SEED, such as "
                                 "cave:hard@3 or default@1-10", hint=self._sets())  # fmt: skip
-        variant, first = match["variant"] or "", int(match["seed"] or 0)
-        last = int(match["last"]) if match["last"] else first
+        variant = match["variant"] or ""
+        first = _seed(match["seed"] or "0")
+        last = _seed(match["last"]) if match["last"] else first
         if variant and self.variants and variant not in self.variants:
             expected, hint = unknown(variant, self.variants)
             raise SettingsError("no such variant", place=Place(str(self.source)), found=variant, expected=expected,
@@ -168,11 +194,30 @@ class Description:
         if not first <= last < _SEEDS or last - first >= MOST_LEVELS:
             raise SettingsError("a range of seeds is out of range", found=name, expected="FIRST-LAST, at most "
                                 f"{MOST_LEVELS} seeds below 2^63")  # fmt: skip
-        map_ = "" if match["map"] == "default" else match["map"]
-        return [LevelName(map_, variant, seed) for seed in range(first, last + 1)]
+        return "" if match["map"] == "default" else match["map"], variant, range(first, last + 1)
+
+    def check_sets(self) -> None:
+        """Refuse entries of sets that are no levels.
+
+        Raises:
+            ConnectError: with the set's place.
+        """
+        for name, entries in self.maps.items():
+            for entry in entries:
+                try:
+                    if entry not in self.maps:
+                        self._parts(entry)
+                except SettingsError as e:
+                    raise ConnectError(f"the set {name}: {e.what}", place=self.place(name, "maps"), found=e.found,
+                                       expected=e.expected, hint=e.hint) from e  # fmt: skip
 
     def _sets(self) -> str:
         return "sets: " + ", ".join(self.maps) if self.maps else f"{self.source.name} may name sets in [maps]"
+
+
+def _seed(digits: str) -> int:
+    """The seed that is spelled; one that is out of range for so many digits that nobody needs to read them."""
+    return int(digits) if len(digits) < 40 else _SEEDS
 
 
 def plain(game: Path, factory: Factory | None = None) -> Description:
@@ -194,7 +239,9 @@ def read(path: Path) -> Description:
     """
     text = textfile.read_text(path, MAX_BYTES, ConnectError)
     values = textfile.toml(text, str(path), ConnectError, 'lines such as game = "Build/Game.app"')
-    return _Reader(path.resolve(), text, values).read()
+    about = _Reader(path.resolve(), text, values).read()
+    about.check_sets()
+    return about
 
 
 class _Reader:
@@ -224,7 +271,7 @@ class _Reader:
             rollout=self.choice("rollout", ("uniform", "weights", "policy")), policy=self.policy(),
             constant=self.choice("constant", ("outside", "inside")), personas=self.personas(),
             logs=self.near(logs) if logs else None, horizon=self.whole("horizon", 0, 0, 1_000_000),
-            port=self.whole("port", 0, 0, 65535),
+            port=self.port(workers),
             timeouts=Timeouts(**{k: self.seconds(k, limits, getattr(Timeouts, k)) for k in
                                  ("connect", "handshake", "rollout")}),
             restarts=Restarts(**{k: self.whole(k, getattr(Restarts, k), 0, 10_000, again, "restarts")
@@ -243,6 +290,14 @@ class _Reader:
         if not name or name.startswith("-"):
             raise self.wrong("no environment is named", "game", found=text, expected='"gymnasium:FrozenLake-v1"')
         return GYM, (name, *arguments)
+
+    def port(self, workers: int) -> int:
+        """The first of the ports, of which each worker has one."""
+        port = self.whole("port", 0, 0, MOST_PORT)
+        if port + workers - 1 > MOST_PORT:
+            raise self.wrong("port is out of range", "port", found=f"{port} with {workers} workers",
+                             expected=f"at most {MOST_PORT + 1 - workers}: worker N listens on port + N")  # fmt: skip
+        return port
 
     def policy(self) -> str:
         """The rollouts' policy, which goes with `rollout = "policy"` alone."""
@@ -374,7 +429,7 @@ class _Reader:
 
 def _place(text: str, source: str, key: str, table: str = "") -> Place:
     """Where a key stands: within its table, or at the top; the file alone where it is not found."""
-    pattern = re.compile(rf"\s*(?:\[+\s*(?:[\w.-]+\.)?)?[\"']?{re.escape(key)}[\"']?\s*[=\]]")
+    pattern = re.compile(rf"\s*(?:\[+\s*(?:[\w.-]+\.)?)?[\"']?{re.escape(key)}[\"']?\s*[=\].]")
     inside = not table
     for i, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[+\s*{re.escape(table)}\b", line) and table:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
+from persona_evo.connect.game import of
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError
+from persona_evo.personas import load
 
 ROLLOUTS = 200
 SECONDS = 5.0
@@ -20,7 +22,8 @@ _COMPARED = 8
 
 @dataclass
 class Report:
-    """What was seen. rate: rollouts a second, all workers together. faults: sentences, none for a game that is fit."""
+    """What was seen. rate: rollouts a second, all workers together. restarted: processes that were started anew, since
+    they ended or hung. faults: sentences, none for a game that is fit."""
 
     hello: p.Hello
     level: str
@@ -29,20 +32,25 @@ class Report:
     rate: float = 0.0
     decisions: float = 0.0
     scores: tuple[float, float] = (0.0, 0.0)
+    restarted: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, seconds: float = SECONDS) -> Report:
-    """Play a level and compare.
+    """Play a level and compare; before that, see that personas and playtests can make use of the description.
 
     Args:
         rollouts: at most, for the rate. seconds: after which no more are played.
 
     Raises:
         ConnectError: the game does not start, or what it sends is not what the protocol says.
+        InputError: a metric, a formula or a persona of the description is not as it should be.
     """
     pool = session.pool(level)
+    game = of(session)
+    for persona in session.about.personas:
+        load(str(persona), game)
     report = Report(session.hello(), str(level), pool.size)
     try:
         first = _compare(session, pool, level, report)
@@ -50,6 +58,7 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
             _rate(session, pool, level, report, rollouts, seconds)
     except GameError as e:
         report.faults.append(str(e).split("\n")[0])
+    report.restarted = pool.restarted
     return report
 
 

@@ -65,7 +65,7 @@ def of(session: Session) -> Game:
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
         outside=Outside(
             planner=partial(ConnectedPlanner, session, outcome), close=session.close, findings=session.findings,
-            levels=lambda names: [str(level) for level in about.levels(names)], sets=about.maps,
+            levels=lambda names: [str(level) for level in session.named(names)], sets=about.maps,
             personas=tuple(map(str, about.personas)), wins=bool(about.outcome[0]),
         ),
     )  # fmt: skip
@@ -112,11 +112,21 @@ class ConnectedPlanner:
             self._session.settle(search.pool)
         return self.plan_of(search, seed, time.perf_counter() - began)
 
+    def confirm(self, search: Search) -> list[str]:
+        """Play the best rollout of a search again; in what it came to another end.
+
+        Raises:
+            ConnectError, GameError: the game fails, or offers other choices.
+        """
+        assert search.best is not None
+        return self._session.confirm(self._name, search.best)[1]
+
     def plan_of(self, search: Search, seed: int, seconds: float) -> Plan:
         """The plan that a search came to, and the states on its way for whoever replays it."""
         best = search.best
         assert best is not None
-        self._session.learn(self._name, self._session.play(self._name, p.pack(best.trace)))
+        again, _ = self._session.confirm(self._name, best)
+        self._session.learn(self._name, again)
         return Plan(
             actions=tuple(choice for choice, _ in best.trace), utility=best.utility, metrics=best.metrics,
             outcome=self._outcome(best.metrics), iterations=search.iterations, nodes=search.tree.nodes,

@@ -7,7 +7,8 @@ is answered together, since one frame costs as much to send as ten.
 
 A process that ends, or that lets a rollout's time go by, is started anew, and its orders go back to the queue. The one
 that it was playing is blamed: at the second time it is set aside, its result is Lost, and what is needed to see the
-game fail again is kept as a Finding. A game's own exceptions (status 3) are findings, too.
+game fail again is kept as a Finding. So it is where it went well at the second time, but its result counts then. A
+game's own exceptions (status 3) are findings, too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost
+from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, shown
 from persona_evo.connect.worker import Start, Worker, close_all
 from persona_evo.errors import ConnectError, GameError, Place, ProtocolError
 
@@ -77,7 +78,7 @@ class Pool:
         self._waiting: deque[p.Rollout] = deque()
         self._expected: deque[int] = deque()
         self._done: dict[int, p.Result | Lost] = {}
-        self._blamed: dict[int, int] = {}
+        self._blamed: dict[int, tuple[str, str]] = {}
         self._deserted: set[int] = set()
         self._next_id = 0
         self._restarts: list[float] = []
@@ -298,19 +299,26 @@ class Pool:
             except ProtocolError as e:
                 raise self._told(seat, e) from e
         elif kind == p.Kind.DECIDE and self.chooser is not None:
-            asked = p.decode_json(kind, payload)
+            asked = self._read(seat, kind, payload)
             choice = p.json_frame(p.Kind.CHOICE, {"id": asked.get("id"), "choice": self.chooser(asked)})
             seat.worker.send(choice)
             seat.since = time.monotonic()
         elif kind == p.Kind.ERROR:
-            value = p.decode_json(kind, payload)
-            raise self._told(seat, ConnectError(f"the game reports an error: {value.get('message')}",
-                                                found=f"code {value.get('code')}"))  # fmt: skip
+            value = self._read(seat, kind, payload)
+            raise self._told(seat, ConnectError(f"the game reports an error: {shown(str(value.get('message')))}",
+                                                found=shown(f"code {value.get('code')}")))  # fmt: skip
         elif kind == p.Kind.BYE:
             self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
         elif kind != p.Kind.PING:
             wrong = ProtocolError("a frame that only the driver sends", found=p.Kind(kind).name, expected="RESULT")
             raise self._told(seat, wrong)
+
+    def _read(self, seat: _Seat, kind: int, payload: bytes) -> dict[str, Any]:
+        """A JSON object that the game sent."""
+        try:
+            return p.decode_json(kind, payload)
+        except ProtocolError as e:
+            raise self._told(seat, e) from e
 
     def _result(self, seat: _Seat, result: p.Result) -> None:
         order = next((o for o in seat.orders if o.id == result.id), None)
@@ -322,6 +330,9 @@ class Pool:
         if order.id in self._deserted:
             return
         self._check(order, result)
+        if order.id in self._blamed:
+            failed, message = self._blamed.pop(order.id)
+            self._find(failed, order, message, again=False)
         if result.status == p.ILLEGAL:
             raise self._not_deterministic(order, result)
         if result.status == p.EXCEPTION:
@@ -372,10 +383,10 @@ class Pool:
             found=error.found, expected=error.expected, hint=error.hint,
         )  # fmt: skip
 
-    def _find(self, kind: str, order: p.Rollout, message: str) -> Finding:
+    def _find(self, kind: str, order: p.Rollout, message: str, again: bool = True) -> Finding:
         found = Finding(kind, self.start.map, self.start.variant, order.game_seed, order.rollout_seed, order.mode,
-                        tuple(p.unpack(order.prefix)), message)  # fmt: skip
-        self.failures += 1
+                        tuple(p.unpack(order.prefix)), message, again)  # fmt: skip
+        self.failures += again
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(found)
         return found
@@ -389,12 +400,12 @@ class Pool:
         orders = list(seat.orders)
         seat.orders.clear()
         if orders and orders[0].id not in self._deserted:
-            first = orders[0]
-            self._blamed[first.id] = self._blamed.get(first.id, 0) + 1
-            if self._blamed[first.id] >= 2:
-                found = f"{failure.what}; {failure.found}"
+            first, found = orders[0], f"{failure.what}; {failure.found}"
+            if self._blamed.pop(first.id, None) is not None:
                 self._done[first.id] = Lost(first.id, self._find(kind, first, found))
                 orders = orders[1:]
+            else:
+                self._blamed[first.id] = kind, found
         self._waiting.extendleft(o for o in reversed(orders) if o.id not in self._deserted)
         self._allow(failure)
         worker = Worker(self.start, seat.worker.number)

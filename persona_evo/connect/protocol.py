@@ -18,12 +18,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from persona_evo.errors import ProtocolError
+from persona_evo.errors import ProtocolError, has_control
 
 MAGIC = "persona-evo"
 VERSION = (1, 0)
 MOST_PAYLOAD = 16 * 2**20
 MOST_HELLO = 4096
+MOST_PORT = 65535
 MOST_PING = 64
 MOST_MESSAGE = 4096
 MOST_CHOICES = 0xFFFE
@@ -351,6 +352,18 @@ def encode_hello(hello: Hello) -> bytes:
     })  # fmt: skip
 
 
+def nonce_in(payload: bytes) -> str:
+    """The nonce of a HELLO, whatever else is in it; "" where there is none.
+
+    Raises:
+        ProtocolError: it is no JSON object, or its nonce is no text.
+    """
+    nonce = decode_json(Kind.HELLO, payload).get("nonce", "")
+    if not isinstance(nonce, str):
+        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
+    return nonce
+
+
 def decode_hello(payload: bytes) -> Hello:
     """HELLO's payload. Its protocol may be another version: see `versions_agree`.
 
@@ -367,19 +380,22 @@ def decode_hello(payload: bytes) -> Hello:
         raise _bad("protocol", protocol, "[1, 0]")
     if protocol[0] != VERSION[0]:
         nonce = value.get("nonce")
-        said = str(value.get("library", "")), "", nonce if isinstance(nonce, str) else ""
-        return Hello(said[0], ("", ""), said[2], (), (), 1, (protocol[0], protocol[1]))
+        said = str(value.get("library", "")), nonce if isinstance(nonce, str) else ""
+        return Hello(said[0], ("", ""), said[1], (), (), 1, (protocol[0], protocol[1]))
     game = value.get("game")
     if not isinstance(game, dict) or not all(isinstance(game.get(k), str) for k in ("name", "version")):
         raise _bad("game", game, "an object with name and version")
-    if not game["name"].strip() or len(game["name"]) > 200 or len(game["version"]) > 200:
-        raise _bad("game", game, "a name and a version of at most 200 characters")
+    short = all(len(game[k]) <= 200 and _line(game[k]) for k in ("name", "version"))
+    if not game["name"].strip() or not short:
+        raise _bad("game", game, "a name and a version of at most 200 characters, on one line each")
     nonce, library = value.get("nonce"), value.get("library", "")
-    if not isinstance(nonce, str) or not isinstance(library, str):
-        raise _bad("library", library, "texts for nonce and library")
+    if not isinstance(nonce, str):
+        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
+    if not _line(library):
+        raise _bad("library", library, "a text on one line")
     capabilities = value.get("capabilities", [])
-    if not isinstance(capabilities, list) or not all(isinstance(c, str) for c in capabilities):
-        raise _bad("capabilities", capabilities, "a list of texts")
+    if not isinstance(capabilities, list) or not all(_line(c) for c in capabilities):
+        raise _bad("capabilities", capabilities, "a list of texts on one line each")
     most = value.get("max_decisions")
     if not _whole(most, 1, MOST_DECISIONS):
         raise _bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
@@ -398,12 +414,17 @@ def _metrics(value: Any) -> tuple[MetricInfo, ...]:
         if symbol in (other.symbol for other in found):
             raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
         name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
-        if not isinstance(name, str) or not all(b is None or _number(b) for b in (low, high)):
-            raise _bad("metrics", m, "a text as name, numbers or null as low and high")
+        if not _line(name) or not all(b is None or _number(b) for b in (low, high)):
+            raise _bad("metrics", m, "a text on one line as name, numbers or null as low and high")
         if low is not None and high is not None and low > high:
             raise _bad("metrics", m, "low <= high")
         found.append(MetricInfo(name, symbol, low, high))
     return tuple(found)
+
+
+def _line(value: Any) -> bool:
+    """Whether it is a text that a terminal and a table can show as it is."""
+    return isinstance(value, str) and "\n" not in value and not has_control(value)
 
 
 def _whole(value: Any, low: int, high: int) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 
 from persona_evo.connect import descent as d
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import Lost
+from persona_evo.connect.findings import Lost, shown
 from persona_evo.connect.random import SplitMix64
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
@@ -159,7 +159,7 @@ class Search:
         self._under_way.clear()
         self.pool.settle()
         if self.best is None:
-            first = self.pool.findings[0].message if self.pool.findings else "no rollout came to its end"
+            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout came to its end"
             raise ConnectError("the game could not be played to its end even once", found=first)
 
     @property

@@ -16,15 +16,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.findings import Finding, Lost
+from persona_evo.connect.findings import Finding, Lost, changed
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.worker import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
+
+if TYPE_CHECKING:
+    from persona_evo.connect.search import Sample
 
 KEPT = 3
 """Maps and variants whose processes are kept, of a game that cannot change them."""
@@ -58,7 +61,8 @@ class Session:
         self._pools: OrderedDict[tuple[str, str], Pool] = OrderedDict()
         self._folder: Path | None = None
         self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
-        self._untold: list[Finding] = []
+        self._untold: list[str] = []
+        self._noted: set[str] = set()
         self._hello: p.Hello | None = None
         self._keep_logs = False
 
@@ -99,11 +103,38 @@ class Session:
             self._folder = None
 
     def findings(self) -> list[str]:
-        """What made the game fail since the last call."""
+        """What made the game fail since the last call, and what was noted beside that: sentences."""
         for pool in self._pools.values():
             self._collect(pool)
         told, self._untold = self._untold, []
-        return [f"{finding} (kept in {self._logs() / FINDINGS})" for finding in told]
+        return told
+
+    def named(self, names: Sequence[str]) -> list[LevelName]:
+        """The levels that names stand for; what nobody but the game can check of them is noted, once.
+
+        Raises:
+            SettingsError: a name is no level.
+        """
+        found = self.about.levels(names)
+        new = [text for text in self.about.unchecked(found) if text not in self._noted]
+        self._noted.update(new)
+        self._untold += [f"note: {text}" for text in new]
+        return found
+
+    def confirm(self, level: LevelName, sample: Sample) -> tuple[p.Result, list[str]]:
+        """Play a rollout again by its choices; its result, and in what it differs from what it was: a finding, too.
+
+        Raises:
+            ConnectError, GameError: the game fails, or offers other choices.
+        """
+        again = self.play(level, p.pack(sample.trace))
+        symbols = [m.symbol for m in self.hello().metrics]
+        wrong = changed(sample.trace, sample.metrics, sample.score, again, symbols)
+        if wrong:
+            self._keep([Finding("chance", level.map, level.variant, level.seed, sample.rollout_seed, self.mode,
+                                sample.trace, "it came to another end when it was played again: "
+                                + "; ".join(wrong))])  # fmt: skip
+        return again, wrong
 
     def settle(self, pool: Pool) -> None:
         """After a search: write down what it found wrong."""
@@ -180,6 +211,7 @@ class Session:
         start = Start(
             about.game, self._logs(), about.arguments, about.settings_for(level.variant), level.variant, level.map,
             about.timeouts, about.port, self.screen, factory=about.factory,
+            port_place=about.place("port") if about.port else None,
         )  # fmt: skip
         queue = -(-about.slots // about.workers)
         pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
@@ -227,11 +259,17 @@ class Session:
     def _collect(self, pool: Pool) -> Pool:
         """Take over a pool's findings and write them down."""
         new, pool.findings = pool.findings, []
-        self._keep_logs |= pool.broken or pool.restarted > 0 or bool(new)
-        self._untold += new
-        if new:
-            file = self._logs() / FINDINGS
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("a", encoding="utf-8") as out:
-                out.writelines(json.dumps(f.__dict__, ensure_ascii=False) + "\n" for f in new)
+        self._keep_logs |= pool.broken or pool.restarted > 0
+        self._keep(new)
         return pool
+
+    def _keep(self, new: Sequence[Finding]) -> None:
+        """Write findings down, to be told later."""
+        if not new:
+            return
+        self._keep_logs = True
+        file = self._logs() / FINDINGS
+        self._untold += [f"the game failed: {finding} (kept in {file})" for finding in new]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as out:
+            out.writelines(json.dumps(f.__dict__, ensure_ascii=False) + "\n" for f in new)

@@ -1,19 +1,18 @@
-"""The best way to play that was found, in a file, and its replay."""
+"""The best way to play that was found, in a file, and its replay. The file is read by `store.traces`."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName, read
+from persona_evo.connect.findings import changed
 from persona_evo.connect.session import Session
-from persona_evo.errors import GameError, Place, ProtocolError, RunError
+from persona_evo.errors import GameError
 
 FORMAT = 1
-MAX_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -34,27 +33,6 @@ class Trace:
             "metrics": self.metrics, "choices": [c for c, _ in self.pairs], "counts": [n for _, n in self.pairs],
         }  # fmt: skip
         path.write_text(json.dumps(value) + "\n", encoding="utf-8")
-
-
-def load(path: Path) -> Trace:
-    """The trace in a file.
-
-    Raises:
-        RunError: there is none, or it is damaged.
-    """
-    from persona_evo.games.textfile import read_text
-
-    try:
-        value: Any = json.loads(read_text(path, MAX_BYTES, RunError))
-        if value["format"] != FORMAT:
-            raise ValueError(f"format {value['format']!r}, expected {FORMAT}")
-        pairs = tuple(zip(value["choices"], value["counts"], strict=True))
-        p.pack(pairs)
-        metrics = {str(k): float(v) for k, v in value["metrics"].items()}
-        return Trace(str(value["game"]), str(value["level"]), float(value["utility"]), float(value["score"]), metrics,
-                     pairs)  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError, ProtocolError) as e:
-        raise RunError("not a file with a trace", place=Place(str(path)), found=f"{type(e).__name__}: {e}"[:300]) from e
 
 
 def replay(
@@ -79,12 +57,7 @@ def replay(
         symbols = [m.symbol for m in session.hello().metrics]
     finally:
         session.close()
-    metrics = dict(zip(symbols, result.last(), strict=True))
-    wrong = [f"{k} was {trace.metrics[k]:g} and is {v:g}" for k, v in metrics.items() if trace.metrics.get(k, v) != v]
-    if result.decisions != len(trace.pairs):
-        wrong.insert(0, f"it had {len(trace.pairs)} decisions and has {result.decisions}")
-    if result.score != trace.score:
-        wrong.append(f"the score was {trace.score:g} and is {result.score:g}")
+    wrong = changed(trace.pairs, trace.metrics, trace.score, result, symbols)
     if wrong:
         raise GameError(f"{trace.game} came to another end than when {trace.level} was searched: " + "; ".join(wrong))
     return result

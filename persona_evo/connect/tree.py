@@ -139,7 +139,7 @@ class PrefixTree:
             with np.load(path, allow_pickle=False) as data:
                 about = json.loads(bytes(data["about"]).decode())
                 found = {name: data[name] for name in ("links", "values", "metrics")}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as e:
+        except (OSError, ValueError, KeyError, EOFError, RecursionError, zipfile.BadZipFile) as e:
             raise RunError("not a file with a tree", place=Place(str(path)), found=str(e)[:200]) from e
         wrong = _wrong(about, found)
         if wrong:

@@ -10,24 +10,24 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import hmac
 import json
 import os
 import secrets
-import select
 import signal
 import socket
 import subprocess
+import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from persona_evo.connect import launch
+from persona_evo.connect import launch, watchdog
 from persona_evo.connect import protocol as p
-from persona_evo.errors import ConnectError, Place, ProtocolError
+from persona_evo.connect.greeting import Door, Host
+from persona_evo.errors import ConnectError, Place
 
 _CHUNK = 1 << 18
 _POLL = 0.02
@@ -63,8 +63,9 @@ class Start:
     """How a game is started.
 
     path, arguments: see `launch`. logs: folder of log files. port: 0 for one of the system's choice, else that of
-    worker 0, others follow. screen: whether somebody wants to see the game. environment: variables beside the driver's.
-    factory: starts the game in the place of `path`, which is then no more than its name.
+    worker 0, others follow; port_place: where that is said. screen: whether somebody wants to see the game.
+    environment: variables beside the driver's. factory: starts the game in the place of `path`, which is then no more
+    than its name.
     """
 
     path: Path
@@ -78,6 +79,7 @@ class Start:
     screen: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     factory: Factory | None = None
+    port_place: Place | None = None
 
 
 _alive: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -96,7 +98,7 @@ class Worker:
         self.log = start.logs / f"worker-{number}.log"
         self.hello: p.Hello | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._listener: socket.socket | None = None
+        self._door: Door | None = None
         self._socket: socket.socket | None = None
         self._log: IO[bytes] | None = None
         self._nonce = ""
@@ -117,7 +119,7 @@ class Worker:
         self._nonce = secrets.token_hex(32)
         _alive.add(self)
         try:
-            self._listener = self._listen()
+            self._door = Door(self.start.port + self.number if self.start.port else 0, self.start.port_place)
             if self.start.factory is not None:
                 self._process = self._made(self.start.factory)
             else:
@@ -126,6 +128,8 @@ class Worker:
                     words, env=self._environment(), stdin=subprocess.DEVNULL, stdout=self._log,
                     stderr=subprocess.STDOUT, **_own_group(),
                 )  # fmt: skip
+            if self._leads:
+                watchdog.add(self._process.pid)
         except OSError as e:
             self.kill()
             raise ConnectError(
@@ -143,22 +147,23 @@ class Worker:
             ConnectError: it ended, does not connect, does not say HELLO, or speaks another version; with the stage, how
                 the process ended, and the end of its log.
         """
-        end = _after(self.start.timeouts.connect)
-        refused: ConnectError | None = None
+        assert self._door is not None
+        limits = self.start.timeouts
+        host = Host(self._place(), self._nonce, limits.connect, limits.handshake, lambda: self.exit_code is not None,
+                    self.failure)  # fmt: skip
         try:
-            while True:
-                connection = self._accept(end, refused)
-                try:
-                    return self._greet(connection)
-                except _Stranger as e:
-                    refused = e
-                except ConnectError as e:
-                    refused = e
-                    end = min(end, time.monotonic() + _GRACE)
-                connection.close()
+            connection, hello = self._door.meet(host)
+            self._nonce = ""
+            self._socket, self.hello = connection, hello._replace(nonce="")
+            rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
+            self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
+            self._door.close()
+            self._door = None
+            self.send(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))
         except BaseException:
             self.kill()
             raise
+        return self.hello
 
     def send(self, data: bytes) -> None:
         """Send what can be sent at once; `flush` sends the rest."""
@@ -232,7 +237,7 @@ class Worker:
             time.sleep(_POLL / 2)
         state = "it still runs" if code is None else _ended(code)
         return ConnectError(
-            f"{what} {stage}", place=Place(f"{self.start.path}, worker {self.number}"), found=state,
+            f"{what} {stage}", place=self._place(), found=state,
             hint=self._log_end(),
         )  # fmt: skip
 
@@ -249,11 +254,11 @@ class Worker:
 
     def kill(self) -> None:
         """End the process group and everything that belongs to the worker, at once."""
-        for stream in (self._socket, self._listener, self._log):
+        for stream in (self._socket, self._door, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        self._socket = self._listener = self._log = None
+        self._socket = self._door = self._log = None
         if self._process is not None:
             self._signal_group(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
             if os.name == "nt":
@@ -261,22 +266,12 @@ class Worker:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5)
             if self._process.returncode is not None:
+                watchdog.remove(self._process.pid)
                 self._process = None
         _alive.discard(self)
 
-    def _listen(self) -> socket.socket:
-        port = self.start.port + self.number if self.start.port else 0
-        listener = socket.socket()
-        try:
-            listener.bind(("127.0.0.1", port))
-            listener.listen(4)
-        except (OSError, OverflowError) as e:
-            listener.close()
-            raise ConnectError(
-                "the port for the game is taken", found=f"127.0.0.1:{port}: {e}", expected="a free port",
-                hint="leave `port` out, and the system chooses a free one",
-            ) from e  # fmt: skip
-        return listener
+    def _place(self) -> Place:
+        return Place(f"{self.start.path}, worker {self.number}")
 
     def _open_log(self) -> None:
         """Unity players write the log themselves; what they print goes to a file beside it."""
@@ -292,8 +287,8 @@ class Worker:
 
     def _made(self, factory: Factory) -> subprocess.Popen[bytes]:
         """The process that a factory starts."""
-        assert self._listener is not None
-        address, port = self._listener.getsockname()
+        assert self._door is not None
+        address, port = self._door.address
         made = factory(address, port, self._nonce)
         if not isinstance(made, subprocess.Popen):
             raise ConnectError("a factory started no process", place=Place(str(self.start.path)),
@@ -304,8 +299,8 @@ class Worker:
         return made
 
     def _environment(self) -> dict[str, str]:
-        assert self._listener is not None
-        address, port = self._listener.getsockname()
+        assert self._door is not None
+        address, port = self._door.address
         settings = json.dumps(self._settings(), ensure_ascii=False)
         own = launch.variables(address, port, self._nonce, settings, self.number)
         return {**os.environ, **self.start.environment, **own}
@@ -313,44 +308,6 @@ class Worker:
     def _settings(self) -> dict[str, Any]:
         given = {k: v for k, v in (("variant", self.start.variant), ("map", self.start.map)) if v}
         return {**self.start.settings, **given}
-
-    def _accept(self, end: float, refused: ConnectError | None) -> socket.socket:
-        """The next connection; `refused` is what was wrong with the last one, which is the error where none follows."""
-        assert self._listener is not None
-        while True:
-            if select.select([self._listener], [], [], _POLL)[0]:
-                connection, _ = self._listener.accept()
-                return connection
-            if self.exit_code is not None:
-                raise refused or self.failure("the game ended", "before it connected")
-            if time.monotonic() > end:
-                limit = f"within {self.start.timeouts.connect:g} s" if self.start.timeouts.connect else ""
-                raise refused or self.failure(f"no game connected {limit}", "after its start", ending=False)
-
-    def _greet(self, connection: socket.socket) -> p.Hello:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._frames = p.Frames(p.MOST_HELLO)
-        hello = p.decode_hello(self._first(connection))
-        if not hmac.compare_digest(hello.nonce.encode(), self._nonce.encode()) or not self._nonce:
-            self._refuse(connection, "nonce", "the nonce is not that of this game's environment")
-            raise _Stranger(
-                "somebody connected with a wrong nonce", place=Place(f"{self.start.path}, worker {self.number}"),
-                expected="the text of PE_NONCE", hint="connections without it are closed",
-            )  # fmt: skip
-        wrong = p.versions_agree(hello.protocol)
-        if wrong:
-            self._refuse(connection, "version", wrong)
-            raise ConnectError(wrong, place=Place(str(self.start.path)), found=hello.library or "no library named")
-        self._nonce = ""
-        connection.sendall(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))
-        connection.setblocking(False)
-        rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
-        self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
-        self._socket, self.hello = connection, hello._replace(nonce="")
-        assert self._listener is not None
-        self._listener.close()
-        self._listener = None
-        return self.hello
 
     def welcome(self, map_: str, variant: str, hello: p.Hello) -> dict[str, Any]:
         """What WELCOME says; null leaves it as a factory has it in the game's environment."""
@@ -361,43 +318,6 @@ class Worker:
             "capabilities": [c for c in hello.capabilities if c in KNOWN],
             "timeouts": {"connect": limits.connect, "handshake": limits.handshake, "rollout": limits.rollout},
         }  # fmt: skip
-
-    def _first(self, connection: socket.socket) -> bytes:
-        """The payload of HELLO.
-
-        Raises:
-            ConnectError: it did not come in time, or something else came.
-        """
-        end = _after(self.start.timeouts.handshake)
-        connection.setblocking(False)
-        while True:
-            ready = select.select([connection], [], [], _POLL)[0]
-            try:
-                data = connection.recv(p.MOST_HELLO) if ready else None
-            except OSError as e:
-                raise self.failure("the connection broke", "before HELLO") from e
-            if data == b"":
-                raise self.failure("the game ended the connection", "before HELLO")
-            try:
-                found = self._frames.feed(data) if data else []
-                if found and found[0][0] != p.Kind.HELLO:
-                    raise ProtocolError("the first frame", found=p.Kind(found[0][0]).name, expected="HELLO")
-            except ProtocolError as e:
-                self._refuse(connection, e.code, str(e))
-                raise ProtocolError(
-                    f"{e.what} (before HELLO)", place=Place(f"{self.start.path}, worker {self.number}"), found=e.found,
-                    expected=e.expected, hint=self._log_end(),
-                ) from e  # fmt: skip
-            if found:
-                return found[0][1]
-            if time.monotonic() > end:
-                limit = f"within {self.start.timeouts.handshake:g} s"
-                raise self.failure(f"the game did not say HELLO {limit}", "after it connected", ending=False)
-
-    def _refuse(self, connection: socket.socket, code: str, message: str) -> None:
-        value = {"code": code, "message": message, "fatal": True}
-        with contextlib.suppress(OSError):
-            connection.send(p.json_frame(p.Kind.ERROR, value))
 
     def _signal_group(self, number: int) -> None:
         if self._process is None:
@@ -423,34 +343,51 @@ class Worker:
         return f"the end of its log, {self.log}:\n    " + "\n    ".join(text[-_TAIL:].splitlines()[-12:])
 
 
-class _Stranger(ConnectError):
-    """Somebody who does not know the nonce."""
-
-
 KNOWN = ("seed", "weights", "lookahead", "hash", "maps")
 """Capabilities that the driver makes use of."""
 
 
 def close_all(workers: Iterable[Worker]) -> None:
-    """End games: BYE, wait, terminate their groups, kill them. Nothing that they started is left behind."""
+    """End games: BYE, wait, terminate their groups, kill them. Nothing that they started is left behind, and no Ctrl-C
+    is heard before that is done."""
     rest: Sequence[Worker] = list(workers)
-    try:
-        for act in (Worker.say_bye, Worker.terminate):
+    with _undisturbed():
+        try:
+            for act in (Worker.say_bye, Worker.terminate):
+                for worker in rest:
+                    act(worker)
+                end = time.monotonic() + _GRACE
+                while any(w.exit_code is None and w.pid for w in rest) and time.monotonic() < end:
+                    time.sleep(_POLL / 4)
+                if all(w.exit_code is not None or not w.pid for w in rest):
+                    break
+        finally:
             for worker in rest:
-                act(worker)
-            end = time.monotonic() + _GRACE
-            while any(w.exit_code is None and w.pid for w in rest) and time.monotonic() < end:
-                time.sleep(_POLL / 4)
-            if all(w.exit_code is not None or not w.pid for w in rest):
-                break
+                worker.kill()
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold a Ctrl-C back until the end, some seconds at most; it is heard then."""
+    held: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    ours = threading.current_thread() is threading.main_thread() and before is not None
+    if ours:
+        signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    try:
+        yield
     finally:
-        for worker in rest:
-            worker.kill()
+        if ours:
+            signal.signal(signal.SIGINT, before)
+    if held:
+        signal.raise_signal(signal.SIGINT)
 
 
 @atexit.register
 def _close_the_rest() -> None:
-    close_all(list(_alive))
+    with contextlib.suppress(KeyboardInterrupt):
+        close_all(list(_alive))
+        watchdog.close()
 
 
 def _own_group() -> dict[str, Any]:
@@ -465,10 +402,6 @@ def _named(e: OSError) -> str:
         return ""
     name = os.fsdecode(e.filename)
     return os.path.abspath(name) if os.path.dirname(name) else name
-
-
-def _after(seconds: float | None) -> float:
-    return float("inf") if seconds is None else time.monotonic() + seconds
 
 
 def _ended(code: int) -> str:

@@ -298,7 +298,7 @@ def check_recording(game: Game, path: Path) -> int:
         actions = _parsed(game, level, kept)
     except OSError as e:
         raise GameError(f"{game.name} has no recorded game: {e}") from e
-    except (ValueError, TypeError, InputError) as e:
+    except (ValueError, TypeError, RecursionError, InputError) as e:
         raise GameError(f"{path} cannot be replayed: {e}") from e
     if kept.version != game.version:
         raise GameError(f"{path} is of version {kept.version}, {game.name} is version {game.version}: record it anew")

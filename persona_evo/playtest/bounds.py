@@ -124,7 +124,7 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
         return {
             (r["level"], r["persona"]): Bound(float(r["utility"]), bool(r["proven"]), dict(r["metrics"])) for r in rows
         }
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 

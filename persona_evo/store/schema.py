@@ -97,6 +97,17 @@ def _named(path: Path) -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def writing_in(folder: Path) -> Iterator[None]:
+    """Give an error of the operating system that names no file, as those of writing do, the folder's name."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is None:
+            e.filename = str(folder)
+        raise
+
+
 def _sync_folder(folder: Path) -> None:
     if os.name == "nt":
         return
@@ -204,6 +215,16 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise error("not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }")
     return data
+
+
+def parse_line(text: str, place: Place, error: Error) -> dict[str, Any]:
+    """The object that a line of a file describes. place: of the line (raises as `parse`)."""
+    try:
+        return parse(text, place.source, error)
+    except InputError as e:
+        column = e.place.column if e.place is not None else 0
+        raise error(e.what, place=Place(place.source, place.line, column), found=e.found, expected=e.expected,
+                    hint=e.hint) from e  # fmt: skip
 
 
 def _has_utf8(data: Any) -> bool:

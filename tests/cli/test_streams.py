@@ -7,11 +7,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from persona_evo.cli import main as program
+from persona_evo.store import schema
 from tests.cli.tool import command, environment, run
 
 LISTED, WRONG = ("policy", "list"), ("persona", "nope")
@@ -52,19 +54,22 @@ def test_an_interrupt_that_became_another_error_is_still_one(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_while_commands_are_imported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "late"), [
+    ("persona_evo.cli.main", "persona_evo.cli.playtest"), ("persona_evo", "persona_evo.cli.main"),
+])  # fmt: skip
+def test_ctrl_c_while_commands_are_imported(program: str, late: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "class Late:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'persona_evo.cli.playtest':\n"
+        f"        if name == '{late}':\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Late())\n"
     )
     found = environment()
     found["PYTHONPATH"] = os.pathsep.join([str(tmp_path), found["PYTHONPATH"]])
     done = subprocess.run(
-        command("doctor"), env=found, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, "-m", program, "doctor"], env=found, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 130 and "Traceback" not in done.stderr
 
@@ -79,6 +84,13 @@ def test_a_full_disk_names_the_file_and_what_to_do(
     target = tmp_path / "f.txt"
     ran = run(capsys, "formula", "export", "MS", "-o", target)
     assert ran.code == 2 and str(target) in ran.err and "what was saved is kept" in ran.err and not target.exists()
+
+
+def test_an_error_of_writing_without_a_name_gets_that_of_the_folder(tmp_path: Path) -> None:
+    for name, told in ((None, str(tmp_path)), ("a.csv", "a.csv")):
+        with pytest.raises(OSError) as caught, schema.writing_in(tmp_path):
+            raise OSError(28, "No space left on device", name)
+        assert caught.value.filename == told
 
 
 def test_exports_write_over_nothing_without_force(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

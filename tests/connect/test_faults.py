@@ -1,13 +1,19 @@
 """Everything a game can do wrong: what is said, and that nothing of it is left behind."""
 
 import contextlib
+import json
 import socket
+import subprocess
+import sys
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
+from persona_evo.connect.worker import Start, Timeouts, Worker, close_all
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
 from tests.connect.driving import describe, faulty, none_left, session
 
@@ -30,8 +36,9 @@ STARTS = {
     "exit": (ConnectError, "before it connected", "exit code 3", "the licence has run out"),
     "signal": (ConnectError, "before it connected", "SIGSEGV", "log"),
     "nowhere": (ConnectError, "no game connected within 5 s", "still runs", "log"),
-    "silent": (ConnectError, "did not say HELLO within 0.5 s", "still runs", "log"),
-    "noise_first": (ProtocolError, "frame", "GET", "log"),
+    "silent": (ConnectError, "before it said HELLO", "no HELLO came within 0.5 s", "exit code 4", "log"),
+    "noise_first": (ProtocolError, "a frame is too large", "before HELLO", "exit code 4", "log"),
+    "red": (ProtocolError, "HELLO's 'metrics'", "faulty.py, worker 0", "on one line", r"\x1b[31m"),
     "nonce": (ConnectError, "wrong nonce", "PE_NONCE", "connections without it are closed"),
     "version": (ConnectError, "protocol 1.0", "protocol 2.0", "update the driver"),
 }
@@ -47,12 +54,84 @@ def test_a_game_that_does_not_start(tmp_path, fault):
     assert isinstance(error, kind)
     if fault == "nowhere":
         parts[0] = "no game connected within 0.5 s"
-    elif fault == "noise_first":
-        parts = ["a frame is too large", "before HELLO"]
     for part in parts:
         assert part in str(error)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 60 and "\x1b" not in str(error)
     assert none_left(tmp_path)
+
+
+def late(behaviour, limit=20.0):
+    """A worker whose game is played by the test; what it does while the worker waits, with (address, nonce)."""
+    told = []
+
+    def factory(address, port, nonce):
+        told.append(((address, port), nonce))
+        return subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"], start_new_session=True)
+
+    worker = Worker(Start(Path("late"), Path("logs"), factory=factory, timeouts=Timeouts(limit, 0.3, 1.0)), 0)
+    worker.launch()
+    other = threading.Thread(target=behaviour, args=told[0])
+    other.start()
+    try:
+        return worker.connect()
+    finally:
+        close_all([worker])
+        other.join()
+
+
+def strangers(address, nonce=""):
+    """One who says nothing, one who says something else, one who hangs up, one with a HELLO of another game."""
+    hello = p.encode_hello(p.Hello(p.LIBRARY, ("other", "1"), "f" * 64, (), (), 9))
+    return [said(address, text) for text in (b"", b"GET / HTTP/1.1\r\n\r\n", None, hello)]
+
+
+def said(address, text):
+    connection = socket.create_connection(address)
+    if text is None:
+        connection.close()
+    else:
+        connection.sendall(text)
+    return connection
+
+
+def test_strangers_before_the_game_do_not_keep_it_out():
+    def come(address, nonce):
+        others = strangers(address)
+        time.sleep(1.3)
+        others += strangers(address)
+        hello = p.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))
+        others.append(said(address, hello[:20]))
+        others[-1].sendall(hello[20:])
+        assert others[-1].recv(5)[4:] == bytes([p.Kind.WELCOME])
+        for connection in others:
+            connection.close()
+
+    assert late(come).game == ("late", "1")
+
+
+def test_who_came_instead_is_told_where_the_game_does_not():
+    def come(address, nonce):
+        said(address, b"GET / HTTP/1.1\r\n\r\n").close()
+
+    with pytest.raises(ProtocolError) as caught:
+        late(come, 0.5)
+    for part in ("no game connected within 0.5 s", "somebody connected: a frame is too large", "it still runs"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(("change", "what"), [
+    ({"max_decisions": 0}, "HELLO's 'max_decisions'"), ({"protocol": [2, 0]}, "update the driver"),
+])  # fmt: skip
+def test_a_game_with_the_nonce_and_a_wrong_hello_is_told_at_once(change, what):
+    def come(address, nonce):
+        hello = json.loads(p.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))[5:])
+        connection = said(address, p.json_frame(p.Kind.HELLO, {**hello, **change}))
+        assert connection.recv(5)[4:] == bytes([p.Kind.ERROR])
+        connection.close()
+
+    with pytest.raises(ConnectError, match=what) as caught:
+        late(come)
+    assert "late, worker 0" in str(caught.value)
 
 
 ROLLOUTS = {
@@ -62,7 +141,9 @@ ROLLOUTS = {
     "nan": (ProtocolError, "a score is no number", "while playing the choices none"),
     "foreign": (ProtocolError, "RESULT", "worker 0"),
     "mute": (ConnectError, "no result within 1 s", "fails too often"),
-    "raise": (ConnectError, "the game fails", "ValueError: no such room"),
+    "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m\nbehind the\u202e door"),
+    "error": (ConnectError, r"reports an error: no map\nof \x1b[31m", "code exception", "faulty.py, worker 0"),
+    "error_garbage": (ProtocolError, "ERROR is not JSON", "faulty.py, worker 0"),
     "chance": (GameError, "is not deterministic", "at decision 2"),
 }
 
@@ -131,18 +212,19 @@ def test_a_taken_port_is_told(tmp_path):
         other.bind(("127.0.0.1", 0))
         other.listen(1)
         error = one(describe(tmp_path, top=f"port = {other.getsockname()[1]}"))
-    assert "the port for the game is taken" in str(error)
+    assert "the port for the game is taken" in str(error) and "ladder.toml:3" in str(error)
 
 
 def test_a_fixed_port_is_used(tmp_path):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         free = other.getsockname()[1]
-    running = session(describe(tmp_path, top=f"port = {free}"))
-    try:
-        assert running.play(SOUND, b"").status == p.OK
-    finally:
-        running.close()
+    for _ in range(2):  # at once, while the system remembers the connections that have ended
+        running = session(describe(tmp_path, top=f"port = {free}"))
+        try:
+            assert running.play(SOUND, b"").status == p.OK
+        finally:
+            running.close()
 
 
 def test_a_path_with_spaces_and_other_letters(tmp_path):

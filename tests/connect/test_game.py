@@ -173,6 +173,17 @@ def test_doctor(file, tmp_path, capsys):
     for fault, said in wrong:
         bad = run(capsys, "doctor", "--game", faulty(tmp_path / fault, fault), "--rollouts", 50)
         assert bad.code == 1 and said in bad.out, bad.out + bad.err
+    once = run(capsys, "doctor", "--game", faulty(tmp_path / "once", "once"), "--rollouts", 50)
+    assert once.code == 0 and "1 process ended or hung" in once.out and "SIGKILL" in once.out, once.out + once.err
+    kept = (tmp_path / "once" / "logs" / "findings.jsonl").read_text(encoding="utf-8")
+    assert json.loads(kept)["again"] is False and "crash (once; played again, it went well)" in once.out
+    set_ = run(capsys, "doctor", "--game", file, "--level", "train", "--rollouts", 5)
+    assert set_.code == 0 and "short@1: " in set_.out and "train stands for 2 levels" in set_.out
+    odd = run(capsys, "doctor", "--game", file, "--level", "long:odd", "--rollouts", 5)
+    assert odd.code == 0 and "no map long in [maps]" in odd.out and "no [variants.odd]" in odd.out
+    for line in ("won = '((('", "won = 'NOPE > 1'"):
+        bad = run(capsys, "doctor", "--game", describe(tmp_path / "bad", tables=f"[outcome]\n{line}"))
+        assert bad.code == 2 and "ladder.toml:5" in bad.err, bad.out
     ended = run(capsys, "doctor", "--game", faulty(tmp_path / "exit", "exit"))
     assert ended.code == 2 and "the licence has run out" in ended.err
 
@@ -190,12 +201,31 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
     (tmp_path / "other.json").write_text(json.dumps(trace), encoding="utf-8")
     other = run(capsys, "connect", "replay", file, tmp_path / "other.json")
     assert other.code == 2 and "came to another end" in other.err
+    for text, place in (("[" * 100_000, ""), ('{"format": 1', ":1:13"), (json.dumps({**trace, "score": "x"}), ":1:"),
+                        (json.dumps({**trace, "choices": [9], "counts": [2]}, indent=1), ":13:13"), ("{}", ":1:1"),
+                        (json.dumps({**trace, "choices": "0"}), ":1:")):  # fmt: skip
+        (tmp_path / "damaged.json").write_text(text, encoding="utf-8")
+        damaged = run(capsys, "connect", "replay", file, tmp_path / "damaged.json")
+        assert damaged.code == 2 and f"damaged.json{place}" in damaged.err and "Error:" not in damaged.err, damaged.err
     trace["counts"][2] += 1
     trace["choices"][2] = trace["counts"][2] - 1
     (tmp_path / "wrong.json").write_text(json.dumps(trace), encoding="utf-8")
     for more in ((), ("--delay", "0")):
         wrong = run(capsys, "connect", "replay", file, tmp_path / "wrong.json", *more)
         assert wrong.code == 2 and ("not deterministic" in wrong.err or "the same decisions" in wrong.err), wrong.err
+
+
+def test_a_search_whose_best_playthrough_ends_otherwise_says_so(tmp_path, capsys):
+    out = tmp_path / "out"
+    found = run(capsys, "connect", "search", faulty(tmp_path, "score"), "--iterations", 20, "--seed", 1, "--out", out)
+    assert found.code == 1 and "came to another end: the score was" in found.out and "chance in default" in found.err
+    assert (out / "best.json").is_file() and none_left(tmp_path)
+
+
+def test_a_comparison_says_which_variants_nobody_has_declared(file, capsys):
+    ran = run(capsys, "compare", "short@4", "short:lose@4", "--game", file, "--trials", 1, "--iterations", 10,
+              "--policy", "ucb1", "--seed", 1)  # fmt: skip
+    assert ran.code == 0 and "no [variants.lose]" in ran.err and ran.err.count("note:") == 1
 
 
 def test_compiled_and_plain_code_search_alike(file, tmp_path):
@@ -242,10 +272,31 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
         time.sleep(0.05)
     time.sleep(0.5)
     assert len([line for line in left(tmp_path) if "faulty.py" in line]) == 3
-    driver.send_signal(how)
+    for _ in range(1 if how == signal.SIGKILL else 4):
+        driver.send_signal(how)
+        time.sleep(0.05)
     _, err = driver.communicate(timeout=20)
     assert driver.returncode == (130 if how == signal.SIGINT else -how)
     assert "Traceback" not in err
+    assert none_left(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
+def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
+    drivers = []
+    for fault in ("nowhere", "mute", "child"):
+        file = faulty(tmp_path / fault, fault, tables="[timeouts]\nconnect = 0\nrollout = 0\n")
+        drivers.append(subprocess.Popen(command("doctor", "--game", file, "--rollouts", 1_000_000), env=environment(),
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # fmt: skip
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not all(left(tmp_path / fault / "faulty.py") for fault in ("nowhere", "mute")):
+        time.sleep(0.05)
+    while time.monotonic() < end and not any("signal.signal" in line for line in left(tmp_path / "child")):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    for driver in drivers:
+        driver.kill()
+        driver.wait(10)
     assert none_left(tmp_path)
 
 
@@ -255,6 +306,10 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
     ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"),
     ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
     ("[outcome]\nwon = 'HEIHT'", "HEIGHT"), ("[[metrics]]\nsymbol = 'X'", "reports no such metric"),
+    ("[maps]\na = ['default@5-1']", "out of range"), ("[maps]\na = ['default@-1']", "not a level"),
+    ("[maps]\na = ['default@1-1000000000000']", "out of range"), ("[variants.b]\n[maps]\na = [':c']", "variant"),
+    ("[maps]\na = ['default@" + "9" * 5000 + "']", "out of range"), ("[metrics.NOPE]\n", "no list of tables"),
+    ("port = 65535\nworkers = 2", "port is out of range"),
     ("personas = ['none.toml']", "no such persona file"), ("[variants]\na = 1", "not a variant"), ("x = [", "not TOML"),
 ])  # fmt: skip
 def test_a_wrong_description_is_told_with_its_line(tmp_path, line, said):

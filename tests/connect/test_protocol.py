@@ -133,12 +133,16 @@ def test_hello_comes_back():
     ("magic", "other"), ("protocol", [1]), ("protocol", "1.0"), ("game", {"name": ""}), ("nonce", 5),
     ("capabilities", "seed"), ("metrics", [{"symbol": "H P"}]), ("metrics", [{"symbol": "A"}, {"symbol": "A"}]),
     ("metrics", [{"symbol": "A", "low": 2, "high": 1}]), ("max_decisions", 0), ("max_decisions", True),
-    ("game", {"name": "x", "version": "y" * 5000}),
+    ("game", {"name": "x", "version": "y" * 5000}), ("game", {"name": "x\ny", "version": ""}),
+    ("game", {"name": "x", "version": "\x1b[31m"}), ("metrics", [{"symbol": "A", "name": "a\u202eb"}]),
+    ("library", "a\x07"), ("library", 5), ("capabilities", ["seed\n"]),
 ])  # fmt: skip
 def test_a_wrong_hello_is_refused(key, value):
     whole = {**json.loads(p.encode_hello(HELLO)[5:]), key: value}
-    with pytest.raises(ProtocolError):
+    with pytest.raises(ProtocolError) as caught:
         p.decode_hello(json.dumps(whole).encode())
+    assert key == "magic" or f"'{key}'" in str(caught.value) or "at most" in str(caught.value) or "two metrics" in str(
+        caught.value)
 
 
 def test_unknown_members_are_ignored_and_versions_told():

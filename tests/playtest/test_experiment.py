@@ -27,6 +27,7 @@ from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, Search, best_at, run
 from persona_evo.playtest.experiment.results import comparisons, curve, summaries
 from persona_evo.playtest.experiment.stage import Stage
+from persona_evo.store.traces import load as load_trace
 
 FACTORED = {"field": "3x5", "choices": "factored"}
 
@@ -129,7 +130,7 @@ def test_growth_and_the_best_game(one: pe.Run) -> None:
 
 def test_tree_and_best_game_are_read_again(one: pe.Run, tmp_path: Path) -> None:
     folder = one.save(tmp_path / "kept")
-    assert traces.load(folder / "best.json") == one.best
+    assert load_trace(folder / "best.json") == one.best
     assert PrefixTree.load(folder / "tree.npz").node(0) == one.tree.node(0)
 
 
@@ -267,6 +268,9 @@ def test_an_experiment_goes_on_wherever_it_was_stopped(tmp_path: Path) -> None:
         course.conduct(experiment, folder)
     results.write_text("".join([lines[0].replace('"growth": [[', '"growth": ["x", ['), *lines[1:]]), encoding="utf-8")
     with pytest.raises(RunError, match=f"{course.RESULTS}:1: a result is damaged"):
+        course.conduct(experiment, folder)
+    results.write_text("".join([lines[0], lines[1][:30] + "\n"]), encoding="utf-8")
+    with pytest.raises(RunError, match=f"{course.RESULTS}:2:[0-9]+: not valid JSON"):
         course.conduct(experiment, folder)
 
 

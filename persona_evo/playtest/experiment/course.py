@@ -86,7 +86,7 @@ class Record:
         Raises:
             RunError: the line is damaged.
         """
-        data = schema.parse(line, str(place), RunError)
+        data = schema.parse_line(line, place, RunError)
         try:
             pairs = tuple((int(c), int(n)) for c, n in zip(data["choices"], data["counts"], strict=True))
             metrics = {str(k): float(v) for k, v in data["metrics"].items()}

@@ -98,7 +98,7 @@ class Connected(Stage):
 
     def __init__(self, about: Description, level: str) -> None:
         self.about = about
-        self._name: LevelName = about.level(level)
+        self._name: LevelName = about.level(level, sets=True)
         self._session = Session(about)
         try:
             self.game = of(self._session)

@@ -224,7 +224,7 @@ def _kept(path: Path) -> Iterator[Played]:
         try:
             row = json.loads(line)
             yield Played(**{**row, "scores": tuple(row["scores"])})
-        except (ValueError, TypeError, KeyError) as e:
+        except (ValueError, TypeError, KeyError, RecursionError) as e:
             raise RunError("a game cannot be read", place=Place(str(path), number), found=line[:80],
                            expected="a line as this program wrote it",
                            hint="delete the line; the game is played again") from e  # fmt: skip

@@ -31,14 +31,18 @@ def play(client):
         if made == [1, 0]:
             if FAULT == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
+            elif FAULT == "once" and not os.path.exists(sys.argv[0] + ".died"):
+                open(sys.argv[0] + ".died", "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
             elif FAULT == "raise":
-                raise ValueError("no such room")
+                raise ValueError("no such room \x1b[31m\nbehind the\u202e door")
             elif FAULT == "hang":
                 time.sleep(1000)
     if FAULT == "slow":
         time.sleep(0.002 * (zlib.crc32(bytes([*made, int(os.environ["PE_WORKER"])])) % 5))
     client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
-    client.supply_outcome(sum(bit << i for i, bit in enumerate(reversed(made))))
+    luck = secrets.randbelow(1000) if FAULT == "score" else 0
+    client.supply_outcome(luck + sum(bit << i for i, bit in enumerate(reversed(made))))
 
 
 def answer(client, order, score):
@@ -59,6 +63,10 @@ def raw(client):
             send(bytes(range(255, 0, -1)) * 10)
         elif FAULT == "nan":
             send(answer(client, order, float("nan")))
+        elif FAULT == "error":
+            send(p.json_frame(p.Kind.ERROR, {"code": "exception", "message": "no map\nof \x1b[31m", "fatal": True}))
+        elif FAULT == "error_garbage":
+            send(p.frame(p.Kind.ERROR, b"[" * 4000))
         elif FAULT == "mute":
             time.sleep(1000)
         elif FAULT == "foreign":
@@ -88,7 +96,9 @@ def main():
         s = socket.create_connection((env["PE_ADDR"], int(env["PE_PORT"])))
         if FAULT == "noise_first":
             s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        time.sleep(1000)
+        while s.recv(1000):
+            pass
+        sys.exit(4)
     if FAULT == "nonce":
         env["PE_NONCE"] = "0" * 64
     if FAULT == "stranger":
@@ -98,8 +108,10 @@ def main():
     if FAULT == "version":
         p.VERSION = (2, 0)
         p.Hello.__new__.__defaults__ = ((2, 0),)
-    client = Client("faulty", metrics=["TURN"], max_decisions=10, capabilities=["seed"], environ=env)
-    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice")
+    name = p.MetricInfo("red \x1b[31m", "TURN") if FAULT == "red" else "TURN"
+    client = Client("faulty", metrics=[name], max_decisions=10, capabilities=["seed"], environ=env)
+    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error",
+               "error_garbage")
     raw(client) if FAULT in by_hand else client.run(play)
 
 

@@ -1,0 +1,233 @@
+"""The port at which a game is waited for, and who is let in there: whoever says HELLO with the nonce.
+
+Anybody on this machine can connect, and may send anything or nothing. So all who have connected are listened to at
+once, each for as long as a HELLO may take; those who turn out to be somebody else are sent away and remembered, and the
+game is waited for until its time is over. What a stranger did is told only where the game never comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from persona_evo.connect import protocol as p
+from persona_evo.errors import ConnectError, Place, ProtocolError
+
+_POLL = 0.02
+_MOST_CALLERS = 64
+"""Connections that are listened to at once; further ones wait."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the one who waits knows of the game.
+
+    place: the game and its worker, for messages. nonce: that the game has to send back. connect, handshake: seconds to
+    wait for a HELLO, and for that of one who has connected; None for no limit. ended: whether the process has.
+    failure: what, stage, whether it is likely to be about to end -> an error that says how the process is.
+    """
+
+    place: Place
+    nonce: str
+    connect: float | None
+    handshake: float | None
+    ended: Callable[[], bool]
+    failure: Callable[[str, str, bool], ConnectError]
+
+
+class Door:
+    """A port of loopback that is listened at.
+
+    Args:
+        port: 0 for one of the system's choice.
+        place: where that was said.
+
+    Raises:
+        ConnectError: it is taken, or there is none of that number.
+    """
+
+    def __init__(self, port: int, place: Place | None = None) -> None:
+        if not 0 <= port <= p.MOST_PORT:
+            raise ConnectError("there is no such port for the game", place=place, found=str(port),
+                               expected=f"at most {p.MOST_PORT}; each worker has one of its own, from `port` on")
+        self._listener = socket.socket()
+        try:
+            # On Windows SO_REUSEADDR would share the port with whoever has it; elsewhere it only takes one over whose
+            # connections have ended.
+            alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", None) if os.name == "nt" else socket.SO_REUSEADDR
+            if alone is not None:
+                self._listener.setsockopt(socket.SOL_SOCKET, alone, 1)
+            self._listener.bind(("127.0.0.1", port))
+            self._listener.listen(16)
+            self._listener.setblocking(False)
+        except OSError as e:
+            self._listener.close()
+            raise ConnectError(
+                "the port for the game is taken", place=place, found=f"127.0.0.1:{port}: {e.strerror or e}",
+                expected="a free port", hint="leave `port` out, and the system chooses a free one",
+            ) from e  # fmt: skip
+        self._callers: list[_Caller] = []
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it is listened."""
+        address, port = self._listener.getsockname()
+        return str(address), int(port)
+
+    def close(self) -> None:
+        """Listen no more, and send away who waits."""
+        for stream in (self._listener, *(caller.socket for caller in self._callers)):
+            with contextlib.suppress(OSError):
+                stream.close()
+        self._callers.clear()
+
+    def meet(self, host: Host) -> tuple[socket.socket, p.Hello]:
+        """Wait for the game; the connection, which does not block, and its HELLO.
+
+        Raises:
+            ConnectError: the game ended or did not come in time, with what was wrong with who came instead; or it came
+                and speaks another version.
+            ProtocolError: its HELLO has the nonce, but is not as it should be.
+        """
+        end = _after(host.connect)
+        refused: ConnectError | None = None
+        while True:
+            ready = self._ready()
+            for caller in ready:
+                try:
+                    payload = caller.first(host)
+                    if payload is not None:
+                        found = caller.hello(host, payload)
+                        self._callers.remove(caller)
+                        return found
+                except _Refused as e:
+                    refused = e.error
+                    self._leave(caller)
+            for caller in [c for c in self._callers if time.monotonic() > c.end]:
+                limit = f"within {host.handshake:g} s" if host.handshake else ""
+                refused = host.failure(f"no HELLO came {limit}", "from who connected", False)
+                self._leave(caller)
+            if not ready and host.ended():
+                stage = "before it said HELLO" if refused or self._callers else "before it connected"
+                raise _unheard(host.failure("the game ended", stage, True), refused)
+            if time.monotonic() > end:
+                limit = f"within {host.connect:g} s" if host.connect else ""
+                raise _unheard(host.failure(f"no game connected {limit}", "after its start", False), refused)
+
+    def _ready(self) -> list[_Caller]:
+        """Those who have said something, after a moment's wait; new ones are taken in."""
+        listening = [self._listener] if len(self._callers) < _MOST_CALLERS else []
+        heard = select.select([*listening, *(c.socket for c in self._callers)], [], [], _POLL)[0]
+        ready = [caller for caller in self._callers if caller.socket in heard]
+        if self._listener in heard:
+            with contextlib.suppress(OSError):
+                self._callers.append(_Caller(self._listener.accept()[0]))
+                return [*ready, self._callers[-1]]
+        return ready
+
+    def _leave(self, caller: _Caller) -> None:
+        self._callers.remove(caller)
+        caller.socket.close()
+
+
+class _Refused(Exception):
+    """Who connected is sent away."""
+
+    def __init__(self, error: ConnectError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Caller:
+    """Somebody who has connected. end: by when the HELLO has to be there, set at the first look."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self.end = float("inf")
+        self._frames = p.Frames(p.MOST_HELLO)
+        self._met = False
+        connection.setblocking(False)
+        with contextlib.suppress(OSError):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def first(self, host: Host) -> bytes | None:
+        """The payload of the first frame, None as long as it is not there.
+
+        Raises:
+            _Refused: the connection ended, or it is no HELLO.
+        """
+        if not self._met:
+            self.end, self._met = _after(host.handshake), True
+        try:
+            data = self.socket.recv(p.MOST_HELLO)
+        except BlockingIOError:
+            return None
+        except OSError as e:
+            raise _Refused(host.failure("a connection broke", "before HELLO", True)) from e
+        if not data:
+            raise _Refused(host.failure("who connected ended the connection", "before HELLO", True))
+        try:
+            found = self._frames.feed(data)
+            if found and found[0][0] != p.Kind.HELLO:
+                raise ProtocolError("the first frame", found=p.Kind(found[0][0]).name, expected="HELLO")
+        except ProtocolError as e:
+            raise self._refused(host, e, " (before HELLO)") from e
+        return found[0][1] if found else None
+
+    def hello(self, host: Host, payload: bytes) -> tuple[socket.socket, p.Hello]:
+        """The connection and the HELLO of one who knows the nonce.
+
+        Raises:
+            _Refused: somebody else.
+            ConnectError: it is the game, but it cannot be spoken with.
+        """
+        try:
+            said = p.nonce_in(payload)
+            if not hmac.compare_digest(said.encode("utf-8", "surrogatepass"), host.nonce.encode()) or not host.nonce:
+                self._answer("nonce", "the nonce is not that of this game's environment")
+                raise _Refused(ConnectError(
+                    "somebody connected with a wrong nonce", place=host.place, expected="the text of PE_NONCE",
+                    hint="connections without it are closed",
+                ))  # fmt: skip
+        except ProtocolError as e:
+            raise self._refused(host, e) from e
+        try:
+            found = p.decode_hello(payload)
+        except ProtocolError as e:
+            raise self._refused(host, e).error from e
+        wrong = p.versions_agree(found.protocol)
+        if wrong:
+            self._answer("version", wrong)
+            raise ConnectError(wrong, place=host.place, found=found.library or "no library named")
+        return self.socket, found
+
+    def _refused(self, host: Host, error: ProtocolError, stage: str = "") -> _Refused:
+        """Say what is wrong, here and there."""
+        self._answer(error.code, str(error))
+        hint = host.failure("", "", False).hint
+        return _Refused(ProtocolError(error.what + stage, place=host.place, found=error.found,
+                                      expected=error.expected, hint=hint))  # fmt: skip
+
+    def _answer(self, code: str, message: str) -> None:
+        value = {"code": code, "message": message, "fatal": True}
+        with contextlib.suppress(OSError):
+            self.socket.send(p.json_frame(p.Kind.ERROR, value))
+
+
+def _unheard(failure: ConnectError, refused: ConnectError | None) -> ConnectError:
+    """That the game did not come, and who came instead."""
+    if refused is None:
+        return failure
+    found = "; ".join(filter(None, (refused.found, failure.found)))
+    return type(refused)(f"{failure.what}; somebody connected: {refused.what}", place=failure.place, found=found,
+                         expected=refused.expected, hint=refused.hint or failure.hint)  # fmt: skip
+
+
+def _after(seconds: float | None) -> float:
+    return float("inf") if seconds is None else time.monotonic() + seconds
