@@ -153,6 +153,8 @@ def reopen(folder: Path) -> Reopened:
         for key in ("priority", "title", "baseline"):
             player.text_of(key, "")
         formula_at(player, "utility")
+        if "agent" in player.data:
+            player.object("agent")
         if player.data.get("formula", "") is not None:
             formula_at(player, "formula")
         if not 0 <= player.number("c") < math.inf:

@@ -160,6 +160,7 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.puyo.draw",
     levels=str(Path(__file__).parent / "levels"),
+    agents=str(Path(__file__).parent / "agents.toml"),
 )
 
 HIDDEN = dataclasses.replace(
