@@ -303,12 +303,17 @@ def resume(
             "the rules of the game have changed since this playtest began", place=Place(str(folder)),
             found=f"version {known.game_version}", expected=f"version {game.version}", hint="play into another folder",
         )  # fmt: skip
-    levels = load_levels(config_reader(folder), game)
+    reader = config_reader(folder)
+    levels = load_levels(reader, game)
+    for row in reader.items("players"):
+        if "agent" in row.data:
+            row.made("agent", lambda values: agent_from(values, game))
+    league = reader.made("league", lambda values: League.from_dict(values, game)) if "league" in reader.data else None
     return playtest(
         game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
         backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
-        league=None if known.league is None else League.from_dict(known.league, game),
+        league=league,
     )  # fmt: skip
 
 

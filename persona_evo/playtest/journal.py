@@ -117,7 +117,6 @@ class Reopened:
     search: Mapping[str, Any]
     levels: Sequence[Mapping[str, Any]]
     players: Sequence[Mapping[str, Any]]
-    league: Mapping[str, Any] | None = None
 
 
 def config_reader(folder: Path) -> schema.Reader:
@@ -153,8 +152,6 @@ def reopen(folder: Path) -> Reopened:
         for key in ("priority", "title", "baseline"):
             player.text_of(key, "")
         formula_at(player, "utility")
-        if "agent" in player.data:
-            player.object("agent")
         if player.data.get("formula", "") is not None:
             formula_at(player, "formula")
         if not 0 <= player.number("c") < math.inf:
@@ -163,5 +160,5 @@ def reopen(folder: Path) -> Reopened:
         raise r.fail("is out of range", "trials", found=r.whole("trials"), expected=f"1 to {MAX_TRIALS}")
     return Reopened(
         r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
-        r.object("search").data, data["levels"], data["players"], r.object("league").data if "league" in data else None,
+        r.object("search").data, data["levels"], data["players"],
     )  # fmt: skip

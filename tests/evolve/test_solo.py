@@ -1,4 +1,4 @@
-"""A tree policy played, and evolved, move by move in games for one: the same on any cores, with hidden pairs, resumed."""
+"""A tree policy played and evolved move by move in games for one: the same on any cores, with hidden pairs, resumed."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from persona_evo.games.core import Game
 from persona_evo.personas import load
 from persona_evo.playtest import batch
 from persona_evo.playtest.batch import Player
+from persona_evo.playtest.journal import CONFIG
 from persona_evo.playtest.match import names
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents
@@ -115,8 +116,8 @@ def test_an_evolution_move_by_move_is_the_same_on_two_cores_and_resumed(game: Ga
     rows = journal(whole.folder)
     assert whole.status == evolution.FINISHED and len(rows) == 6
     part = evolved(tmp_path / "part", game=game, settings=replace(SMALL, generations=1))
-    assert evolution.resume(part.folder, generations=3, jobs=2).status == evolution.FINISHED
-    assert journal(part.folder) == rows
+    part = evolution.resume(part.folder, generations=3, jobs=2)
+    assert part.status == evolution.FINISHED and journal(part.folder) == rows
     assert whole.policy is not None and part.policy is not None
     policy = policies.read(whole.policy)
     assert policies.read(part.policy).formula == policy.formula and list(policy.fitness) == ["short01", "stairs01"]
@@ -142,9 +143,10 @@ def test_a_playtest_move_by_move_has_agents_beside_tree_policies_and_goes_on(tmp
         again = batch.resume(folder, jobs=2)
         assert [p.agent for p in again.players] == [p.agent for p in players]
         assert [replace(r, seconds=0.0) for r in again.records] == [replace(r, seconds=0.0) for r in whole.records]
-    text = (folder / "config.json").read_text()
-    (folder / "config.json").write_text(text.replace('"horizon": 4', '"horizon": -4'))
-    with pytest.raises(RunError, match=r"config\.json"):
+    config = folder / CONFIG
+    text = config.read_text()
+    config.write_text(text.replace('"kind": "flat"', '"kind": "flit"'))
+    with pytest.raises(RunError, match=r"playtest\.json:\d+(.|\n)*flit"):
         batch.resume(folder)
 
 
@@ -153,7 +155,8 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
     own.write_text('[short]\nkind = "flat"\n')
     for words, message in (
         (("", "flat"), "no tree policy that could be replaced"), (("", "mowver"), r"no such agent(.|\n)*mover"),
-        (("", "mover", ["flat"]), "a league is for games for two"), (("", f"{own}#short"), r"mine\.toml.*how many moves"),
+        (("", "mover", ["flat"]), "a league is for games for two"),
+        (("", f"{own}#short"), r"mine\.toml.*how many moves"),
     ):  # fmt: skip
         with pytest.raises(SettingsError, match=message):
             names.league(GAME, *words)
