@@ -251,6 +251,8 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     for persona in chosen:
         baseline = getattr(args, "baseline", None)
         beside = f"{persona.name}/{_short(baseline)}" if baseline else ""
+        if game.players == 1 and not getattr(args, "agent", None):
+            _tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
         found.append(api.player(persona, _policy(wanted, persona, game), persona.name, beside))
         if baseline:
             found.append(api.player(persona, _read(baseline, persona, game), beside))
@@ -275,6 +277,21 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
         evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
         note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
         return api.tree_policy("ucb1", persona, game)
+
+
+def _tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
+    """Say that a policy was evolved to be played move by move, where a level is about to be planned whole by it."""
+    from persona_evo.api import load_policy
+    from persona_evo.cli.say import note
+    from persona_evo.errors import PolicyError
+
+    name = persona.name if policy == "evolved" else policy
+    try:
+        agent = load_policy(name, game.name).agent
+    except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
+        return
+    if agent:
+        note(f"{name} was evolved to be played move by move, and plans whole levels here; as it was: --agent {name}")
 
 
 def _read(policy: str, persona: Persona, game: Game) -> Any:

@@ -24,7 +24,7 @@ from persona_evo.playtest.journal import CONFIG
 from persona_evo.playtest.match import names
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents
-from persona_evo.search.duel import League, Solo
+from persona_evo.search.duel import League, Solo, plain
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -209,3 +209,15 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
         assert main([*words, *own]) != 0
         err = capsys.readouterr().err
         assert message in err and "Traceback" not in err
+
+
+def test_a_policy_for_moves_that_plans_whole_levels_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.json"
+    policy = policies.Policy("mine", "puyo", formula="R + 0.1*sqrt(log(P) / N)", agent=plain(MOVER.agent))
+    policies.write(policy, path)
+    words = ["playtest", "short01", "--game", "puyo", "--personas", "chain_builder", "--policy", str(path), "--trials",
+             "1", "--iterations", "20", "--jobs", "1", "--bound-seconds", "0", "--no-pictures", "--seed", "1"]
+    assert main([*words, "--out", str(tmp_path / "whole")]) == 0
+    assert f"as it was: --agent {path}" in capsys.readouterr().err
+    assert main([*words, "--agent", str(path), "--out", str(tmp_path / "moves")]) == 0
+    assert "as it was" not in capsys.readouterr().err

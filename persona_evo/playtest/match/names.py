@@ -159,10 +159,10 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
             if isinstance(value, str):
                 raise SettingsError(f"constant {key} of {agent.name} is a number", found=text, expected="a number")
             constants[key] = value
-        elif key in SEARCH:
-            search[key] = value
         elif key in OWN:
             own[key] = value
+        elif key in SEARCH:
+            search[key] = value
         else:
             expected, hint = unknown(key, {*constants, *SEARCH, *OWN})
             raise SettingsError(f"agent {agent.name} has nothing of this name", found=key, expected=expected, hint=hint)
