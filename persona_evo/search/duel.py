@@ -14,7 +14,7 @@ from typing import Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.games.core import LOST, WON, Game, Level
 from persona_evo.search.agents import Agent, Mind, agent_from, check
 from persona_evo.search.contest import contest
 from persona_evo.search.plan import Plan
@@ -144,16 +144,16 @@ class Solo:
         seats.insert(side, agent)
         minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(seats)]
         played = contest(self.game, self.level, minds, seed, derive(seed, "game"))
-        thoughts = played.thoughts[side]
+        thoughts, outcome = played.thoughts[side], seen_from(side, played.outcome)
         return Plan(
             actions=tuple(played.actions),
             utility=utility.evaluate(played.metrics[side]),
             metrics=played.metrics[side],
-            outcome=seen_from(side, played.outcome),
+            outcome=outcome,
             iterations=sum(t[0] for t in thoughts),
             nodes=sum(t[1] for t in thoughts),
             seconds=time.perf_counter() - began,
-            stopped="budget" if played.outcome == RUNNING else "win",
+            stopped="win" if outcome == WON else "budget",
             proven=False,
             seed=seed,
         )

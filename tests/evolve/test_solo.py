@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from persona_evo.cli.main import main
-from persona_evo.errors import RunError, SettingsError
+from persona_evo.errors import PersonaError, RunError, SettingsError
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game
-from persona_evo.personas import load
+from persona_evo.personas import catalog, load
 from persona_evo.playtest import batch
 from persona_evo.playtest.batch import Player
 from persona_evo.playtest.journal import CONFIG
@@ -77,6 +77,15 @@ def test_hidden_pairs_differ_from_seed_to_seed_and_known_ones_do_not() -> None:
         level = levels(game)[0]
         starts = {game.start(level, seed).tobytes() for seed in (1, 2, 3)}
         assert len(starts) == kinds
+
+
+def test_hidden_pairs_have_the_personas_of_known_ones() -> None:
+    assert [p.name for p in catalog(HIDDEN)] == [p.name for p in catalog(GAME)] == [p.name for p in catalog("puyo")]
+    for game in (HIDDEN, "puyo_hidden"):
+        persona = load("chain_builder", game)
+        assert (persona.game, persona.utility) == ("puyo_hidden", BUILDER.utility)
+    with pytest.raises(PersonaError, match="no such persona"):
+        load("chain_builder", "colosseum")
 
 
 def test_a_template_without_a_utility_plays_for_what_the_persona_wants() -> None:

@@ -164,5 +164,6 @@ GAME = Game(
 )
 
 HIDDEN = dataclasses.replace(
-    GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart
+    GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart,
+    kin="puyo",
 )
