@@ -37,6 +37,7 @@ from persona_evo.playtest.reproduce import course
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce import settings as reproductions
 from persona_evo.playtest.reproduce.course import Material
+from persona_evo.search.agents import Agent
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
 from persona_evo.search.duel import League
@@ -130,11 +131,12 @@ class Results(batch.Results):
             "seed": str(self.seed),
             "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
             **({} if self.league is None else {
-                "agent": self.league.agent.name, "opponents": ", ".join(o.name for o in self.league.opponents),
+                "agent": self.league.agent.name,
+                **({"opponents": ", ".join(o.name for o in self.league.opponents)} if self.league.opponents else {}),
             }),
             "search": ", ".join(f"{k} {v}" for k, v in self.settings.to_dict().items()),
             "trials": f"{self.trials} of each player in each level",
-            **{p.label: p.policy.text for p in self.players},
+            **{p.label: p.text for p in self.players},
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
         }
@@ -288,14 +290,19 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     return load_policy(policy, game.name).tree_policy(game)
 
 
-def player(persona: PersonaLike, policy: PolicyLike = "evolved", label: str = "", baseline: str = "") -> Player:
-    """A persona with its tree policy.
+def player(
+    persona: PersonaLike, policy: PolicyLike | Agent = "evolved", label: str = "", baseline: str = ""
+) -> Player:
+    """A persona with its tree policy, or with the agent that plays for it.
 
     label: the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1". baseline: label of the
     player it is compared with.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
-    chosen = tree_policy(policy, who, registry.get(who.game))
+    game = registry.get(who.game)
+    if isinstance(policy, Agent):
+        return Player.of_agent(who, policy, game, label or f"{who.name}/{policy.name}", baseline)
+    chosen = tree_policy(policy, who, game)
     if not label and chosen.kind == "ucb1":
         label = f"{who.name}/ucb1"
     return Player(who, chosen, label, baseline)
@@ -314,6 +321,7 @@ def evolve_policy(
     duration: float | None = None,
     progress: Callable[[Generation], None] | None = None,
     league: Sequence[str] = (),
+    agent: str = "",
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -323,27 +331,30 @@ def evolve_policy(
         iterations, seconds: of the search in each playthrough.
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which no new generation is begun.
-        league: in games for two, whom the policies play against (see `playtest.match.names`); iterations and seconds
-            are those of a move there. The game's own league if there are none.
+        league: in games for two, whom the policies play against (see `playtest.match.names`); the game's own if there
+            are none.
+        agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
+            games for one are planned whole, and games for two have the game's template.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
-    chosen = EvolutionSettings.of(preset, **{**usual(game), **settings})
+    meeting = _league(game, who, league, agent)
+    chosen = EvolutionSettings.of(preset, **{**usual(game, meeting), **settings})
     best, _ = runs_of_evolution.evolve_runs(
         game, who, _levels(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
         budget=Budget(iterations, seconds), jobs=jobs, progress=progress, deadline=_deadline(duration),
-        game_name=who.game, league=_league(game, who, league),
+        game_name=who.game, league=meeting,
     )  # fmt: skip
     return best
 
 
-def _league(game: Game, persona: Persona, words: Sequence[str]) -> League | None:
-    """Who plays in a game for two, None in games for one."""
-    if game.players > 1:
-        return names.league(game, persona.utility.text, opponents=words)
+def _league(game: Game, persona: Persona, words: Sequence[str], agent: str = "") -> League | None:
+    """Who plays move by move, None in games for one without an agent."""
+    if game.players > 1 or agent:
+        return names.league(game, persona.utility.text, agent, words)
     if words:
         raise SettingsError("a league is for games for two", found=f"{game.name}, for one")
     return None
@@ -397,6 +408,7 @@ def playtest_levels(
     bound_seconds: float = 0.0,
     progress: batch.Tell | None = None,
     league: Sequence[str] = (),
+    agent: str = "",
 ) -> Results:
     """Let players play levels many times.
 
@@ -405,7 +417,7 @@ def playtest_levels(
         iterations, seconds: of the search in each playthrough.
         folder: where playthroughs are kept as they are made; the same call continues a batch that was stopped.
         bound_seconds: time to look for the best possible utility of each persona in each level; 0 not to.
-        league: as for `evolve_policy`, in games for two.
+        league, agent: as for `evolve_policy`.
     """
     chosen = _players(players)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
@@ -415,7 +427,7 @@ def playtest_levels(
         game, loaded, chosen, trials, seed=fresh() if seed is None else seed, budget=Budget(iterations, seconds),
         settings=_search(search), jobs=jobs, folder=target, progress=progress,
         game_name=chosen[0].persona.game if chosen else None,
-        league=_league(game, chosen[0].persona, league) if chosen else None,
+        league=_league(game, chosen[0].persona, league, agent) if chosen else None,
     )  # fmt: skip
     results = as_results(played)
     if bound_seconds > 0:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
     from persona_evo.games.core import Game
+    from persona_evo.search.duel import League
 
 MOST = 1_000_000
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
@@ -43,12 +44,8 @@ def add(commands: Any) -> None:
                         help="formulas of these join the first population: ucb1, library, names, files, formula:TEXT")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
                         help="any other setting of the evolution; may be repeated")
-    parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
-                        help="in games for two: whom the policies play against, named as for match (default: the "
-                        "game's league)")
-    parser.add_argument("--agent", type=filled, metavar="AGENT",
-                        help="in games for two: the agent whose tree policy is evolved (default: the game's evolver)")
-    options.add_budget(parser, each="playthrough, of a move in games for two", default="10000, or the agent's")
+    options.add_league(parser, "the policies play against", "whose tree policy is evolved")
+    options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME", help="end after this long: 8h, 1h30m, 90s")
     parser.add_argument("--until", type=filled, metavar="TIME", help="end at this time: 07:00, 2031-05-04T07:00")
     options.add_jobs(parser)
@@ -86,8 +83,8 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    settings = _settings(args, game)
     league = options.league_of(args, game, persona)
+    settings = _settings(args, game, league)
     budget = options.budget_of(args) if league is None or args.iterations or args.seconds else league.agent.budget
     if game.outside is None:
         compiling()
@@ -99,7 +96,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
          f"{settings.generations} generations of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
-    if league is not None:
+    if league is not None and league.opponents:
         note(f"against {', '.join(o.name for o in league.opponents)}")
     note(f"starts from: {starts}")
     if "library" in settings.first:
@@ -141,11 +138,11 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
     return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 
-def _settings(args: argparse.Namespace, game: Game) -> Any:
+def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Any:
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.evolve.start import usual
 
-    changes: dict[str, Any] = usual(game)
+    changes: dict[str, Any] = usual(game, league)
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
@@ -217,12 +214,13 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     say(f"seed {policy.seed}, {outcome.generations} generations{early}")
     say(f"policy      {outcome.policy}")
-    if policy.agent:
+    if policy.agent and game.players > 1:
         others = [o for o in policy.run.get("opponents", ()) if o != policy.agent["name"]]
         against = ("match", registry.address(game), outcome.policy, *others, "--levels", *unseen(game, tuple(levels)))
         say(f"play:       {shlex.join(['persona-evo', *map(str, against), '--swap'])}")
     who = persona or policy.persona
-    play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy)
+    play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy,
+            *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()))
     say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")
     say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
     return 0

@@ -25,6 +25,9 @@ MOST_JOBS = 4096
 LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
 """What names of levels may be."""
 
+AGENT = "agent:"
+"""Start of a policy that is an agent."""
+
 PERSONA = "name, abbreviation or TOML file"
 
 
@@ -81,6 +84,15 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
                         help="everything random follows from it (default: a new one, which is printed)")
 
 
+def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
+    """--league and --agent. whom: meets the league. who: the agent is."""
+    parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
+                        help=f"in games for two: whom {whom}, named as for match (default: the game's league)")
+    parser.add_argument("--agent", type=filled, metavar="AGENT",
+                        help=f"the agent {who}, move by move; without one games for one are planned whole (default in "
+                        "games for two: the game's evolver)")
+
+
 def add_personas(parser: argparse.ArgumentParser) -> None:
     """--personas."""
     parser.add_argument("--personas", default=["all"], type=names, metavar="NAMES",
@@ -92,8 +104,9 @@ def add_personas(parser: argparse.ArgumentParser) -> None:
 def add_policies(parser: argparse.ArgumentParser) -> None:
     """--policy."""
     parser.add_argument("--policy", action="append", type=filled, metavar="[PERSONA=]POLICY",
-                        help="evolved, paper, ucb1, ucb1:C, a policy's name or file, a run's folder, or formula:TEXT; "
-                        "may be repeated for single personas (default: evolved, where there is one, else ucb1)")
+                        help="evolved, paper, ucb1, ucb1:C, a policy's name or file, a run's folder, formula:TEXT, or "
+                        "agent:NAME, which plays in its own way beside --agent; may be repeated for single personas "
+                        "(default: evolved, where there is one, else ucb1)")
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
@@ -189,15 +202,15 @@ def budget_of(args: argparse.Namespace, iterations: int = 10_000) -> Budget:
 
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
-    """Who plays in a game for two; None in games for one."""
+    """Who plays move by move; None in games for one where no agent is named."""
     from persona_evo.playtest.match import names
 
     if game.players == 1:
-        for option in ("league", "agent"):
-            if getattr(args, option):
-                raise SettingsError(f"--{option} is for games for two", found=f"{game.name}, for one",
-                                    hint=f"leave --{option} out")  # fmt: skip
-        return None
+        if args.league:
+            raise SettingsError("--league is for games for two", found=f"{game.name}, for one",
+                                hint="leave --league out")  # fmt: skip
+        if not args.agent:
+            return None
     return names.league(game, persona.utility.text, args.agent or "", args.league or ())
 
 
@@ -238,9 +251,11 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     for persona in chosen:
         baseline = getattr(args, "baseline", None)
         beside = f"{persona.name}/{_short(baseline)}" if baseline else ""
+        if game.players == 1 and not getattr(args, "agent", None):
+            _tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
         found.append(api.player(persona, _policy(wanted, persona, game), persona.name, beside))
         if baseline:
-            found.append(api.player(persona, api.tree_policy(baseline, persona, game), beside))
+            found.append(api.player(persona, _read(baseline, persona, game), beside))
     return found
 
 
@@ -253,7 +268,7 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
 
     asked = wanted.get(persona.name, wanted.get(""))
     if asked is not None:
-        return api.tree_policy(asked, persona, game)
+        return _read(asked, persona, game)
     try:
         return api.tree_policy("evolved", persona, game)
     except PolicyError as e:
@@ -262,6 +277,31 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
         evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
         note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
         return api.tree_policy("ucb1", persona, game)
+
+
+def _tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
+    """Say that a policy was evolved to be played move by move, where a level is about to be planned whole by it."""
+    from persona_evo.api import load_policy
+    from persona_evo.cli.say import note
+    from persona_evo.errors import PolicyError
+
+    name = persona.name if policy == "evolved" else policy
+    try:
+        agent = load_policy(name, game.name).agent
+    except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
+        return
+    if agent:
+        note(f"{name} was evolved to be played move by move, and plans whole levels here; as it was: --agent {name}")
+
+
+def _read(policy: str, persona: Persona, game: Game) -> Any:
+    """A tree policy, or the agent that plays instead of one."""
+    from persona_evo import api
+    from persona_evo.playtest.match import names
+
+    if policy.startswith(AGENT):
+        return names.agent(game, policy.removeprefix(AGENT))
+    return api.tree_policy(policy, persona, game)
 
 
 def _trained(game: Game) -> Sequence[str]:
@@ -298,4 +338,6 @@ def _short(policy: str) -> str:
     """A policy as a part of a label."""
     from pathlib import Path
 
+    if policy.startswith(AGENT):
+        return policy.removeprefix(AGENT)
     return "formula" if policy.startswith("formula:") else Path(policy).stem or policy

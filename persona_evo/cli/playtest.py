@@ -64,14 +64,10 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     options.add_policies(parser)
     parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
                         help="playthroughs of each player in each level (default: %(default)s)")
-    options.add_budget(parser, each="playthrough, of a move in games for two", default="10000, or the agent's")
+    options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
     parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: anytime)")
-    parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
-                        help="in games for two: whom the personas play against, in turn and from both sides, named as "
-                        "for match (default: the game's league)")
-    parser.add_argument("--agent", type=filled, metavar="AGENT",
-                        help="in games for two: the agent that plays with the personas' tree policies (default: the "
-                        "game's evolver)")
+    options.add_league(parser, "the personas play against, in turn and from both sides",
+                       "that plays with the personas' tree policies")
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
@@ -127,9 +123,10 @@ def play(
          f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else ""))
     if league is not None:
         if args.search is not None:
-            raise SettingsError("in a game for two the agent says how it searches", found=f"--search {args.search}",
+            raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
                                 hint="leave --search out, or name another --agent")  # fmt: skip
-        note(f"against {', '.join(o.name for o in league.opponents)}")
+        note(f"against {', '.join(o.name for o in league.opponents)}" if league.opponents else f"{league.agent.name} "
+             "plays move by move")
     return as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,

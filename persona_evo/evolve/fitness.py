@@ -1,7 +1,8 @@
 """The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
 
-In a game for two a playthrough is a game against an opponent of a league (`search.duel`), and each pair of a level and
-an opponent is a case of its own, so that whoever chooses by cases asks for play that does well against all of them.
+Where an agent plays move by move (`search.duel`), a playthrough is what it played. In a game for two it meets the
+opponents of a league, and each pair of a level and an opponent is a case of its own, so that whoever chooses by cases
+asks for play that does well against all of them.
 
 A playthrough is a formula, a case, a seed and a side, and nothing else decides its result; so playthroughs are grouped
 into tasks as suits the workers, and each worker keeps the levels and the search's memory from one task to the next.
@@ -22,7 +23,7 @@ from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
-from persona_evo.search.duel import Duel, League
+from persona_evo.search.duel import League
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -54,8 +55,8 @@ class FitnessSpec:
     """All that decides the result of a playthrough beside formula, level number and seed.
 
     game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
-    reported beside the utility, "" for none. search: in games for two the template says how it searches. budget: of a
-    playthrough, of a move in games for two. league: who plays in games for two, with their budgets.
+    reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
+    move by move, with their budgets; the template says how it searches then, and the budget is one of a move.
     """
 
     game: str
@@ -118,12 +119,11 @@ class _Workshop:
         return self._planners[case]
 
     def _planner(self, case: int) -> Any:
-        league = self.spec.league
-        number, opponent = (case, 0) if league is None else divmod(case, len(league.opponents))
-        level = self.spec.levels[number]
+        number, opponent = divmod(case, len(self.spec.cases) // len(self.spec.levels))
+        level, league = self.spec.levels[number], self.spec.league
         loaded = self.game.load(level.text, level.name, level.source, **dict(level.options))
         if league is not None:
-            return Duel(self.game, loaded, league.agent, league.opponents[opponent])
+            return league.games(self.game, loaded)[opponent]
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
@@ -166,7 +166,7 @@ def play(task: tuple[FitnessSpec, Sequence[Playthrough]]) -> list[Score]:
 
 
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:
-    """One playthrough of a case with a formula, to look at its states. budget: in games for one."""
+    """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
     shop = _workshop(spec)
     policy = TreePolicy.of(formula, shop.game)
     if spec.league is not None:
@@ -196,11 +196,12 @@ class Fitness:
     def scores(self, requests: Sequence[Request]) -> list[list[Score]]:
         """For each request the mean of utility and priority in each case.
 
-        The first trial's side follows from its seed, so all who play with the same seeds have the same sides; from
-        then on the sides alternate.
+        In a game for two the first trial's side follows from its seed, so all who play with the same seeds have the
+        same sides; from then on the sides alternate.
         """
+        sides = 1 if self.spec.league is None else self.spec.league.sides
         all_played = [
-            Playthrough(request.formula, case, seed, (trials[0] + trial) % 2)
+            Playthrough(request.formula, case, seed, (trials[0] + trial) % sides)
             for request in requests
             for case, trials in enumerate(request.seeds)
             for trial, seed in enumerate(trials)

@@ -144,7 +144,7 @@ def _wrong(
             found = f"an island of {len(island.individuals)} individuals"
             return "state.islands", found, f"{settings.island_size}, as {runs.CONFIG} says"
     levels = len(config["levels"]) if "levels" in config else len(state.hall[0].utilities)
-    levels *= len(config["league"]["opponents"]) if "league" in config else 1
+    levels *= max(1, len(config["league"]["opponents"])) if "league" in config else 1
     groups = [("state.hall", state.hall), *(("state.islands", island.individuals) for island in state.islands)]
     for where, individuals in groups:
         for individual in individuals:

@@ -111,16 +111,16 @@ def evolve(
         seed: everything follows from it.
         root: folder of run folders.
         name: of the run's folder; made of the moment, the persona and the seed if not given.
-        search, budget: of each playthrough; the search's preset is that of the evolution unless given. In a game for
-            two the budget is one of a move (the template's unless given), and the template says how it searches.
+        search, budget: of each playthrough; the search's preset is that of the evolution unless given. Where an agent
+            plays the budget is one of a move (the template's unless given), and the template says how it searches.
         jobs, backend, address: see `parallel.Workers`; without influence on the result.
         deadline: moment on `time.monotonic` after which no generation is begun that would not end before it.
         progress: called after each generation.
         game_name: how the registry finds the game, where that is not its name ("module:object").
-        league: who plays, in a game for two.
+        league: who plays move by move; needed in a game for two. Without one a game for one is planned whole.
 
     Raises:
-        SettingsError: no levels, settings that do not fit the game, or a league where none belongs, or the reverse.
+        SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two.
         RunError: the folder cannot be made.
     """
     if not levels:
@@ -128,7 +128,7 @@ def evolve(
     if league is not None:
         league.check(game)
         if search is not None:
-            raise SettingsError("in a game for two the agent says how it searches", found="settings of the search",
+            raise SettingsError("move by move the agent says how it searches", found="settings of the search",
                                 expected="none", hint=f"change them in agent {league.agent.name}")  # fmt: skip
         search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
     elif game.players > 1:
@@ -372,8 +372,9 @@ def summary(config: Mapping[str, Any]) -> str:
     """One line on a run's configuration, for people."""
     budget = config["budget"]
     limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
-    each = f"move, against {', '.join(o['name'] for o in config['league']['opponents'])}" if "league" in config else ""
+    others = ", ".join(o["name"] for o in config["league"]["opponents"]) if "league" in config else ""
+    each = f"move{', against ' if others else ''}{others}" if "league" in config else "playthrough"
     return (
         f"{config['persona']['name']} on {len(config['levels'])} levels of {config['game']}, seed {config['seed']}, "
-        f"preset {config['evolution']['preset']}, {limit} a {each or 'playthrough'}"
+        f"preset {config['evolution']['preset']}, {limit} a {each}"
     )

@@ -14,16 +14,17 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
+from persona_evo.search.duel import League
 from persona_evo.search.tree_policy import UCB1_FORMULA
 
 
-def usual(game: Game) -> dict[str, Any]:
-    """Settings that suit a kind of game better than the presets' do.
+def usual(game: Game, league: League | None = None) -> dict[str, Any]:
+    """Settings that suit a kind of game, or play move by move, better than the presets' do.
 
-    In a game for two a score that never changes follows a single line of play, whatever the other could answer to it;
-    so the search's own variables are among a formula's there.
+    Where what comes next is not known (an opponent, chance, what lies beyond the horizon of one move's search) a score
+    that never changes follows a single line of play; so the search's own variables are among a formula's there.
     """
-    return {"variables": "extended"} if game.players > 1 else {}
+    return {"variables": "extended"} if game.players > 1 or league is not None else {}
 
 
 def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Game) -> list[str]:

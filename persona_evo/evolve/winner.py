@@ -98,7 +98,8 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
     for number, level in enumerate(spec.levels[:_SAMPLED_LEVELS]):
         loaded = game.load(level.text, level.name, level.source, **dict(level.options))
         found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS))
-        states = game.replay(loaded, found.actions[:_SAMPLED_MOVES], seed=found.seed)
+        moves = found.actions[:_SAMPLED_MOVES]
+        states = game.replay(loaded, moves, rng=seeds.stream(found.seed), seed=found.seed)
         for depth, children in enumerate(_children(game, loaded, states), 1):
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
@@ -155,6 +156,9 @@ def policy_text(
     formula = parse(winner.individual.formula)
     short, reason = simplified(formula, fitness.spec)
     names, league = fitness.spec.cases, fitness.spec.league
+    template = {} if league is None else league.to_dict()["agent"]
+    if template:
+        template["utility"] = template["utility"] or fitness.spec.utility
     policy = Policy(
         name=str(config["persona"]["name"]),
         game=game.name,
@@ -172,10 +176,10 @@ def policy_text(
         seed=int(config["seed"]),
         budget=fitness.spec.budget.to_dict(),
         search=fitness.spec.search.to_dict(),
-        agent={} if league is None else league.to_dict()["agent"],
+        agent=template,
         evolution=dict(config["evolution"]),
         run={
-            **({} if league is None else {"opponents": [o.name for o in league.opponents]}),
+            **({"opponents": [o.name for o in league.opponents]} if league and league.opponents else {}),
             "name": run, "generations": generations, "evaluations": evaluations,
             "trials": int(config["evolution"]["final_trials"]), "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,

@@ -159,6 +159,7 @@ class Game:
     agents: a TOML file of players that come with the game (see `persona_evo.search.agents`), "" for none.
     programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
     score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
+    kin: name of another game with the same metrics, whose personas serve this one, too; "" for none.
     """
 
     name: str
@@ -188,6 +189,7 @@ class Game:
     agents: str = ""
     programs: str = ""
     score: Callable[[Level], str] | None = None
+    kin: str = ""
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -177,7 +177,8 @@ def catalog(game: Game | str | None = None) -> list[Persona]:
     files = {path.stem: path for path in sorted(CATALOG.glob("*.toml"))}
     ordered = [files.pop(name) for name in paper if name in files] + list(files.values())
     tables = [read(path) for path in ordered]
-    return [_build(t, game) for t in tables if wanted is None or t.values.get("game") == wanted]
+    fitting = {wanted, _kin_of(game)}
+    return [_build(t, game) for t in tables if wanted is None or t.values.get("game") in fitting]
 
 
 def _score(game: Game) -> list[Persona]:
@@ -199,6 +200,15 @@ def read_persona(path: Path, game: Game | str | None = None) -> Persona:
 
 def _name_of(game: Game | str | None) -> str | None:
     return game if game is None or isinstance(game, str) else game.name
+
+
+def _kin_of(game: Game | str | None) -> str | None:
+    """The other game whose personas serve a game; None for none."""
+    from persona_evo.games import registry
+
+    if isinstance(game, str):
+        game = registry.get(game) if game in registry.names() else None
+    return (game.kin or None) if game is not None else None
 
 
 def _build(table: Table, game: Game | str | None) -> Persona:
@@ -227,8 +237,8 @@ def _build(table: Table, game: Game | str | None) -> Persona:
             "not a name for a persona", place=table.place("name"), found=repr(name), expected="letters, digits, _ and -"
         )
     return Persona(
-        name=name, game=table.text("game"), utility=utility, priority=priority, stages=stages, always=always,
-        title=table.text("title", name.replace("_", " ").title()), short=table.text("short", name),
+        name=name, game=_name_of(game) or table.text("game"), utility=utility, priority=priority, stages=stages,
+        always=always, title=table.text("title", name.replace("_", " ").title()), short=table.text("short", name),
         description=table.text("description", ""), set=table.text("set", ""), source=table.source,
     )  # fmt: skip
 
@@ -239,7 +249,7 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
     from persona_evo.games import registry
 
     written, wanted = table.text("game"), _name_of(game)
-    if wanted is not None and written != wanted:
+    if wanted is not None and written not in (wanted, _kin_of(game)):
         raise PersonaError(
             "the persona is for another game", place=table.place("game"), found=written, expected=wanted,
             hint=f"add --game {written if written in registry.names() else 'FILE.py:GAME, the file with that game'}",

@@ -3,8 +3,10 @@
 A playthrough's seed is made of the seed given, the level's name and text, the player's label and the number of the
 trial, so a result depends neither on the number of jobs nor on what else is played in the same batch.
 
-In a game for two each player meets the opponents of a league in turn, first as one side, then as the other. A
-playthrough then is the whole game, its metrics what the player sees at the end, and a lost one says to whom.
+Where an agent plays move by move (`search.duel`), a playthrough is what it played with the player's tree policy; a
+player may also be an agent of its own, which needs no tree policy. In a game for two each player meets the opponents of
+a league in turn, first as one side, then as the other; its metrics are what it sees at the end, and a lost game says to
+whom.
 """
 
 from __future__ import annotations
@@ -31,11 +33,12 @@ from persona_evo.personas import Persona
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
-from persona_evo.search.duel import Duel, League
+from persona_evo.search.agents import Agent, agent_from, check, policy_of
+from persona_evo.search.duel import League, plain
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.seeds import derive
+from persona_evo.seeds import derive, stream
 
 _ROUND_SECONDS = 2.0
 """How long a round of tasks should take; playthroughs are written down and progress is told after each."""
@@ -52,16 +55,33 @@ class Player:
     """A persona with the tree policy it plays by.
 
     label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
-    compared with, "" for none.
+    compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
+    it has one, is its own.
     """
 
     persona: Persona
     policy: TreePolicy
     label: str = ""
     baseline: str = ""
+    agent: Agent | None = None
+
+    @classmethod
+    def of_agent(cls, persona: Persona, agent: Agent, game: Game, label: str = "", baseline: str = "") -> Player:
+        """A persona that an agent plays for."""
+        return cls(persona, replace(_own_policy(agent, game), name=agent.name), label, baseline, agent)
+
+    @property
+    def text(self) -> str:
+        """How it plays, for people."""
+        return self.policy.text if self.agent is None else f"agent {self.agent.name}: {self.agent.about}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.persona.name)
+
+
+def _own_policy(agent: Agent, game: Game) -> TreePolicy:
+    """An agent's tree policy; UCB1 stands for that of one that has none."""
+    return policy_of(agent, game) if agent.kind == "search" else TreePolicy.ucb1()
 
 
 class Progress(NamedTuple):
@@ -110,7 +130,7 @@ class Results:
 
 
 class Role(NamedTuple):
-    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c."""
+    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c. agent: see `Player`."""
 
     label: str
     persona: str
@@ -118,16 +138,31 @@ class Role(NamedTuple):
     policy: str
     formula: str | None
     c: float
+    agent: Agent | None = None
 
     @classmethod
     def of(cls, player: Player) -> Role:
         """The role of a player."""
         policy = player.policy
         formula = None if policy.formula is None else policy.formula.text
-        return cls(player.label, player.persona.name, player.persona.utility.text, policy.name, formula, policy.c)
+        who = player.persona
+        return cls(player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        agent = {} if self.agent is None else {"agent": plain(self.agent)}
+        return {**{k: v for k, v in self._asdict().items() if k != "agent"}, **agent}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
+        """The inverse of `to_dict`; more keys do not matter."""
+        agent = agent_from(row["agent"], game) if "agent" in row else None
+        return cls(**{name: row[name] for name in cls._fields if name != "agent"}, agent=agent)
 
     def tree_policy(self, game: Game) -> TreePolicy:
         """What a search takes."""
+        if self.agent is not None:
+            return _own_policy(self.agent, game)
         return TreePolicy.ucb1(self.c) if self.formula is None else TreePolicy.of(self.formula, game, self.policy)
 
 
@@ -200,16 +235,18 @@ def playtest(
         progress: called now and then.
         game_name: how the registry finds the game, where that is not its name ("module:object").
         recorded: what the folder calls the game, where that is something else.
-        league: who plays in a game for two; the budget is one of a move there, and the template says how it searches.
+        league: who plays move by move; needed in a game for two, and where a player is an agent. The budget is one of a
+            move then, and the template says how it searches.
 
     Returns:
         Results, not complete if Ctrl-C ended them.
 
     Raises:
-        SettingsError: nothing to play, or names that are not different.
+        SettingsError: nothing to play, names that are not different, or a player that cannot play.
         RunError: the folder belongs to something else, is damaged, or in use.
     """
     _check(levels, players, trials)
+    _check_agents(players, game, league)
     if league is not None:
         league.check(game)
         budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
@@ -266,20 +303,27 @@ def resume(
             "the rules of the game have changed since this playtest began", place=Place(str(folder)),
             found=f"version {known.game_version}", expected=f"version {game.version}", hint="play into another folder",
         )  # fmt: skip
-    levels = load_levels(config_reader(folder), game)
+    reader = config_reader(folder)
+    levels = load_levels(reader, game)
+    for row in reader.items("players"):
+        if "agent" in row.data:
+            row.made("agent", lambda values: agent_from(values, game))
+    league = reader.made("league", lambda values: League.from_dict(values, game)) if "league" in reader.data else None
     return playtest(
         game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
         backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
-        league=None if known.league is None else League.from_dict(known.league, game),
+        league=league,
     )  # fmt: skip
 
 
 def _player(row: Mapping[str, Any], game: Game) -> Player:
-    role = Role(*(row[name] for name in Role._fields))
+    role = Role.from_dict(row, game)
     persona = Persona(
         role.persona, game.name, parse(role.utility, game.symbols), row.get("priority", ""), row.get("title", "")
     )
+    if role.agent is not None:
+        return Player.of_agent(persona, role.agent, game, role.label, row.get("baseline", ""))
     return Player(persona, role.tree_policy(game), role.label, row.get("baseline", ""))
 
 
@@ -294,7 +338,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
         "search": spec.settings.to_dict(),
         "levels": [{**level._asdict(), "options": dict(level.options)} for level in spec.levels],
         "players": [
-            {**role._asdict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
+            {**role.to_dict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
             for role, p in zip(spec.roles, players, strict=True)
         ],
         **({} if spec.league is None else {"league": spec.league.to_dict()}),
@@ -315,6 +359,19 @@ def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> N
     for player in players:
         if player.baseline and player.baseline not in [p.label for p in players]:
             raise SettingsError("a baseline does not play", found=player.baseline, expected="the label of a player")
+
+
+def _check_agents(players: Sequence[Player], game: Game, league: League | None) -> None:
+    for player in players:
+        if player.agent is None:
+            continue
+        if league is None:
+            raise SettingsError("an agent plays move by move, the others here do not", found=player.agent.name,
+                                hint="name the agent that plays with the other players' tree policies: --agent NAME")
+        if player.agent.kind == "program":
+            raise SettingsError("a program cannot be in a playtest", found=player.agent.name,
+                                expected="an agent of this program", hint="persona-evo match plays against programs")
+        check(player.agent, game)
 
 
 def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
@@ -364,40 +421,37 @@ def _rounds(
 
 
 class _Table:
-    """The game, the players and the planner of the level that was played last, in one worker."""
+    """The game, the players and the planners of the level that was played last, in one worker."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.game = spec, registry.get(spec.game)
         self.roles = [(parse(r.utility, self.game.symbols), r.tree_policy(self.game)) for r in spec.roles]
         self._number = -1
-        self._planner: Any = None
+        self._level: Level | None = None
+        self._planners: list[Any] = []
 
-    def planner(self, number: int) -> Any:
-        if self._planner is None or self._number != number:
+    def level(self, number: int) -> Level:
+        if self._level is None or self._number != number:
             text = self.spec.levels[number]
-            level = self.game.load(text.text, text.name, text.source, **dict(text.options))
-            self._number = number
-            self._planner = self._planner_for(level)
-        return self._planner
-
-    def _planner_for(self, level: Level) -> Any:
-        league = self.spec.league
-        if league is not None:
-            return [Duel(self.game, level, league.agent, opponent) for opponent in league.opponents]
-        return planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
+            self._level = self.game.load(text.text, text.name, text.source, **dict(text.options))
+            self._number, self._planners = number, []
+        return self._level
 
     def play(self, job: Job) -> Playthrough:
-        planner, side, cause = self.planner(job.level), None, ""
+        level, role, league = self.level(job.level), self.spec.roles[job.player], self.spec.league
         utility, policy = self.roles[job.player]
-        if self.spec.league is None:
-            plan = planner.plan(utility, policy, self.spec.budget, job.seed)
+        side, cause = None, ""
+        if league is None:
+            if not self._planners:
+                self._planners = [planner_for(self.game, level, self.spec.settings, room(self.spec.budget))]
+            plan = self._planners[0].plan(utility, policy, self.spec.budget, job.seed)
         else:
-            side, turn = job.trial % 2, job.trial // 2 % len(planner)
-            planner = planner[turn]
-            plan = planner.plan(utility, policy, self.spec.budget, job.seed, side)
-            cause = planner.opponent.name if plan.outcome == LOST else ""
-        role = self.spec.roles[job.player]
-        found = record(self.game, planner.level, plan, trial=job.trial, side=side)
+            games = league.games(self.game, level, role.agent)
+            side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
+            plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
+            if plan.outcome == LOST and games[turn].others:
+                cause = games[turn].others[0].name
+        found = record(self.game, level, plan, trial=job.trial, side=side if self.game.players > 1 else None)
         return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause)
 
 
@@ -426,7 +480,7 @@ def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | 
 
     side: of the player, in a game for two, where no places are told: two avatars are on the board.
     """
-    states = game.replay(level, plan.actions, seed=plan.seed)
+    states = game.replay(level, plan.actions, stream(plan.seed), plan.seed)
     places: list[tuple[int, int]] = []
     if game.locate is not None and side is None:
         found = [game.locate(level, state) for state in states]

@@ -117,7 +117,6 @@ class Reopened:
     search: Mapping[str, Any]
     levels: Sequence[Mapping[str, Any]]
     players: Sequence[Mapping[str, Any]]
-    league: Mapping[str, Any] | None = None
 
 
 def config_reader(folder: Path) -> schema.Reader:
@@ -161,5 +160,5 @@ def reopen(folder: Path) -> Reopened:
         raise r.fail("is out of range", "trials", found=r.whole("trials"), expected=f"1 to {MAX_TRIALS}")
     return Reopened(
         r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
-        r.object("search").data, data["levels"], data["players"], r.object("league").data if "league" in data else None,
+        r.object("search").data, data["levels"], data["players"],
     )  # fmt: skip

@@ -5,12 +5,14 @@
 | random | moves of the game's own random player (variant `random`), else uniform ones |
 | greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
 | search | the best move of a tree search (`act`) |
+| flat | in games for one, the first move of the best of random lines, `search.horizon` moves long (`lookahead`) |
 | program | what a program of others answers (`persona_evo.connect.program`) |
 
 A TOML file of agents has a table for each. The one called `evolver` is the template of agents whose tree policy is
 evolved, and `league`, above all tables, names whom these play against unless something else is said. Next to the fields
 of `Agent` a table may have `constants`: names and numbers that stand for them in formulas, so that `NAME:C=0.5` names
-the same agent with another number.
+the same agent with another number. In a game for one an agent may be without `utility`: it then plays for what the
+persona wants.
 """
 
 from __future__ import annotations
@@ -28,10 +30,13 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import textfile
 from persona_evo.games.core import Game, Level
 from persona_evo.search.act import CHOICES, Actor
+from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, variables
 
-KINDS = ("random", "greedy", "search", "program")
+KINDS = ("random", "greedy", "search", "flat", "program")
+THINKING = ("greedy", "search", "flat")
+"""Kinds that have a utility and a budget."""
 MOST_BYTES = 2**20
 EVOLVER, LEAGUE = "evolver", "league"
 """Names in a file of agents that mean something (see the module)."""
@@ -83,7 +88,7 @@ class Agent:
 
     def with_budget(self, iterations: int | None, seconds: float | None) -> Agent:
         """The same with another budget, where it has one and another is given."""
-        if self.kind not in ("greedy", "search") or (iterations is None and seconds is None):
+        if self.kind not in THINKING or (iterations is None and seconds is None):
             return self
         return replace(self, iterations=iterations, seconds=seconds)
 
@@ -181,10 +186,17 @@ def check(agent: Agent, game: Game) -> None:
         raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
     if agent.kind == "program" and not game.programs:
         raise SettingsError(f"{game.name} does not say how programs are shown its states", found=agent.program)
-    if agent.kind in ("greedy", "search"):
-        if not agent.utility:
+    if agent.kind in THINKING:
+        if agent.utility:
+            agent.formula(agent.utility, game.symbols)
+        elif game.players > 1:
             raise SettingsError("the agent has no utility", expected="a formula over the game's metrics")
-        agent.formula(agent.utility, game.symbols)
+    if agent.kind == "flat":
+        if game.players != 1:
+            raise SettingsError("flat search is for games for one", found=f"{game.players} players")
+        if not SearchSettings.from_dict(agent.search).horizon:
+            raise SettingsError("the agent does not say how many moves its lines have",
+                                expected="search = { horizon = ... }")  # fmt: skip
     if agent.kind == "search":
         game.rules_for((), agent.variant)
         SearchSettings.from_dict(agent.search)
@@ -223,6 +235,10 @@ class Mind:
         if agent.kind == "greedy":
             self._utility = agent.formula(agent.utility, game.symbols)
             self._rules = game.rules_for(self._utility.symbols)
+        if agent.kind == "flat":
+            depth, budget = SearchSettings.from_dict(agent.search).horizon, agent.budget
+            self._look = Lookahead(game, level, agent.formula(agent.utility, game.symbols), depth, "flat",
+                                   Allowance(budget.iterations, None, budget.seconds), seed=seed)  # fmt: skip
         if agent.kind == "search":
             self._actor = Actor(
                 game, level, agent.formula(agent.utility, game.symbols), policy_of(agent, game), agent.budget,
@@ -237,6 +253,10 @@ class Mind:
             return move.action
         if self.agent.kind == "greedy":
             return self._greedy(state)
+        if self.agent.kind == "flat":
+            look = self._look.think(state)
+            self.thought = (look.playouts, 0, 0, 0)
+            return look.action
         return random_move(self.game, self.level, state, self._rng)
 
     def follow(self, action: int) -> None:

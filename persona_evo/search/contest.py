@@ -107,7 +107,7 @@ def contest(
 
     Args:
         seats: one for each player of the game, closed afterwards.
-        start: seed of the start. seed: of chance and of moves that stand in for failed ones.
+        start: seed of the start and of chance, as replays take it. seed: of moves that stand in for failed ones.
         limits: of each player, seconds for a move; one that took longer is replaced.
 
     Raises:
@@ -115,12 +115,12 @@ def contest(
     """
     if len(seats) != game.players:
         raise SettingsError("wrong number of players", found=str(len(seats)), expected=str(game.players))
-    rules, luck, rng = game.rules(), stream(derive(seed, "game")), np.random.default_rng(derive(seed, "stand-in"))
+    rules, luck, rng = game.rules(), stream(start), np.random.default_rng(derive(seed, "stand-in"))
     state, tables = game.start(level, start), level.tables
     n = game.players
     result = Contest(seconds=[0.0] * n, slowest=[0.0] * n, thoughts=[[] for _ in range(n)])
     try:
-        while int(rules.over(tables, state)) == RUNNING and len(result.actions) < game.horizon:
+        while int(rules.over(tables, state)) == RUNNING and len(result.actions) < game.horizon_of(level):
             who = int(rules.mover(tables, state))
             began = time.perf_counter()
             limit = None if limits is None else limits[who]

@@ -1,7 +1,8 @@
-"""Whole games of an agent against an opponent, in the form in which games for one are planned.
+"""Whole games that an agent plays move by move, alone or against an opponent, in the form of a `Plan`.
 
-A `Plan` of a game for two is what was played: the moves of both, and what the agent, whichever side it had, sees at the
-end. The tree policy is what changes from plan to plan; all else the agent's search is told stands in its template.
+Such a plan is what was played: all moves made, and what the agent, whichever side it had, sees at the end. The tree
+policy is what changes from plan to plan; all else the agent's search is told stands in its template. A template without
+a utility searches for what the persona wants.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.games.core import LOST, WON, Game, Level
 from persona_evo.search.agents import Agent, Mind, agent_from, check
 from persona_evo.search.contest import contest
 from persona_evo.search.plan import Plan
@@ -24,10 +25,10 @@ from persona_evo.seeds import derive
 
 @dataclass(frozen=True)
 class League:
-    """Who plays whom in a game for two.
+    """Who plays move by move: an agent and, in a game for two, whom it meets.
 
     agent: the template of whoever plays with the tree policies that are tried; its own policy does not matter.
-    opponents: of all of them.
+    opponents: of all of them; none in a game for one.
     """
 
     agent: Agent
@@ -35,10 +36,7 @@ class League:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, without where the agents were read."""
-        agent, *opponents = (
-            {k: v for k, v in a.to_dict().items() if k != "place"} for a in (self.agent, *self.opponents)
-        )
-        return {"agent": agent, "opponents": opponents}
+        return {"agent": plain(self.agent), "opponents": [plain(o) for o in self.opponents]}
 
     @classmethod
     def from_dict(cls, values: Any, game: Game) -> League:
@@ -60,13 +58,17 @@ class League:
         """See that these games can be played again from their seeds.
 
         Raises:
-            SettingsError: it is no game for two, there is no opponent, one is a program, or the template is not one.
+            SettingsError: opponents in a game for one or none in a game for two, an opponent that is a program, a
+                template that is not one, or a game that is played in another process.
         """
-        if game.players != 2:
+        if (self.opponents and game.players != 2) or game.players > 2:
             raise SettingsError("a league is for games for two", found=f"{game.name}, for {game.players}",
                                 hint="leave --league out")  # fmt: skip
-        if not self.opponents:
+        if not self.opponents and game.players == 2:
             raise SettingsError("the league has no opponents", expected="at least one agent")
+        if game.outside is not None:
+            raise SettingsError("a connected game is planned whole, not played move by move", found=game.name,
+                                hint="leave --agent out")  # fmt: skip
         if self.agent.kind != "search":
             raise SettingsError(
                 f"agent {self.agent.name} has no tree policy that could be replaced", found=f"kind {self.agent.kind}",
@@ -90,55 +92,84 @@ class League:
         )
 
     def cases(self, levels: Sequence[str]) -> list[str]:
-        """Names of all pairs of a level and an opponent, level by level."""
-        return [f"{level} {o.name}"for level in levels for o in self.opponents]
+        """Names of the levels, or of all pairs of a level and an opponent, level by level."""
+        if not self.opponents:
+            return list(levels)
+        return [f"{level} {o.name}" for level in levels for o in self.opponents]
+
+    @property
+    def sides(self) -> int:
+        """Sides that the agent plays in turn."""
+        return 2 if self.opponents else 1
+
+    def games(self, game: Game, level: Level, agent: Agent | None = None) -> list[Solo]:
+        """What is played on a level, case by case; agent: instead of the template."""
+        agent = agent or self.agent
+        return [Duel(game, level, agent, o) for o in self.opponents] or [Solo(game, level, agent)]
 
 
-class Duel:
-    """An agent with changing tree policies against one opponent on one level.
+class Solo:
+    """An agent with changing tree policies alone on one level, move by move.
 
     Args:
         game, level: what is played.
         agent: the template.
-        opponent: the other.
     """
 
-    def __init__(self, game: Game, level: Level, agent: Agent, opponent: Agent) -> None:
-        self.game, self.level, self.agent, self.opponent = game, level, agent, opponent
+    others: tuple[Agent, ...] = ()
+    """Whom it meets."""
+
+    def __init__(self, game: Game, level: Level, agent: Agent) -> None:
+        self.game, self.level, self.agent = game, level, agent
 
     def plan(self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int, side: int = 0) -> Plan:
         """Play a game.
 
         Args:
-            utility: of the end of the game, over the metrics as the agent sees them. Not what its search is after: that
-                stands in the template.
+            utility: of the end of the game, over the metrics as the agent sees them. What its search is after stands
+                in the template, or is the same where that says nothing.
             policy: the agent's tree policy.
             budget: of each of the agent's moves.
-            seed: of the start and of both players.
-            side: which player the agent is, 0 or 1.
+            seed: of the start, of chance and of all players.
+            side: which player the agent is.
 
         Returns:
             iterations, nodes: of the agent's searches, all moves together.
         """
         began = time.perf_counter()
         text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
-        agent = replace(self.agent, policy=text, iterations=budget.iterations, seconds=budget.seconds)
-        pair = [agent, self.opponent] if side == 0 else [self.opponent, agent]
-        minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(pair)]
+        agent = replace(self.agent, utility=self.agent.utility or utility.text, policy=text,
+                        iterations=budget.iterations, seconds=budget.seconds)  # fmt: skip
+        seats = [*self.others]
+        seats.insert(side, agent)
+        minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(seats)]
         played = contest(self.game, self.level, minds, seed, derive(seed, "game"))
-        thoughts = played.thoughts[side]
+        thoughts, outcome = played.thoughts[side], seen_from(side, played.outcome)
         return Plan(
             actions=tuple(played.actions),
             utility=utility.evaluate(played.metrics[side]),
             metrics=played.metrics[side],
-            outcome=seen_from(side, played.outcome),
+            outcome=outcome,
             iterations=sum(t[0] for t in thoughts),
             nodes=sum(t[1] for t in thoughts),
             seconds=time.perf_counter() - began,
-            stopped="budget" if played.outcome == RUNNING else "win",
+            stopped="win" if outcome == WON else "budget",
             proven=False,
             seed=seed,
         )
+
+
+class Duel(Solo):
+    """The same against one opponent."""
+
+    def __init__(self, game: Game, level: Level, agent: Agent, opponent: Agent) -> None:
+        super().__init__(game, level, agent)
+        self.others = (opponent,)
+
+
+def plain(agent: Agent) -> dict[str, Any]:
+    """An agent as plain values, without where it was read."""
+    return {k: v for k, v in agent.to_dict().items() if k != "place"}
 
 
 def seen_from(side: int, outcome: int) -> int:

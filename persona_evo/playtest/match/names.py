@@ -124,17 +124,22 @@ def evolver(game: Game, utility: str = "") -> Agent:
 
 
 def league(game: Game, utility: str, template: str = "", opponents: Sequence[str] = ()) -> League:
-    """Who plays in an evolution on a game for two.
+    """Who plays in an evolution, or a playtest, move by move.
 
     Args:
         utility: the persona's, for games without a template.
         template: a word for another one than the game's.
-        opponents: words; those that the game names if there are none, else its random player and the template itself.
+        opponents: in a game for two, words; those that the game names if there are none, else its random player and the
+            template itself.
 
     Raises:
         SettingsError, FormulaError: there is no such agent, two have the same name, or one cannot be in a league.
     """
     own = agent(game, template) if template else evolver(game, utility)
+    if game.players == 1:
+        found = League(own, tuple(agents(game, opponents)))
+        found.check(game)
+        return found
     words = opponents or (load_league(Path(game.agents)) if game.agents else [])
     others = agents(game, words) if words else [Agent("random", "random"), own]
     found = League(own, tuple(others))
@@ -154,10 +159,10 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
             if isinstance(value, str):
                 raise SettingsError(f"constant {key} of {agent.name} is a number", found=text, expected="a number")
             constants[key] = value
-        elif key in SEARCH:
-            search[key] = value
         elif key in OWN:
             own[key] = value
+        elif key in SEARCH:
+            search[key] = value
         else:
             expected, hint = unknown(key, {*constants, *SEARCH, *OWN})
             raise SettingsError(f"agent {agent.name} has nothing of this name", found=key, expected=expected, hint=hint)

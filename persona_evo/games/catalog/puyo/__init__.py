@@ -160,8 +160,10 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.puyo.draw",
     levels=str(Path(__file__).parent / "levels"),
+    agents=str(Path(__file__).parent / "agents.toml"),
 )
 
 HIDDEN = dataclasses.replace(
-    GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart
+    GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart,
+    kin="puyo",
 )
