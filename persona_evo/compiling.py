@@ -77,11 +77,16 @@ def cache_folder() -> Path:
 
 
 def _forget_old(root: Path, current: Path, keep: int = 4) -> None:
+    """Remove what older sources left; another process may be doing the same."""
+    import contextlib
     import shutil
 
-    folders = [f for f in root.iterdir() if f != current and re.fullmatch("[0-9a-f]{16}", f.name) and _is_ours(f)]
-    folders.sort(key=lambda f: f.stat().st_mtime, reverse=True)
-    for old in folders[keep:]:
+    folders = []
+    for f in root.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if f != current and re.fullmatch("[0-9a-f]{16}", f.name) and _is_ours(f):
+                folders.append((f.stat().st_mtime, f))
+    for _, old in sorted(folders, reverse=True)[keep:]:
         shutil.rmtree(old, ignore_errors=True)
 
 

@@ -41,7 +41,8 @@ def add(commands: Any) -> None:
                         help="independent runs, of which the best counts (default: modern 1, paper 3)")
     parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: the preset's)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
-                        help="formulas of these join the first population: ucb1, library, names, files, formula:TEXT")
+                        help="formulas of these join the first population: ucb1, library (the policies that ship), utility (what "
+                        "the persona wants), names, files, formula:TEXT")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
                         help="any other setting of the evolution; may be repeated")
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
@@ -161,7 +162,7 @@ def _first(text: str, game: str) -> str:
     """What the evolution's settings call a policy that joins the first population."""
     from persona_evo.api import FORMULA, load_policy
 
-    if text in ("ucb1", "library"):
+    if text in ("ucb1", "library", "utility"):
         return text
     if text.startswith(FORMULA):
         return text.removeprefix(FORMULA)
