@@ -41,8 +41,9 @@ def add(commands: Any) -> None:
                         help="independent runs, of which the best counts (default: modern 1, paper 3)")
     parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: the preset's)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
-                        help="formulas of these join the first population: ucb1, library (the policies that ship), utility (what "
-                        "the persona wants), names, files, formula:TEXT")
+                        help="formulas of these join the first population: ucb1, utility (what the persona wants), "
+                        "library (the policies that ship), names, files, formula:TEXT (default of the preset modern: "
+                        "ucb1 utility)")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
                         help="any other setting of the evolution; may be repeated")
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
