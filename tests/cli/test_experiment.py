@@ -12,7 +12,7 @@ from persona_evo.errors import RunError
 from persona_evo.playtest.experiment.course import Results
 from persona_evo.playtest.reproduce import montecarlo as study
 from persona_evo.playtest.reproduce.keeping import CONFIG
-from persona_evo.playtest.reproduce.montecarlo import AGREES, ALIKE, DIFFERS, NONE, WEAK
+from persona_evo.playtest.reproduce.montecarlo import AGREES, ALIKE, DIFFERS, NONE, UNLIKE, WEAK
 from tests.cli.tool import run
 from tests.connect.driving import describe, none_left
 from tests.playtest.test_experiment import made
@@ -112,7 +112,7 @@ def test_no_difference_is_a_finding_too() -> None:
     chapter = study.load().chapters[2]
     assert study.verdicts(chapter, made({"flat": range(8), "factored": range(8)}))[0].kind == ALIKE
     apart = study.verdicts(chapter, made({"flat": range(20, 28), "factored": range(8)}))[0]
-    assert apart.kind == DIFFERS and apart.here == "flat > factored"
+    assert apart.kind == UNLIKE and apart.here == "flat > factored"
 
 
 def test_a_folder_of_another_study_is_told(tmp_path: Path) -> None:

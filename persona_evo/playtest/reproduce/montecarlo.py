@@ -35,8 +35,8 @@ USUAL, QUICK = (20, 5_000), (8, 600)
 
 AGREES, WEAK = "as in the thesis", "the same direction, not significant"
 NONE, DIFFERS = "the other direction, not significant", "the other direction"
-ALIKE = "none shown, as in the thesis"
-"""Of pairs that do not differ in the thesis: no difference shows here either, which few replicates make likely."""
+ALIKE, UNLIKE = "none shown, as in the thesis", "a difference shows here"
+"""Of pairs that do not differ in the thesis; that none shows here either is likely with few replicates."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Settings:
 
 
 class Verdict(NamedTuple):
-    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS or ALIKE.
+    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS, ALIKE or UNLIKE.
 
     comparison: with `said.a` first.
     """
@@ -107,7 +107,7 @@ class Verdict(NamedTuple):
         if self.kind == WEAK:
             share = self.comparison.share
             return f"{text} {said.a} scores more in {share:.0%} of the pairs; more replicates would tell."
-        return f"{text} {said.why}" if self.kind in (DIFFERS, NONE) else text
+        return f"{text} {said.why}" if self.kind in (DIFFERS, NONE, UNLIKE) else text
 
 
 @dataclass
@@ -221,5 +221,5 @@ def _verdict(said: Said, c: Comparison) -> Verdict:
         right = c.share > 0.5
         kind = (AGREES if right else DIFFERS) if clear else WEAK if right else NONE
     else:
-        kind = DIFFERS if clear else ALIKE
+        kind = UNLIKE if clear else ALIKE
     return Verdict(said, c, kind)
