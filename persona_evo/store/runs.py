@@ -267,8 +267,11 @@ def _check_new(folder: Path) -> None:
     Raises:
         RunError: the checkpoint was lost; nothing is deleted.
     """
-    signs = [p.name for p in (folder / HALL, *sorted(folder.glob("policy*.json"))) if p.exists()]
-    later = [row["generation"] for row in read_journal(folder) if row["generation"] != 0]
+    signs, begun = [p.name for p in sorted(folder.glob("policy*.json"))], read_journal(folder)
+    hall = folder / HALL
+    if hall.exists() and (not begun or schema.read(hall, RunError)[0].get("generation") != 0):
+        signs.insert(0, HALL)
+    later = [row["generation"] for row in begun if row["generation"] != 0]
     if signs or later:
         raise RunError(
             "the run has generations but no checkpoint", place=Place(str(folder / CHECKPOINT)),

@@ -87,10 +87,13 @@ def python_values(number: int) -> Iterator[dict[str, object]]:
     assert len(shipped) > 20
     for formula in [random_formula(rng) for _ in range(number)] + shipped * 5:
         values = {s: rng.choice((rng.choice(points), rng.uniform(-5, 5))) for s in sorted(formula.symbols)}
+        expected = formula.evaluate(values)
+        if 0 < abs(expected) < sys.float_info.min:
+            continue  # Mono rounds results that are subnormal twice: they differ in the last bit
         yield {
             "formula": formula.text,
             "values": {s: None if math.isnan(v) else written.get(v, v) for s, v in values.items()},
-            "expected": formula.evaluate(values),
+            "expected": expected,
         }
 
 

@@ -33,7 +33,8 @@ def described(tmp_path):
         folder = tmp_path / f"with{workers}"
         folder.mkdir()
         shutil.copy(personas / "forager.toml", folder)
-        lines = [line for line in GAME.read_text(encoding="utf-8").splitlines() if "persona_evo/personas" not in line]
+        lines = [line for line in GAME.read_text(encoding="utf-8").splitlines() if "persona_evo/personas" not in line
+                 and not line.startswith("slots")]
         text = "\n".join(lines).replace("../../build/roguelike2d.exe", str(built / "roguelike2d.exe"))
         file = folder / "roguelike2d.toml"
         file.write_text(f'workers = {workers}\nslots = 2\npersonas = ["forager.toml"]\nlogs = "logs"\n{text}\n',

@@ -12,7 +12,7 @@ import pytest
 from persona_evo.compiling import interpreted
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets
-from persona_evo.games.catalog.puyo import GAME, HIDDEN, rules, tables
+from persona_evo.games.catalog.puyo import GAME, HIDDEN, tables
 from persona_evo.games.catalog.puyo.draw import state_image
 from persona_evo.games.catalog.puyo.rules import settle_all
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level
@@ -93,7 +93,7 @@ def test_whole_games_replay() -> None:
 
 def test_compiled_and_plain_rules_agree() -> None:
     (of,) = mapsets.resolve(GAME, ["buried01"])
-    compiled, luck, pick = rules(costly=True), stream(5), stream(6)
+    compiled, luck, pick = GAME.rules(costly=True), stream(5), stream(6)
     step, measure, legal = (interpreted(f) for f in (compiled.step, compiled.measure, compiled.legal))
     one, two = of.start.copy(), of.start.copy()
     actions = np.zeros(of.max_actions, dtype=np.int64)

@@ -139,6 +139,7 @@ def grown(planner: Planner, depth: int) -> int:
     tree.states[: depth + 1] = np.where((rows % 2)[:, None], east, of.start)
     counts = np.zeros(layout.COUNTS, dtype=np.int64)
     counts[layout.NODES], counts[layout.WINNER] = depth + 1, -1
+    from persona_evo.search.amaf import NO_MARKS
     from persona_evo.search.coding import code, policy_code
     from persona_evo.search.tree_policy import variables
     from persona_evo.seeds import stream
@@ -151,7 +152,7 @@ def grown(planner: Planner, depth: int) -> int:
         *rules.entries, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1),
         counts, np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *scoring.rows,
         planner._scratch, planner._actions, planner._played, planner._seen, planner._vars, planner._stack,
-        np.zeros(1), stream(1), 3,
+        np.zeros(1), NO_MARKS, stream(1), 3,
     )  # fmt: skip
     assert reason == layout.GOING_ON and (links[: depth + 1, VISITS] == 4).all()
     assert not (links[: depth + 1, STATUS] & OVER).any()

@@ -84,7 +84,7 @@ class Settings:
 
 
 class Verdict(NamedTuple):
-    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS, ALIKE or UNLIKE.
+    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS, ALIKE, UNLIKE.
 
     comparison: with `said.a` first.
     """
