@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from persona_evo.playtest.match.play import Match, Played
     from persona_evo.report.tables import Table
 
+FEWEST = 5
+"""Games of an agent below which drawing them again tells nothing of its rating's spread."""
+
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 
@@ -57,7 +60,7 @@ def sizes(text: str) -> list[int]:
     """A kind of value: N or N..M."""
     found = _SIZES.fullmatch(text.strip())
     low, high = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-    if low > high:
+    if low > high or low == 0:
         raise argparse.ArgumentTypeError(f"expected a size or a range such as 6..12, found {text!r}")
     return list(range(low, high + 1))
 
@@ -192,7 +195,8 @@ def _ratings(records: Sequence[Any], names: Sequence[str], seed: int) -> Table:
     from persona_evo.report.tables import Table
 
     rows = [
-        [r.name, f"{r.points:+.0f}", f"{r.low:+.0f} to {r.high:+.0f}", f"{r.score:.1%}", str(r.games)]
+        [r.name, f"{r.points:+.0f}", f"{r.low:+.0f} to {r.high:+.0f}" if r.games >= FEWEST else "–", f"{r.score:.1%}",
+         str(r.games)]
         for r in standings.ratings(records, names, seed)
     ]
     title = "ratings (Bradley-Terry, 400 points are odds of 10 to 1)"

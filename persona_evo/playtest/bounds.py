@@ -79,7 +79,7 @@ def bounds(
                 progress(min(len(asked), i + len(part)), len(asked))
     names = {level.name for level in levels}
     found = {key: bound for key, bound in known.items() if key[0] in names and key[1] in wanted}
-    return _with_records(found, records)
+    return _with_records(found, list(records), wanted)
 
 
 def warm_up(game: Game, level: Level) -> None:
@@ -104,9 +104,18 @@ def answer(question: Question) -> Bound:
 
 
 def _with_records(
-    found: Mapping[tuple[str, str], Bound], records: Iterable[Playthrough]
+    found: Mapping[tuple[str, str], Bound], records: Sequence[Playthrough], personas: Mapping[str, Persona]
 ) -> dict[tuple[str, str], Bound]:
+    """The limits, or what was played where that is better: by the persona, or by another one in passing."""
     best = dict(found)
+    for r in records:
+        for name, persona in personas.items():
+            known = best.get((r.level, name))
+            if r.persona == name or not persona.utility.symbols <= set(r.metrics):
+                continue
+            value = persona.utility.evaluate(r.metrics)
+            if known is not None and value > known.utility + 1e-12:
+                best[r.level, name] = Bound(value, False, dict(r.metrics))
     for r in records:
         key = r.level, r.persona
         known = best.get(key)

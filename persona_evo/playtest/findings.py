@@ -306,7 +306,7 @@ def priority(
     numbers = {"best": best, "mean": mean.value, "known": limit, "playthroughs": float(len(own))}
     short = f"{shown(measure, limit)} is known to be possible"
     if _far(best, limit, sign):
-        text = f"the {spoken(player)} cannot reach its priority: {info.name} {shown(measure, best)} at best"
+        text = f"the {spoken(player)} does not reach its priority: {info.name} {shown(measure, best)} at best"
         return [Finding("problem", "priority", level, f"{text} in {len(own)} playthroughs, {short}", numbers)]
     if len(own) > 1 and _far(mean.high if sign > 0 else mean.low, limit, sign):
         text = f"the {spoken(player)} seldom reaches its priority: {info.name} {shown(measure, mean.value)} on average"

@@ -17,6 +17,7 @@ persona wants.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -161,9 +162,11 @@ def _checked(name: str, data: Any, game: Game, source: str, line: int) -> Agent:
             raise SettingsError(f"agent {name}: {key} is of the wrong kind", place=place, found=textfile.shown(value))
     constants = data.get("constants", {})
     for key, value in constants.items():
-        if not _NAME.fullmatch(key) or key in variables(game, moves=True) or type(value) not in (int, float):
-            raise SettingsError(f"agent {name}: a constant is a new name and a number", place=place,
-                                found=f"{key} = {textfile.shown(value)}")  # fmt: skip
+        fresh = _NAME.fullmatch(key) and key not in variables(game, moves=True)
+        if not fresh or type(value) not in (int, float) or not math.isfinite(value):
+            raise SettingsError(f"agent {name}: a constant is a new name and a finite number", place=place,
+                                found=f"{key} = {textfile.shown(value)}",
+                                expected="a name that the game does not have, and a number such as 0.5")  # fmt: skip
     agent = Agent(name, **{"kind": "search", **data, "place": source})
     try:
         check(agent, game)

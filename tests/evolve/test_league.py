@@ -24,6 +24,7 @@ from persona_evo.personas import load
 from persona_evo.playtest import batch
 from persona_evo.playtest.batch import Player
 from persona_evo.playtest.match import names
+from persona_evo.report import replay
 from persona_evo.search.agents import load_agents
 from persona_evo.search.duel import Duel, League, seen_from
 from persona_evo.search.settings import Budget, SearchSettings
@@ -189,6 +190,8 @@ def test_a_playtest_for_two_meets_everybody_from_both_sides_and_goes_on(tmp_path
     for r in whole.records[:5]:
         plan = duels[r.trial // 2 % 2].plan(DUELIST.utility, players[0].policy, BUDGET, r.seed, r.trial % 2)
         assert (plan.utility, len(plan.actions)) == (r.utility, r.steps)
+        level = next(v for v in LEVELS if v.name == r.level)
+        assert len(list(replay.states(GAME, level, r))) == r.steps + 1, "seen from either side"
     lost = [r for r in whole.records if r.lost]
     assert all(r.metrics["WIN"] == 0.0 and r.cause in ("random", "two_ply") for r in lost)
     lines = (tmp_path / "p" / "traces.jsonl").read_text().splitlines(keepends=True)

@@ -223,3 +223,17 @@ def test_each_value_of_a_configuration_is_checked(
     (tmp_path / journal.CONFIG).write_text(json.dumps(data))
     with pytest.raises(RunError, match=rf"playtest\.json:1:\d+: \.{path[0]}"):
         journal.reopen(tmp_path)
+
+
+def test_what_another_player_came_to_is_a_limit_too() -> None:
+    from persona_evo.personas import load
+    from persona_evo.playtest.bounds import _with_records
+    from persona_evo.playtest.metrics import Bound
+    from persona_evo.playtest.records import Playthrough
+
+    game = registry.get("minidungeons2")
+    runner = load("runner", game)
+    metrics = {**dict.fromkeys(game.symbols, 0.0), "PE": 1.0, "ST": 10.0}
+    passed = Playthrough("one", "killer", "won", metrics, 0.3, 10, persona="monster_killer")
+    found = _with_records({("one", "runner"): Bound(0.5, False, {})}, [passed], {"runner": runner})
+    assert found["one", "runner"].utility == pytest.approx(0.9) and not found["one", "runner"].proven

@@ -176,6 +176,7 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
     [
         (["match", "colosseum", "uct"], "two agents at least"),
         (["match", "colosseum", "uct", "random", "--size", "12..6"], "expected a size or a range"),
+        (["match", "colosseum", "uct", "random", "--size", "0"], "expected a size or a range"),
         (["match", "colosseum", "uct", "random", "--size", "3"], "size is out of range"),
         (["match", "minidungeons2", "a", "b"], "comes without agents"),
         (["match", "minidungeons2"], "comes without agents"),

@@ -236,6 +236,7 @@ def test_a_move_over_the_limit_is_replaced() -> None:
         ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read"),
         ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings"),
         ("[a]\nutility = 'WIN'\nconstants = { WIN = 3 }", "a constant is a new name"),
+        ("[a]\nutility = 'WIN'\nconstants = { C = nan }", "finite number"),
         ("[a]\nutility = 'WIN'\nseconds = -1", "out of range"),
     ],
 )

@@ -81,6 +81,9 @@ def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
     if name in own:
         return _policy(game, name, name)
     expected, hint = unknown(name, {*known, *own})
+    if name.endswith(".toml") and Path(name).is_file():
+        raise SettingsError("a file of agents is named with one of them", found=name, expected=f"{name}#NAME",
+                            hint="NAME is one of its tables")  # fmt: skip
     raise SettingsError("no such agent", found=name, expected=f"{expected}; {FORMS}", hint=hint)
 
 

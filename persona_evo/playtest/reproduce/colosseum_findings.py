@@ -176,6 +176,8 @@ def _rave(m: Material) -> tuple[str, str]:
         kind = better(p)
         if kind == YES and p.p * len(EQUIVALENCE) >= SIGNIFICANT:
             kind = WEAK
+        if kind == WEAK:  # the best of several values of K is no direction
+            kind = NO
         texts.append(f"{n} x {n}, K = {best}: {words(p)}")
         kinds.append(kind)
     return "; ".join(texts), YES if YES in kinds and NO not in kinds else WEAK if {YES, WEAK} & {*kinds} else NO
