@@ -181,8 +181,8 @@ def test_a_mask_holds_unless_it_is_not_to():
 def test_a_lake_is_playtested_by_the_command_line(play, tmp_path, capsys):
     file = tmp_path / "lake.toml"
     file.write_text(LAKE, encoding="utf-8")
-    done = run(capsys, "playtest", "default@1", "--game", file, "--trials", 2, "--iterations", 60, "--policy", "ucb1", "--seed", 1,
-               "--no-replays", "--out", tmp_path / "played")  # fmt: skip
+    done = run(capsys, "playtest", "default@1", "--game", file, "--trials", 2, "--iterations", 60, "--policy", "ucb1",
+               "--seed", 1, "--no-replays", "--out", tmp_path / "played")  # fmt: skip
     assert done.code == 0, done.err
     traces = [json.loads(line) for line in (tmp_path / "played" / "traces.jsonl").read_text().splitlines()]
     walks = [t["positions"] for t in traces if "positions" in t]
