@@ -49,7 +49,7 @@ from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 
 if TYPE_CHECKING:
-    from persona_evo.report.experiment import Report
+    from persona_evo.report.written import Report
 
 __all__ = [
     "Analysis",

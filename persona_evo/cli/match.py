@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from persona_evo.playtest.match.play import Match, Played
     from persona_evo.report.tables import Table
 
-FEWEST = 5
-"""Games of an agent below which drawing them again tells nothing of its rating's spread."""
-
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 
@@ -195,8 +192,7 @@ def _ratings(records: Sequence[Any], names: Sequence[str], seed: int) -> Table:
     from persona_evo.report.tables import Table
 
     rows = [
-        [r.name, f"{r.points:+.0f}", f"{r.low:+.0f} to {r.high:+.0f}" if r.games >= FEWEST else "–", f"{r.score:.1%}",
-         str(r.games)]
+        [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.1%}", str(r.games)]
         for r in standings.ratings(records, names, seed)
     ]
     title = "ratings (Bradley-Terry, 400 points are odds of 10 to 1)"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.experiment import compiling_rollouts
 from persona_evo.cli.parser import whole
-from persona_evo.cli.reproducing import add_running, check_running, seed_of, stopped
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
+from persona_evo.cli.say import Progress, duration, note
 
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.montecarlo import Progress as Told
@@ -55,12 +55,8 @@ def run(args: argparse.Namespace) -> int:
     Progress.done_with_line()
     if not material.complete:
         return stopped(args, folder)
-    line = Progress()
-    written = report.write(material, lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
-    say(written.text)
-    say(f"\neverything is in {folder}, start with {written.page}")
-    return 0
+    written = report.write(material, drawing())
+    return finished(folder, written.text, written.page)
 
 
 def _teller() -> Callable[[Told], None]:

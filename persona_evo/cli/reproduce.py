@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import montecarlo, options, reproduce_colosseum, reproduce_puyo
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.reproducing import add_running, check_running, seed_of, stopped
-from persona_evo.cli.say import SOLVER, Progress, compiling, duration, is_compiled, note, say
+from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
+from persona_evo.cli.say import SOLVER, Progress, compiling, duration, is_compiled, note
 
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.course import Progress as Told
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_running(args, (*FROZEN, "cross"), free="--for, ")
     tell: dict[str, Any] = {
-        "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": _drawing(),
+        "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": drawing(),
         "duration": None if args.for_ is None else seconds(args.for_),
     }  # fmt: skip
     if args.resume is not None:
@@ -95,10 +95,7 @@ def run(args: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         return stopped(args, folder)
-    Progress.done_with_line()
-    say(done)
-    say(f"\neverything is in {folder}, start with {done.page}")
-    return 0
+    return finished(folder, str(done), done.page)
 
 
 def _teller() -> Callable[[Told], None]:
@@ -112,8 +109,3 @@ def _teller() -> Callable[[Told], None]:
         line.show(f"{p.share:.0%}: {p.part}, {p.detail}{rest}", last=p.last)
 
     return tell
-
-
-def _drawing() -> Callable[[str], None]:
-    line = Progress()
-    return lambda text: line.show(f"drawing {text}")

@@ -10,8 +10,8 @@ from typing import Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
-from persona_evo.cli.reproducing import add_running, check_running, stopped
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
+from persona_evo.cli.say import Progress, compiling, duration, note
 
 FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
@@ -55,12 +55,8 @@ def run(args: argparse.Namespace) -> int:
     Progress.done_with_line()
     if not material.complete:
         return stopped(args, folder)
-    line = Progress()
-    written = report.write(material, lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
-    say(written.text)
-    say(f"\neverything is in {folder}, start with {written.page}")
-    return 0
+    written = report.write(material, drawing())
+    return finished(folder, written.text, written.page)
 
 
 def _teller() -> Callable[[str, int, int], None]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.reproducing import add_running, check_running, stopped
-from persona_evo.cli.say import Progress, compiling, note, say
+from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
+from persona_evo.cli.say import Progress, compiling, note
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options that a resumed reproduction has from its folder."""
@@ -57,8 +57,5 @@ def run(args: argparse.Namespace) -> int:
                             tell=lambda what, share: line.show(f"{share:.0%}: {what}"))  # fmt: skip
     except KeyboardInterrupt:
         return stopped(args, folder)
-    written = report.write(material, lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
-    say(written.text)
-    say(f"\neverything is in {folder}, start with {written.page}")
-    return 0
+    written = report.write(material, drawing())
+    return finished(folder, written.text, written.page)

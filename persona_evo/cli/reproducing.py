@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import path, whole
-from persona_evo.cli.say import note
+from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import SettingsError
 
 INTERRUPTED = 130
@@ -48,6 +48,20 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
 def seed_of(args: argparse.Namespace) -> int:
     """The seed given, or 1."""
     return 1 if args.seed is None else int(args.seed)
+
+
+def drawing() -> Callable[[str], None]:
+    """What to call with the name of each picture that is drawn."""
+    line = Progress()
+    return lambda text: line.show(f"drawing {text}")
+
+
+def finished(folder: Path, text: str, page: Path) -> int:
+    """Print what came out, and where the rest is; the exit code."""
+    Progress.done_with_line()
+    say(text)
+    say(f"\neverything is in {folder}, start with {page}")
+    return 0
 
 
 def stopped(args: argparse.Namespace, folder: Path) -> int:

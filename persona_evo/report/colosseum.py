@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,7 @@ from persona_evo.playtest.reproduce.colosseum_findings import YES, Shape, Verdic
 from persona_evo.playtest.statistics import Interval
 from persona_evo.report import html, plots, tables
 from persona_evo.report.tables import Table
+from persona_evo.report.written import Report
 from persona_evo.store import schema
 
 NONE = "–"
@@ -51,14 +51,6 @@ RESULT = "won · tied · lost"
 NOTE = ("Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
         "95 % intervals; p is that of the exact sign test.")
 DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
-
-
-@dataclass
-class Report:
-    """What was written. text: tables for a terminal."""
-
-    page: Path
-    text: str
 
 
 def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
@@ -203,7 +195,7 @@ def random_table(m: Material) -> Table:
 
 def ratings_table(m: Material) -> Table:
     """The round robin's ratings."""
-    rows = [[r.name, f"{r.points:+.0f}", f"{r.low:+.0f} to {r.high:+.0f}", f"{r.score:.0%}", str(r.games)]
+    rows = [[r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
             for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]  # fmt: skip
     note = f"Bradley and Terry, 400 points are odds of 10 to 1; 6 x 6, {m.settings.iterations} iterations a move"
     return Table("Ratings", ["", "points", "95 %", "score", "games"], rows, [note])

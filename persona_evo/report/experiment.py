@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +34,12 @@ from persona_evo.playtest.experiment.results import (
 from persona_evo.report import html, plots, replay, tables
 from persona_evo.report.folder import Names
 from persona_evo.report.tables import Table
+from persona_evo.report.written import Report
 from persona_evo.search.plan import Plan
 from persona_evo.store import schema
 
 PAGE = "index.html"
 Tell = Callable[[str], None]
-
-
-@dataclass
-class Report:
-    """What was written. text: tables and sentences for a terminal."""
-
-    page: Path
-    text: str
 
 
 def write(results: Results, folder: Path, progress: Tell | None = None) -> Report:

@@ -17,8 +17,8 @@ from persona_evo.playtest.reproduce import montecarlo as study
 from persona_evo.playtest.reproduce.montecarlo import AGREES, ALIKE, Chapter, Material, Verdict
 from persona_evo.report import experiment as pages
 from persona_evo.report import html, tables
-from persona_evo.report.experiment import Report
 from persona_evo.report.tables import Table
+from persona_evo.report.written import Report
 from persona_evo.store import schema
 
 NONE = "–"

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -38,18 +37,11 @@ from persona_evo.playtest.reproduce.puyo_cells import (
 from persona_evo.playtest.statistics import mean_interval
 from persona_evo.report import html, plots, replay, tables
 from persona_evo.report.tables import Table
+from persona_evo.report.written import Report
 from persona_evo.store import policies, schema
 
 NEAR = 0.25
 """A score that the prose gives in round numbers is met within this share."""
-
-
-@dataclass
-class Report:
-    """What was written. text: tables for a terminal."""
-
-    page: Path
-    text: str
 
 
 def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:

@@ -25,6 +25,7 @@ from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.report import html, plots, tables
 from persona_evo.report.provenance import facts, reservations
 from persona_evo.report.tables import Table
+from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 from persona_evo.store import policies, schema
 
@@ -33,14 +34,6 @@ NONE = "–"
 
 Progress = Callable[[str], None]
 Rows = list[dict[str, object]]
-
-
-@dataclass
-class Report:
-    """What was written. text: tables and sentences for a terminal."""
-
-    page: Path
-    text: str
 
 
 @dataclass

@@ -20,6 +20,8 @@ from persona_evo.seeds import derive
 
 ROUNDS = 500
 RESAMPLES = 200
+FEWEST = 5
+"""Games of an agent from which on its rating's interval is shown."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class Rating:
     high: float
     score: float
     games: int
+
+    @property
+    def interval(self) -> str:
+        """The interval for people; few games drawn again tell nothing of the spread."""
+        return f"{self.low:+.0f} to {self.high:+.0f}" if self.games >= FEWEST else "–"
 
 
 @dataclass(frozen=True)

@@ -389,20 +389,12 @@ def _check(folder: Path, expected: Mapping[str, Any]) -> None:
     Raises:
         RunError: it holds another evolution, or is damaged.
     """
-    known = runs.read_config(folder)
-    found = {**known, "persona": known["persona"]["name"]}
-    ours = json.loads(json.dumps(expected))
-    for values in (found, ours):  # where a level was read from does not matter
-        values["levels"] = [{k: v for k, v in level.items() if k != "source"} for level in values["levels"]]
-    different = [k for k in ours if found.get(k) != ours[k]]
-    if different:
-        key = different[0]
-        plain = not isinstance(ours[key], (list, dict))
+    known, ours = runs.read_config(folder), json.loads(json.dumps(expected))
+    other = keeping.difference({**known, "persona": known["persona"]["name"]}, ours, ours)
+    if other is not None:
         raise RunError(
-            "another evolution is in this folder", place=Place(str(folder / runs.CONFIG)),
-            found=f"{key} {found.get(key)}" if plain else "other " + ", ".join(different),
-            expected=f"{key} {ours[key]}" if plain else None,
-            hint="put the right folder there, or delete this one: it will be made anew",
+            "another evolution is in this folder", place=Place(str(folder / runs.CONFIG)), found=other[0],
+            expected=other[1], hint="put the right folder there, or delete this one: it will be made anew",
         )  # fmt: skip
 
 

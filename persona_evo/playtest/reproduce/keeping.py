@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +42,33 @@ def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
         schema.write_atomically(path, schema.dump(ours))
         return
     known, _ = schema.read(path, RunError)
-    for level in (*ours.get("levels", ()), *known.get("levels", ())):  # where one was read from does not matter
-        level.pop("source", None)
-    different = sorted(k for k in {**known, **ours} if known.get(k) != ours.get(k))
-    if different:
-        key = different[0]
-        plain = not isinstance(ours.get(key), (list, dict))
+    other = difference(known, ours, sorted({**known, **ours}))
+    if other is not None:
         raise RunError(
-            "the folder holds another reproduction", place=Place(str(path)),
-            found=f"{key} {known.get(key)}" if plain else "other " + ", ".join(different),
-            expected=f"{key} {ours.get(key)}" if plain else None,
+            "the folder holds another reproduction", place=Place(str(path)), found=other[0], expected=other[1],
             hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
         )  # fmt: skip
+
+
+def difference(
+    known: Mapping[str, Any], ours: Mapping[str, Any], keys: Iterable[str]
+) -> tuple[str, str | None] | None:
+    """What a file says otherwise than it should, as (found, expected) of a message; None where it does not.
+
+    Where a level was read from does not matter.
+    """
+    alike = [{**v, "levels": [_unplaced(level) for level in v.get("levels", ())]} for v in (known, ours)]
+    different = [k for k in keys if alike[0].get(k) != alike[1].get(k)]
+    if not different:
+        return None
+    key = different[0]
+    if isinstance(ours.get(key), (list, dict)):
+        return "other " + ", ".join(different), None
+    return f"{key} {known.get(key)}", f"{key} {ours.get(key)}"
+
+
+def _unplaced(level: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in level.items() if k != "source"}
 
 
 def reopened(folder: Path, study: str) -> schema.Reader:
