@@ -284,8 +284,15 @@ class Pool:
             self._late(now)
 
     def _late(self, now: float) -> None:
+        """Replace those whose time is up. Who has said something that was not read yet is not late, but the driver is.
+
+        A driver that was busy for a while, with a process to start or with what it does between two results, finds all
+        clocks advanced and the results of that time unread.
+        """
         limit = self.start.timeouts.rollout
-        for seat in list(self._seats):
+        assert self._selector is not None
+        unread = {id(key.data) for key, events in self._selector.select(0) if events & selectors.EVENT_READ}
+        for seat in [seat for seat in self._seats if id(seat) not in unread]:
             if seat.orders and limit is not None and now - seat.since > limit:
                 failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start", ending=False)
                 self._replace(seat, failure, "timeout")

@@ -184,7 +184,7 @@ def test_answers_that_nobody_asked_for_are_dropped_and_counted(tmp_path):
 
 @pytest.mark.parametrize("fault", ["kill", "hang"])
 def test_a_prefix_that_ends_two_processes_is_set_aside(tmp_path, fault):
-    file = faulty(tmp_path, fault, "workers = 2", "[timeouts]\nrollout = 0.5\n")
+    file = faulty(tmp_path, fault, "workers = 2", f"[timeouts]\nrollout = {2 if fault == 'hang' else 30}\n")
     running = session(file)
     try:
         pool = running.pool(SOUND)
@@ -205,6 +205,20 @@ def test_a_prefix_that_ends_two_processes_is_set_aside(tmp_path, fault):
     finally:
         running.close()
     assert none_left(tmp_path)
+
+
+def test_a_process_that_is_started_anew_does_not_make_the_others_late(tmp_path):
+    """While the driver waits for it, the results of the others lie unread for longer than a rollout may take."""
+    running = session(faulty(tmp_path, "tardy", "workers = 3", "[timeouts]\nrollout = 1\n"))
+    try:
+        pool = running.pool(SOUND)
+        orders = [p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(int(seed == 5), 2), (0, 2)]))
+                  for seed in range(20)]  # fmt: skip
+        results = list(pool.play(orders))
+        assert [r.id for r in results if isinstance(r, p.Result)] == list(range(20))
+        assert pool.restarted == 1 and not any(found.again for found in pool.findings)
+    finally:
+        running.close()
 
 
 def test_a_taken_port_is_told(tmp_path):

@@ -31,7 +31,7 @@ def play(client):
         if made == [1, 0]:
             if FAULT == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
-            elif FAULT == "once" and not os.path.exists(sys.argv[0] + ".died"):
+            elif FAULT in ("once", "tardy") and not os.path.exists(sys.argv[0] + ".died"):
                 open(sys.argv[0] + ".died", "w").close()
                 os.kill(os.getpid(), signal.SIGKILL)
             elif FAULT == "raise":
@@ -40,6 +40,8 @@ def play(client):
                 time.sleep(1000)
     if FAULT == "slow":
         time.sleep(0.002 * (zlib.crc32(bytes([*made, int(os.environ["PE_WORKER"])])) % 5))
+    if FAULT == "tardy":
+        time.sleep(0.1)
     client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
     luck = secrets.randbelow(1000) if FAULT == "score" else 0
     client.supply_outcome(luck + sum(bit << i for i, bit in enumerate(reversed(made))))
@@ -86,6 +88,8 @@ def main():
         sys.exit(3)
     if FAULT == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
+    if FAULT == "tardy" and os.path.exists(sys.argv[0] + ".died"):
+        time.sleep(1.5)
     if FAULT == "nowhere":
         time.sleep(1000)
     if FAULT == "child":
