@@ -6,7 +6,8 @@ way in which games written as Python classes are searched).
 
 Compiled code is kept on disk. numba looks only at the file of a function when it decides whether that is stale, so the
 folder is named by a hash of every source file of this package, of the versions and of the flags: an edit anywhere
-starts a new folder, and old ones are removed.
+starts a new folder, and old ones are removed. Where the package lies and when its files were written says nothing then:
+two copies of the same sources share what was compiled.
 
 The decorator can be exchanged before anything is imported (`PERSONA_EVO_INTERPRET=1` leaves everything in Python).
 """
@@ -143,7 +144,13 @@ def _cache_class() -> Any:
     class Locator(caching.UserProvidedCacheLocator):
         def __init__(self, function: Any, file: str) -> None:
             self._py_file, self._lineno = file, function.__code__.co_firstlineno
-            self._cache_path = str(cache_folder() / self.get_suitable_cache_subpath(file))
+            source, package = Path(file).resolve(), Path(__file__).resolve().parent
+            self._ours = source.is_relative_to(package)
+            inside = source.relative_to(package).with_suffix("") if self._ours else None
+            self._cache_path = str(cache_folder() / (inside or self.get_suitable_cache_subpath(file)))
+
+        def get_source_stamp(self) -> Any:
+            return cache_folder().name if self._ours else super().get_source_stamp()
 
         @classmethod
         def from_function(cls, function: Any, file: str) -> Any:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PIL import Image
+
+from persona_evo.report import plots
 
 ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
 """Folders of tests, quick ones first; test modules beside them come last."""
@@ -20,3 +24,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return item.get_closest_marker("slow") is not None, ORDER.index(folder) if folder in ORDER else len(ORDER)
 
     items.sort(key=rank)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures of reports are laid out and one pixel large: to draw them takes most of a report's time."""
+
+    def saved(figure: Any, path: Path | str) -> Path:
+        Image.new("RGB", (1, 1)).save(path, format="png")
+        return Path(path)
+
+    monkeypatch.setattr(plots, "_save", saved)

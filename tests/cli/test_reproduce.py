@@ -96,7 +96,7 @@ def test_whole_then_killed_and_resumed(
     assert other.code == 2 and "the folder holds another reproduction" in other.err and "trials 2" in other.err
 
 
-@pytest.mark.usefixtures("unsimplified")
+@pytest.mark.usefixtures("unsimplified", "undrawn")
 def test_cut_short_goes_on_and_nothing_gets_mixed_up(
     levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,7 +121,7 @@ def test_cut_short_goes_on_and_nothing_gets_mixed_up(
         (runner / name).write_bytes(kept)
 
 
-@pytest.mark.usefixtures("unsimplified")
+@pytest.mark.usefixtures("unsimplified", "undrawn")
 def test_cross_tables(levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("small3", "small4"):
         (levels / f"{name}.txt").unlink()
