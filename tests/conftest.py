@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from persona_evo.evolve import winner
 from persona_evo.report import plots
 
 ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
@@ -35,3 +36,9 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
         return Path(path)
 
     monkeypatch.setattr(plots, "_save", saved)
+
+
+@pytest.fixture
+def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
+    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))

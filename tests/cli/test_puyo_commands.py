@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.evolve import winner
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas import catalog
@@ -18,10 +17,8 @@ from tests.cli.tool import run
 GAME = registry.get("puyo")
 
 
-def test_evolved_then_playtested(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+@pytest.mark.usefixtures("unsimplified")
+def test_evolved_then_playtested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = run(capsys, "evolve", "--game", "puyo", "--persona", "greedy", "--levels", "stairs01", "--generations", "2",
                "--population", "10", "--iterations", "40", "--jobs", "1", "--seed", "3", "--out", tmp_path / "runs")
     assert done.code == 0, done.err

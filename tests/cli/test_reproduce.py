@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.evolve import winner
 from tests.cli.tool import command, environment, run
 
 LEVEL = """\
@@ -36,12 +35,6 @@ def levels(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simplification takes seconds and has its own tests."""
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
-
-
 def tables(folder: Path) -> dict[str, list[list[str]]]:
     """The tables of a report, without what is measured with a clock."""
     found = {}
@@ -57,7 +50,7 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
 
 @pytest.mark.usefixtures("unsimplified")
 def test_whole_then_killed_and_resumed(
-    levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY)
@@ -69,6 +62,7 @@ def test_whole_then_killed_and_resumed(
     for words in ("Table II", "Table III", "Table IV", "Correlations of section VI-D", "Figure 6 (d)", "numba"):
         assert words in page
 
+    request.getfixturevalue("undrawn")
     arguments = command("reproduce", "minidungeons", "--levels", levels, "--out", killed, *TINY)
     process = subprocess.Popen(arguments, env=environment(), stderr=subprocess.PIPE, text=True)
     second = killed / "runs" / "evolution" / "monster_killer-1" / "config.json"

@@ -34,7 +34,9 @@ def games(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_whole_then_torn_and_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
     out = tmp_path / "out"
     done = run(capsys, "reproduce", "colosseum", "--out", out, *TINY)
     assert done.code == 0, done.err
@@ -55,6 +57,7 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     (out / "runs" / "all" / "games.jsonl").write_bytes(first[: len(first) // 2 + 7])
     for folder in (out / "runs").glob("rave-*"):
         shutil.rmtree(folder)
+    request.getfixturevalue("undrawn")
     again = run(capsys, "reproduce", "colosseum", "--resume", out, "--jobs", "1")
     assert again.code == 0 and games(out) == kept
     torn = first[: len(first) // 2].rpartition(b"\n")[0]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.evolve import winner
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.playtest.reproduce import puyo
@@ -18,12 +17,6 @@ from tests.cli.tool import run
 
 TINY = ("--quick", "--games", "2", "--drops", "20", "--generations", "1", "--population", "10", "--iterations", "20",
         "--jobs", "1", "--seed", "5")  # fmt: skip
-
-
-@pytest.fixture
-def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simplification takes seconds and has its own tests."""
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -138,6 +138,7 @@ def plain(lines):
 EVOLVED = ("--population", 8, "--islands", 2, "--iterations", 30, "--seed", 5, "--set", "final_trials=1")
 
 
+@pytest.mark.usefixtures("unsimplified", "undrawn")
 def test_evolution_can_be_resumed_and_its_policy_played(file, tmp_path, capsys):
     whole = run(capsys, "evolve", "--game", file, "--persona", "climber", "--levels", "train", "--generations", 3,
                 *EVOLVED, "--out", tmp_path / "whole")  # fmt: skip

@@ -97,13 +97,13 @@ def test_a_specification_survives_its_file_and_opponents_get_the_budget() -> Non
     assert [(o.iterations, o.seconds) for o in spec.league.opponents] == [(15, None), (15, None)]
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_an_evolution_is_the_same_on_two_cores_and_resumed_and_its_policy_is_an_agent(tmp_path: Path) -> None:
     whole = evolved(tmp_path / "one")
     rows = journal(whole.folder)
     assert whole.status == evolution.FINISHED and len(rows) == 6
-    assert journal(evolved(tmp_path / "two", jobs=2).folder) == rows
     part = evolved(tmp_path / "part", settings=replace(SMALL, generations=1))
-    assert evolution.resume(part.folder, generations=3).status == evolution.FINISHED
+    assert evolution.resume(part.folder, generations=3, jobs=2).status == evolution.FINISHED
     assert journal(part.folder) == rows
 
     assert whole.policy is not None

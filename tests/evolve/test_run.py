@@ -202,6 +202,7 @@ def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> Non
     assert "runner on 2 levels of minidungeons2, seed 5, preset modern" in summary(runs.read_config(outcome.folder))
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     settings = tiny("paper", runs=2, generations=1)
@@ -215,6 +216,7 @@ def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
     assert best_run([*lower, Outcome(tmp_path, INTERRUPTED, 0, None)], GAME, "MS").priority == 9.0
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     outcome = evolve(

@@ -119,6 +119,7 @@ def test_cases_are_the_levels_and_the_specification_survives_its_file() -> None:
     assert usual(GAME) == {} and usual(GAME, MOVER) == {"variables": "extended"}
 
 
+@pytest.mark.usefixtures("unsimplified")
 @pytest.mark.parametrize("game", [GAME, HIDDEN], ids=lambda g: g.name)
 def test_an_evolution_move_by_move_is_the_same_on_two_cores_and_resumed(game: Game, tmp_path: Path) -> None:
     whole = evolved(tmp_path / "one", game=game)
