@@ -1,4 +1,4 @@
-"""What a process prints: its beginning and its end are kept, however much it is, and nothing ever waits for a reader."""
+"""What a process prints: its beginning and its end are kept, and nothing ever waits for a reader."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Programs of others as agents: one process a game, asked for each move in a line of JSON, ended when it misbehaves.
 
-The game says how (`Game.programs` names a module): `EXPECTED` is what the file has to have, in words; `RUNNER` is a Python file that runs in the other process, knows
-nothing of this package, and is given the program's file and the memory it may take; `shown(level, state)` is what it is
-asked with; `read(level, state, answer)` makes an action of what it says, or raises ValueError.
+The game says how (`Game.programs` names a module): `EXPECTED` is what the file has to have, in words; `RUNNER` is a
+Python file that runs in the other process, knows nothing of this package, and is given the program's file and the
+memory it may take; `shown(level, state)` is what it is asked with; `read(level, state, answer)` makes an action of what
+it says, or raises ValueError.
 
 The runner writes {"ready": true} or {"failed": text} once, then for each line it reads {"move": anything} or
 {"error": text, "kind": one of the faults}. All that the program itself prints is kept (`Program.said`), cut where it is

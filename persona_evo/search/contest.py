@@ -95,7 +95,8 @@ class Contest:
     """What happened in a game.
 
     actions: the moves made. metrics: of each player at the end. faults: in their order. seconds: of each player, all
-    moves together, without what it took to be ready for them; slowest: of one move. thoughts: of each player, a row (iterations, nodes, breadth, depth) a move.
+    moves together, without what it took to be ready for them; slowest: of one move. thoughts: of each player, a row
+    (iterations, nodes, breadth, depth) a move.
     """
 
     actions: list[int] = field(default_factory=list)

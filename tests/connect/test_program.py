@@ -39,6 +39,18 @@ class StudentAgent(Agent):
                 return np.array(my_pos), np.int64(d)
 """
 
+LOUD = """import sys
+print('loaded')
+
+def step(b, m, a, k):
+    print('y' * 10**6)
+    print('near the end', file=sys.stderr)
+    return deeper()
+
+def deeper():
+    return [][3]
+"""
+
 
 def play(tmp_path: Path, text: str, seconds: float = 5.0, megabytes: int = 500) -> Contest:
     path = tmp_path / "student.py"
@@ -101,8 +113,7 @@ def step(b, m, a, k):
 
 def test_what_it_prints_and_its_tracebacks_are_kept_and_cut(tmp_path: Path) -> None:
     path = tmp_path / "student.py"
-    path.write_text("import sys\nprint('loaded')\n\ndef step(b, m, a, k):\n    print('y' * 10**6)\n"
-                    "    print('near the end', file=sys.stderr)\n    return deeper()\n\ndef deeper():\n    return [][3]\n")
+    path.write_text(LOUD, encoding="utf-8")
     program = Program(GAME, LEVEL, str(path), 5.0)
     with pytest.raises(Fault) as caught:
         program.choose(GAME.start(LEVEL, 3))
@@ -124,7 +135,7 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "student.py"
-    path.write_text("import time\ndef step(b, m, a, k):\n    print('z' * 10**5)\n    time.sleep(60)\n", encoding="utf-8")
+    path.write_text("import time\ndef step(b, m, a, k):\n    print('z' * 10**5)\n    time.sleep(60)\n")
     program = Program(GAME, LEVEL, str(path), 0.3)
     with pytest.raises(Fault) as late:
         program.choose(GAME.start(LEVEL, 3))
