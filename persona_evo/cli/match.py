@@ -115,8 +115,9 @@ def _match(args: argparse.Namespace, game: Game) -> int:
     line, told = Progress(), _Teller(match, options.jobs_of(args))
 
     def begun(there: int, total: int) -> None:
-        each = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}, {match.games} games a pair, level"
-        note(f"{each}, seed {match.seed}, into {folder}" + (f", where {there} of {total} games are" if there else ""))
+        what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
+        note(f"{what}, {match.games} games a pair and level, seed {match.seed}, into {folder}"
+             + (f", where {there} of {total} games are" if there else ""))
         if there < total:
             compiling()
 
@@ -190,7 +191,7 @@ def _command(args: argparse.Namespace, seed: int) -> str:
             words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [f"{value:g}"
                       if isinstance(value, float) else str(value)])]  # fmt: skip
     if args.size is not None:
-        words += ["--size", f"{args.size[0]}..{args.size[-1]}"]
+        words += ["--size", f"{args.size[0]}..{args.size[-1]}" if args.size[1:] else str(args.size[0])]
     return shlex.join([*words, *["--swap"] * args.swap, "--memory", str(args.memory), "--seed", str(seed)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from persona_evo.connect.hearing import HEAD, TAIL
 from persona_evo.connect.program import Program, try_out
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
+from persona_evo.games.catalog import colosseum
 from persona_evo.search.agents import Agent, Mind
 from persona_evo.search.contest import Contest, Fault, contest
 
@@ -170,6 +172,12 @@ def test_one_that_cannot_be_loaded_is_told_with_its_file(tmp_path: Path, text: s
     assert str(path) in str(caught.value)
     found = play(tmp_path, text)
     assert len(found.faults) == (len(found.actions) + 1) // 2, "in a match it loses every move"
+
+
+def test_the_example_of_the_readme_plays(tmp_path: Path) -> None:
+    text = (Path(colosseum.__file__).parent / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall("```python\n(.*?)```", text, flags=re.DOTALL)
+    assert not play(tmp_path, example).faults
 
 
 def test_one_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -34,15 +34,22 @@ def positions(game: Game, level: Level, record: Record) -> list[Any]:
     state, luck, step = game.start(level, record.start), stream(record.start), game.rules().step
     found = [state.copy()]
     for text in record.actions.split():
-        step(level.tables, state, game.parse_action(level, state, text), luck)
+        action = game.parse_action(level, state, text)
+        if action not in game.legal(level, state):
+            raise VerificationError(f"{_named(record)} does not replay: move {len(found)}, {text}, is not allowed")
+        step(level.tables, state, action, luck)
         found.append(state.copy())
     result, margin = RESULTS.get(game.over(level, state), 0.5), game.measure(level, state).get(MARGIN, 0.0)
     if result != record.result or abs(margin - record.margin) > 1e-9:
         raise VerificationError(
-            f"game {record.number} of {record.first} against {record.second} in {record.level} does not replay: it "
-            f"ends with {result:g} and margin {margin:g}, the record has {record.result:g} and {record.margin:g}"
+            f"{_named(record)} does not replay: it ends with {result:g} and margin {margin:g}, the record has "
+            f"{record.result:g} and {record.margin:g}"
         )
     return found
+
+
+def _named(record: Record) -> str:
+    return f"game {record.number} of {record.first} against {record.second} in {record.level}"
 
 
 def telling(records: Sequence[Record], a: str, b: str, most: int = 4) -> list[Telling]:

@@ -56,7 +56,7 @@ def agent(game: Game, word: str) -> Agent:
 
 def _of(game: Game, word: str) -> Agent:
     if not word.partition(":")[0].strip():
-        raise SettingsError("an agent without a name", found=repr(word), expected=_expected(game))
+        raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game))
     if word.endswith(".py"):
         path = Path(word)
         if not path.is_file():
