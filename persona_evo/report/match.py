@@ -23,6 +23,7 @@ from persona_evo.playtest.match.again import Telling, telling
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import LOGS, Kept, Record, log_of
 from persona_evo.playtest.match.standings import pair
+from persona_evo.playtest.statistics import holm
 from persona_evo.report import html, match_replay, match_tables, tables
 from persona_evo.report.folder import EMBED
 from persona_evo.report.written import Report
@@ -99,24 +100,27 @@ def write(
 
 
 NOTE = ("won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
-        "ties, not corrected; margin: mean of what the game counts by, as the first named sees it, ± half its 95 % "
-        "interval; faults: moves lost by both")  # fmt: skip
+        "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts by, "
+        "as the first named sees it, ± half its 95 % interval; faults: moves lost by both")  # fmt: skip
 
 
 def sentences(records: Sequence[Record], names: Sequence[str]) -> list[str]:
-    """Who is better, in words, a sentence for each pair."""
+    """Who is better, in words, a sentence for each pair; p of all pairs together corrected by Holm's method."""
     found = []
-    for a, b in itertools.combinations(names, 2):
-        p = pair(records, a, b)
+    which = " corrected" if len(names) > 2 else ""
+    tested = [pair(records, a, b) for a, b in itertools.combinations(names, 2)]
+    for p, corrected in zip(tested, holm([p.p for p in tested]), strict=True):
+        a, b = p.a, p.b
         lost = p.games - p.wins - p.ties
         better, worse = (a, b) if p.wins >= lost else (b, a)
         score = f"{max(p.wins, lost)} : {min(p.wins, lost)}" + (f" and {p.ties} ties" if p.ties else "")
         if p.wins == lost:
             found.append(f"{a} and {b} won as often, {score}")
-        elif p.p < 0.05:
-            found.append(f"{better} beat {worse} {score} (p = {p.p:.2g})")
+        elif corrected < 0.05:
+            found.append(f"{better} beat {worse} {score} (p = {corrected:.2g}{which})")
         else:
-            found.append(f"{better} won more often than {worse}, {score}, which chance may have made (p = {p.p:.2g})")
+            found.append(f"{better} won more often than {worse}, {score}, which chance may have made (p = "
+                         f"{corrected:.2g}{which})")  # fmt: skip
     return found
 
 

@@ -55,8 +55,8 @@ def sides(records: Sequence[Record], names: Sequence[str]) -> Table:
             row += [f"{won} · {tied} · {len(results) - won - tied}", span(wilson(won, len(results)))
                     if results else NONE]  # fmt: skip
         rows.append(row)
-    heads = ["", "moving first: won · tied · lost", "won, 95 %", "moving second: won · tied · lost", "won, 95 %"]
-    return Table("by side, as the pair's first agent sees it", heads, rows)
+    heads = ["", "moving first", "95 %", "moving second", "95 %"]
+    return Table("by side: won · tied · lost by the first named, and share won", heads, rows)
 
 
 def ratings(records: Sequence[Record], names: Sequence[str], seed: int) -> Table:

@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_has_results_games_colours_and_lost_moves(folder: Path) -> None:
     page = (folder / "index.html").read_text(encoding="utf-8")
     kept = records.reopen(folder)
-    for text in ("two_ply – random", "ratings", "moving first: won · tied · lost", "Wilson", "exact sign test",
+    for text in ("two_ply – random", "ratings", "moving second", "Wilson", "exact sign test",
                  "(blue)", "(red)", "cells", "bot.py:5, in step", "programs/bot.log", "closest", "lost by"):
         assert text in page, text
     assert page.count("data:image/gif") == len(list((folder / "pictures").iterdir())) >= 3
@@ -98,6 +98,16 @@ def test_frames_name_both_the_mover_and_lost_moves_in_its_colour(folder: Path) -
         below = picture.crop((0, picture.height - 36, picture.width, picture.height - 18))
         found = red in {colour for _, colour in below.getcolors(10_000) or []}
         assert found == (number in lost)
+
+
+def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
+    plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
+    assert report.sentences([plain] * 6, ["a", "b"]) == ["a beat b 6 : 0 (p = 0.031)"]
+    assert report.sentences([replace(plain, result=0.0)] * 5, ["a", "b"]) == [
+        "b won more often than a, 5 : 0, which chance may have made (p = 0.062)"]  # fmt: skip
+    three = report.sentences([plain] * 6 + [replace(plain, second="c", result=0.5)], ["a", "b", "c"])
+    assert three[0].startswith("a won more often than b, 6 : 0") and "p = 0.094 corrected" in three[0]
+    assert three[1] == "a and c won as often, 0 : 0 and 1 ties"
 
 
 def test_telling_games() -> None:
