@@ -87,6 +87,12 @@ class Program:
         """All that the program has printed in this game, and its tracebacks."""
         return "".join([*self._told, self._ear.text if self._ear else ""])
 
+    def last(self, known: str) -> list[str]:
+        """The last lines that it has printed, without what is known already and frames that are none of its own."""
+        ours = tuple(f'File "{name}' for name in (self._way.RUNNER, GUARD, "<frozen"))
+        lines = [line for line in self.said.splitlines() if line.strip() and not line.strip().startswith(ours)]
+        return [line for line in lines if line not in known and "(most recent call" not in line][-LINES:]
+
     def start(self) -> None:
         """Start the process.
 
@@ -246,9 +252,10 @@ def try_out(game: Game, level: Level, path: Path) -> None:
     try:
         program.start()
     except Fault as e:
-        lines = program.said.strip().splitlines()[-LINES:]
-        raise SettingsError("the program cannot be loaded", place=Place(str(path)), found="\n    ".join(
-            [e.what.removeprefix(LOADED)[:300], *lines]), expected=program.expected, hint="run it alone to see why",
+        what = e.what.removeprefix(LOADED)[:300]
+        raise SettingsError(
+            "the program cannot be loaded", place=Place(str(path)), found="\n    ".join([what, *program.last(what)]),
+            expected=program.expected, hint="run it alone to see why",
         ) from e  # fmt: skip
     finally:
         program.close()

@@ -150,6 +150,7 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
         try_out(GAME, LEVEL, path)
     said = str(caught.value)
     assert "its __init__, did not end within 1 s (it was at student.py:4, in __init__)" in said and "training" in said
+    assert "runner.py" not in said and "guard.py" not in said
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell a process's memory")
