@@ -1,5 +1,9 @@
 """`persona-evo match GAME A B ...`: agents of a game for two play each other, and what came of it.
 
+  persona-evo match colosseum                              the agents that come with a game
+  persona-evo match colosseum two_ply random --swap        let agents play, into a new folder with a page
+  persona-evo match replay FOLDER --number 3               draw a game of a match again
+
 Each pair meets `--games` times on each level, or each `--size`. Agents are named by the game's own names, or
 FILE.toml#NAME, or as programs of others, FILE.py; NAME:KEY=VALUE,... changes numbers of one; LABEL=... its name.
 """
@@ -7,30 +11,53 @@ FILE.toml#NAME, or as programs of others, FILE.py; NAME:KEY=VALUE,... changes nu
 from __future__ import annotations
 
 import argparse
-import itertools
 import re
-from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import Progress, compiling, counted, duration, note, say
-from persona_evo.errors import SettingsError
+from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.playtest.match.play import Match, Played
-    from persona_evo.report.tables import Table
+
+ROOT = Path("runs") / "matches"
+"""Where matches are kept for which no folder is named."""
+
+REPLAY = "replay"
+"""In place of a game: draw a game of a match that was played."""
+
+LONG = 180.0
+"""Seconds from which on a match is long enough to say beforehand what it takes."""
+
+PROGRAMS = """\
+programs of others (FILE.py), as for the course COMP 424; a class needs no base, the course's frame is understood:
+
+  def step(chess_board, my_pos, adv_pos, max_step):
+      ...                                    # chess_board[row, column, side]: walls, sides 0 to 3 = N, E, S, W
+      return (row, column), side             # where to walk, and which side of that cell to wall
+
+  class StudentAgent:
+      def step(self, chess_board, my_pos, adv_pos, max_step): ...
+
+  They run in processes of their own with --limit seconds a move and --memory; what they print, and the tracebacks of
+  what they raise, are in FOLDER/programs/NAME.log. An example is in the game's README.
+"""
 
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("match", help="agents of a game for two against each other", description=__doc__)
-    parser.add_argument("game", type=filled, metavar="GAME", help='a game for two, or "module:object" of your own')
-    parser.add_argument("agents", nargs="*", type=filled, metavar="AGENT",
-                        help="two or more; none lists the game's own")
+    parser = commands.add_parser("match", help="agents of a game for two against each other", description=__doc__,
+                                 epilog=PROGRAMS)
+    parser.add_argument("game", type=filled, metavar="GAME|replay", help='a game for two, or "module:object" of your '
+                        "own, or replay")  # fmt: skip
+    parser.add_argument("agents", nargs="*", type=filled, metavar="AGENT|FOLDER",
+                        help="two or more; none lists the game's own. With replay: the folder of a match")
     parser.add_argument("--games", type=whole(1, 100_000), default=50, metavar="N",
                         help="games of each pair on each level (default: %(default)s)")
     parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
@@ -48,8 +75,12 @@ def add(commands: Any) -> None:
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
-    parser.add_argument("--out", type=path, metavar="FOLDER",
-                        help="keep each game there; the same command goes on where it stopped")
+    parser.add_argument("--no-pictures", action="store_true", help="a page without pictures of games")
+    parser.add_argument("-o", "--out", type=path, metavar="PATH", help="folder for everything; one that holds the "
+                        "beginning of the same match is continued (default: a new one below runs/matches/). With "
+                        "replay: the picture's file, a GIF")  # fmt: skip
+    parser.add_argument("--number", type=whole(1, 100_000_000), metavar="N",
+                        help="replay: which game, as the page numbers them (default: the closest)")
     parser.set_defaults(run=run)
 
 
@@ -63,38 +94,134 @@ def sizes(text: str) -> list[int]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play and print; 130 after Ctrl-C."""
+    """Play and report, or draw a game again; 130 after Ctrl-C."""
     from persona_evo.games import registry
-    from persona_evo.playtest.match import play
 
+    if args.game == REPLAY:
+        return _replay(args)
+    if args.number is not None:
+        raise SettingsError("--number goes with replay", found=f"--number {args.number}",
+                            expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     options.check_backend(args)
     game = registry.get(args.game)
-    if not args.agents:
-        return list_agents(game)
+    return _match(args, game) if args.agents else list_agents(game)
+
+
+def _match(args: argparse.Namespace, game: Game) -> int:
+    from persona_evo.playtest.match import play
+
     match = match_of(args, game)
-    line = Progress()
-    each = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}, {args.games} games a pair and level"
-    note(f"{each}, seed {match.seed}" + (f", into {args.out}" if args.out else ""))
-    played = play.play(
-        match, jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=args.out,
-        progress=lambda p: line.show(f"{p.done}/{p.total} games, {duration(p.eta)} to go", last=p.done == p.total),
-    )  # fmt: skip
+    folder = args.out or options.new_folder(ROOT, [game.name, *(a.name.partition(":")[0] for a in match.agents)])
+    line, told = Progress(), _Teller(match, options.jobs_of(args))
+
+    def begun(there: int, total: int) -> None:
+        what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
+        note(f"{what}, {match.games} games a pair and level, seed {match.seed}, into {folder}"
+             + (f", where {there} of {total} games are" if there else ""))
+        if there < total:
+            compiling()
+
+    def progress(p: play.Progress) -> None:
+        told.expect(p)
+        line.show(f"{p.done}/{p.total} games, {duration(p.eta)} to go", last=p.done == p.total)
+
+    played = play.play(match, jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder,
+                       progress=progress, begun=begun)  # fmt: skip
     Progress.done_with_line()
-    if played.records:
-        for table in tables(played):
-            say(table.render() + "\n")
-        _say_faults(played)
-    say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))
+    return _finish(args, played, folder)
+
+
+class _Teller:
+    """Says once, before the first game, what a long match will take."""
+
+    def __init__(self, match: Match, jobs: int) -> None:
+        self._match, self._jobs, self._said = match, jobs, False
+
+    def expect(self, p: Any) -> None:
+        """Hear of progress; the first time is before the first game."""
+        said, self._said = self._said, True
+        if said or p.eta < LONG:
+            return
+        match = self._match
+        budgets = sorted({a.budget.seconds for a in match.agents if a.kind == "search" and a.budget.seconds})
+        why = [f"agents think {' to '.join(dict.fromkeys(f'{s:g}' for s in (budgets[0], budgets[-1])))} s a move"
+               ] if budgets else []  # fmt: skip
+        if any(a.kind == "program" for a in match.agents):
+            why.append(f"programs may take {match.program_seconds:g} s a move, which is not counted here")
+        note(f"{counted(p.total - p.done, 'game')} take about {duration(p.eta)} on {counted(self._jobs, 'core')}"
+             + (f": {'; '.join(why)}" if why else "") + ". Fewer with --games, shorter moves with --iterations 500 or "
+             "--seconds 0.1; Ctrl-C keeps what is played")  # fmt: skip
+
+
+def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
+    """Print the tables, write the page; the exit code."""
+    from persona_evo.report import match as report
+    from persona_evo.report import match_tables as tables
+    from persona_evo.store.schema import writing_in
+
+    match, records = played.match, played.records
+    names, levels = [a.name for a in match.agents], [v.name for v in match.levels]
     if not played.complete:
-        kept = f"kept in {args.out}; the same command goes on" if args.out else "not kept (--out FOLDER keeps them)"
-        note(f"stopped after {len(played.records)} games, which are {kept}")
-    return 0 if played.complete else 130
+        if records:
+            for table in tables.shown(records, names, levels, match.seed):
+                say(table.render() + "\n")
+        note(f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command goes on"
+             + ("" if args.out else f" with --out {folder}"))  # fmt: skip
+        return 130
+    line = Progress()
+    with writing_in(folder):
+        written = report.write(match, records, folder, _command(args, match.seed), not args.no_pictures,
+                               lambda text: line.show(f"drawing {text}"))  # fmt: skip
+    Progress.done_with_line()
+    say(written.text + "\n")
+    _say_faults(played, folder)
+    say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))
+    say(f"everything is in {folder}, start with {written.page}")
+    return 0
+
+
+def _command(args: argparse.Namespace, seed: int) -> str:
+    """The command that plays this match again."""
+    import shlex
+
+    words = ["persona-evo", "match", args.game, *args.agents]
+    for name in ("games", "levels", "iterations", "seconds", "limit"):
+        value = getattr(args, name)
+        if value is not None:
+            words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [f"{value:g}"
+                      if isinstance(value, float) else str(value)])]  # fmt: skip
+    if args.size is not None:
+        words += ["--size", f"{args.size[0]}..{args.size[-1]}" if args.size[1:] else str(args.size[0])]
+    return shlex.join([*words, *["--swap"] * args.swap, "--memory", str(args.memory), "--seed", str(seed)])
+
+
+def _replay(args: argparse.Namespace) -> int:
+    """Draw a game of a match that was played."""
+    from persona_evo.playtest.match import records
+    from persona_evo.report import match as report
+    from persona_evo.store.schema import writing_in
+
+    if len(args.agents) != 1:
+        raise SettingsError("replay needs the folder of one match", found=" ".join(args.agents) or "none",
+                            expected="persona-evo match replay FOLDER --number N")  # fmt: skip
+    folder = Path(args.agents[0])
+    kept = records.reopen(folder)
+    if not kept.records:
+        raise SettingsError("no game has been played yet", place=Place(str(folder)), hint="play the match first")
+    closest = min(range(len(kept.records)), key=lambda i: (abs(kept.records[i].margin), -kept.records[i].plies))
+    number = args.number or closest + 1
+    compiling()
+    with writing_in(folder):
+        target = args.out or report.picture_of(folder, number)
+        said, drawn = report.draw(kept, number, target)
+    say(said)
+    say(kept.records[number - 1].actions)
+    say(f"wrote {drawn}" if drawn else f"{kept.game} does not draw its games")
+    return 0
 
 
 def list_agents(game: Game) -> int:
     """The agents that come with the game."""
-    from pathlib import Path
-
     from persona_evo.search.agents import load_agents
 
     if not game.agents:
@@ -106,8 +233,6 @@ def list_agents(game: Game) -> int:
 
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
-    from pathlib import Path
-
     from persona_evo.connect.program import MOVE_SECONDS, try_out
     from persona_evo.evolve.fitness import LevelText
     from persona_evo.games import registry
@@ -117,7 +242,6 @@ def match_of(args: argparse.Namespace, game: Game) -> Match:
     if len(agents) < 2:
         raise SettingsError("a match needs two agents at least", found=args.agents[0],
                             hint=f"persona-evo match {args.game} lists those of the game")  # fmt: skip
-    compiling()
     levels = levels_of(args, game)
     for agent in agents:
         if agent.kind == "program":
@@ -142,9 +266,19 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
     named = args.levels or [next((s for s in ("train", "all") if s in shipped), "")]
     if not named[0]:
         raise SettingsError(f"{game.name} comes without levels", expected="--levels LEVEL ...")
+    sized = "size" in inspect.signature(game.load).parameters
     if args.size is None:
-        return mapsets.resolve(game, named)
-    if "size" not in inspect.signature(game.load).parameters:
+        try:
+            return mapsets.resolve(game, named)
+        except SettingsError as e:
+            if not sized or " " not in (e.found or "") or not e.what.startswith("no such level"):
+                raise
+            raise SettingsError(
+                e.what, place=e.place, found=e.found, expected=e.expected,
+                hint="a level's text stands in a file (persona-evo level new NAME --game "
+                f"{args.game}); other random boards in each game: --size 8 or --size 6..12",
+            ) from e  # fmt: skip
+    if not sized:
         raise SettingsError(f"boards of {game.name} have no size that can be chosen", found="--size")
     (base, *more) = mapsets.resolve(game, named[:1] if args.levels is None else named)
     if more and args.levels is not None:
@@ -153,72 +287,14 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
     return [loaded(base.text, f"size{n}", base.source, size=n) for n in args.size]
 
 
-def tables(played: Played) -> list[Table]:
-    """Pairs by level, then ratings where there are more than two agents, then how all of them thought."""
-    from persona_evo.report.tables import Table
-
-    match, records = played.match, played.records
-    names, levels = [a.name for a in match.agents], [level.name for level in match.levels]
-    found = [Table("games", ["", "level", "games", "won", "95 %", "ties", "lost", "p", "margin", "faults"],
-                   _pairs(records, names, levels), left=frozenset({1}), keys=2)]  # fmt: skip
-    if len(names) > 2:
-        found.append(_ratings(records, names, match.seed))
-    rows = _thinking(records, names, levels)
-    headers = ["", "level", "s/move", "slowest", "iterations", "nodes", "breadth", "depth", "most broad", "deepest"]
-    found.append(Table("thinking, means over games", headers, rows, left=frozenset({1}), keys=2))
-    return found
-
-
-def _pairs(records: Sequence[Any], names: Sequence[str], levels: Sequence[str]) -> list[list[str]]:
-    from persona_evo.playtest.match import standings
-
-    rows = []
-    for a, b in itertools.combinations(names, 2):
-        for level in [*levels, *([""] if len(levels) > 1 else [])]:
-            p = standings.pair(records, a, b, level)
-            if not p.games:
-                continue
-            margin = "–" if p.margin is None else f"{p.margin.value:+.3f} ± {p.margin.half:.3f}"
-            rows.append([
-                f"{a} – {b}", level or "all", str(p.games), f"{p.rate.value:.1%}",
-                f"{p.rate.low:.1%} to {p.rate.high:.1%}", str(p.ties), str(p.games - p.wins - p.ties), f"{p.p:.2g}",
-                margin, f"{p.faults[0]}, {p.faults[1]}",
-            ])  # fmt: skip
-    return rows
-
-
-def _ratings(records: Sequence[Any], names: Sequence[str], seed: int) -> Table:
-    from persona_evo.playtest.match import standings
-    from persona_evo.report.tables import Table
-
-    rows = [
-        [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.1%}", str(r.games)]
-        for r in standings.ratings(records, names, seed)
-    ]
-    title = "ratings (Bradley-Terry, 400 points are odds of 10 to 1)"
-    return Table(title, ["", "points", "95 %", "score", "games"], rows)
-
-
-def _thinking(records: Sequence[Any], names: Sequence[str], levels: Sequence[str]) -> list[list[str]]:
-    from persona_evo.playtest.match import standings
-
-    rows = []
-    for name in names:
-        for level in levels:
-            t = standings.thinking(records, name, level)
-            trees = (t.iterations, t.nodes, t.breadth, t.depth, t.breadth_most, t.depth_most)
-            if t.games:
-                shown = [f"{v:.4g}" if t.searches else "–" for v in trees]
-                rows.append([name, level, f"{t.seconds:.3f}", f"{t.slowest:.3f}", *shown])
-    return rows
-
-
-def _say_faults(played: Played) -> None:
+def _say_faults(played: Played, folder: Path) -> None:
     """Each kind of fault once, with how often it happened and an example."""
-    seen: dict[tuple[str, str], list[str]] = {}
-    for r in played.records:
-        for who, move, kind, what in r.faults:
-            where = f"{r.level}, game {r.number}, move {move}: {what}"
-            seen.setdefault(((r.first, r.second)[who], kind), []).append(where)
-    for (name, kind), cases in seen.items():
-        say(f"{name}: {counted(len(cases), 'move')} lost ({kind}), such as {cases[0]}")
+    from persona_evo.playtest.match.records import log_of
+    from persona_evo.report.match_tables import faults
+
+    for name, kind, moves, games, where, what in faults(played.records).rows:
+        lost = f"{counted(int(moves), 'move')} lost ({kind}) in {counted(int(games), 'game')}"
+        say(f"{name}: {lost}, such as {where}: {what}")
+    for agent in played.match.agents:
+        if agent.kind == "program" and log_of(folder, agent.name).is_file():
+            say(f"{agent.name}: what it printed, and its tracebacks, are in {log_of(folder, agent.name)}")

@@ -11,6 +11,8 @@ from persona_evo.cli.parser import assignment, filled, names, number, path, whol
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.playtest.batch import Player
@@ -112,6 +114,20 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
     """--out."""
     parser.add_argument("--out", type=path, metavar="FOLDER", help=text)
+
+
+def new_folder(root: Path, words: Sequence[str]) -> Path:
+    """A folder below `root` that is not there yet, named by the moment and some words."""
+    import re
+    from datetime import UTC, datetime
+
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{moment}-{'-'.join(words[:4])}")[:80]
+    folder, copies = root / name, 1
+    while folder.exists():
+        copies += 1
+        folder = root / f"{name}-{copies}"
+    return folder
 
 
 def game_of(args: argparse.Namespace) -> Game:

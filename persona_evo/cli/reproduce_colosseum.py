@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,12 +58,10 @@ def run(args: argparse.Namespace) -> int:
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[str, int, int], None]:
-    line, began, first = Progress(), time.monotonic(), [-1]
+def _teller() -> Callable[[str, int, int, float], None]:
+    line = Progress()
 
-    def tell(what: str, done: int, total: int) -> None:
-        first[0] = done - 1 if first[0] < 0 else first[0]
-        left = (time.monotonic() - began) / max(1, done - first[0]) * (total - done)
+    def tell(what: str, done: int, total: int, left: float) -> None:
         line.show(f"{done}/{total} games: {what}, {duration(left)} to go")
 
     return tell

@@ -1,11 +1,13 @@
 """Programs of others as agents: one process a game, asked for each move in a line of JSON, ended when it misbehaves.
 
-The game says how (`Game.programs` names a module): `RUNNER` is a Python file that runs in the other process, knows
-nothing of this package, and is given the program's file and the memory it may take; `shown(level, state)` is what it is
-asked with; `read(level, state, answer)` makes an action of what it says, or raises ValueError.
+The game says how (`Game.programs` names a module): `EXPECTED` is what the file has to have, in words; `RUNNER` is a
+Python file that runs in the other process, knows nothing of this package, and is given the program's file and the
+memory it may take; `shown(level, state)` is what it is asked with; `read(level, state, answer)` makes an action of what
+it says, or raises ValueError.
 
 The runner writes {"ready": true} or {"failed": text} once, then for each line it reads {"move": anything} or
-{"error": text, "kind": one of the faults}. All that the program itself prints goes nowhere.
+{"error": text, "kind": one of the faults}. All that the program itself prints is kept (`Program.said`), cut where it is
+much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
 
 This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
 """
@@ -16,6 +18,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -25,6 +28,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from persona_evo.connect.hearing import Ear
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.search.contest import FAULTS, Fault
@@ -36,7 +40,17 @@ MEGABYTES = 500
 START_SECONDS = 30.0
 """For a program to be loaded; no move counts this time."""
 
+DUMP_SECONDS = 0.3
+"""For a program that is late to tell where it is, before it is ended."""
+
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
+"""A line of what faulthandler tells."""
+
 GUARD = str(Path(__file__).with_name("guard.py"))
+
+LOADED = "cannot be loaded: "
+LINES = 12
+"""Of what a program that cannot be loaded has printed, the last ones are shown."""
 
 LONGEST = 1 << 20
 """Bytes of an answer at most."""
@@ -60,6 +74,24 @@ class Program:
         self._pending = b""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._failed = ""
+        self._ear: Ear | None = None
+        self._told: list[str] = []
+
+    @property
+    def expected(self) -> str:
+        """What the program's file has to have, in words."""
+        return str(self._way.EXPECTED)
+
+    @property
+    def said(self) -> str:
+        """All that the program has printed in this game, and its tracebacks."""
+        return "".join([*self._told, self._ear.text if self._ear else ""])
+
+    def last(self, known: str) -> list[str]:
+        """The last lines that it has printed, without what is known already and frames that are none of its own."""
+        ours = tuple(f'File "{name}' for name in (self._way.RUNNER, GUARD, "<frozen"))
+        lines = [line for line in self.said.splitlines() if line.strip() and not line.strip().startswith(ours)]
+        return [line for line in lines if line not in known and "(most recent call" not in line][-LINES:]
 
     def start(self) -> None:
         """Start the process.
@@ -76,27 +108,36 @@ class Program:
         self._pending = b""
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-u", GUARD, self._way.RUNNER, self.path, str(self.megabytes)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             cwd=self._folder.name, env={**keep, **one},
             start_new_session=os.name != "nt",
         )  # fmt: skip
+        assert self._process.stderr is not None
+        self._ear = Ear(os.dup(self._process.stderr.fileno()))
+        self._process.stderr.close()
+        late = f"its import, or its __init__, did not end within {START_SECONDS:g} s"
         try:
-            answer = self._answer(time.perf_counter() + START_SECONDS)
+            answer = self._answer(time.perf_counter() + START_SECONDS, late)
             if answer.get("ready") is not True:
                 raise Fault("error", str(answer.get("failed", "it did not start")))
         except Fault as e:
             self._end()
-            self._failed = f"cannot be loaded: {e.what}"
+            self._failed = LOADED + e.what
             raise Fault("error", self._failed) from e
 
-    def choose(self, state: Any) -> int:
-        """Ask for a move; a program that did not answer is ended and started anew for the next one."""
+    def prepare(self) -> None:
+        """See that the program is loaded: at the first move, and after it was ended."""
         if self._process is None or self._process.poll() is not None:
+            self._end()
             self.start()
+
+    def choose(self, state: Any) -> int:
+        """Ask for a move; a program that did not answer is ended."""
+        self.prepare()
         end = time.perf_counter() + self.seconds
         try:
             self._ask(self._way.shown(self.level, state))
-            answer = self._answer(end)
+            answer = self._answer(end, f"no move after {self.seconds:g} s")
         except Fault:
             self._end()
             raise
@@ -127,14 +168,15 @@ class Program:
         except OSError as e:
             raise Fault("error", "its process has ended") from e
 
-    def _answer(self, end: float) -> dict[str, Any]:
-        """The next line it writes, by the moment `end`."""
+    def _answer(self, end: float, late: str) -> dict[str, Any]:
+        """The next line it writes, by the moment `end`; late: what there is to say if there is none by then."""
         assert self._process is not None and self._process.stdout is not None
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
             left = end - time.perf_counter()
             if left <= 0 or not select.select([number], [], [], left)[0]:
-                raise Fault("time", f"no move after {self.seconds:g} s")
+                where = self._where()
+                raise Fault("time", late + (f" ({where})" if where else ""))
             more = os.read(number, 1 << 16)
             if not more:
                 raise Fault("error", "its process has ended" + _how(self._process))
@@ -150,6 +192,22 @@ class Program:
             raise Fault("nonsense", "its answer is no object")
         return found
 
+    def _where(self) -> str:
+        """Which of its lines the program is at, "" where it cannot be asked or does not tell."""
+        if self._process is None or self._ear is None or not hasattr(signal, "SIGUSR1"):
+            return ""
+        known, folder = self._ear.heard, os.path.dirname(self.path) + os.sep
+        with contextlib.suppress(OSError):
+            self._process.send_signal(signal.SIGUSR1)
+        end = time.perf_counter() + DUMP_SECONDS
+        while time.perf_counter() < end and self._process.poll() is None:
+            time.sleep(0.02)
+            lines = [m.groups() for m in _FRAME.finditer(self._ear.since(known)) if m[1].startswith(folder)]
+            if lines:
+                file, number, function = lines[0]
+                return f"it was at {file.removeprefix(folder)}:{number}, in {function}"
+        return ""
+
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
@@ -164,6 +222,14 @@ class Program:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+        self._hear()
+
+    def _hear(self) -> None:
+        """Keep what an ended process has said."""
+        if self._ear is not None and self._process is None:
+            self._ear.join(1.0)
+            self._told.append(self._ear.text)
+            self._ear = None
 
 
 def _how(process: subprocess.Popen[bytes]) -> str:
@@ -186,7 +252,10 @@ def try_out(game: Game, level: Level, path: Path) -> None:
     try:
         program.start()
     except Fault as e:
-        raise SettingsError("the program " + e.what.split(":")[0], place=Place(str(path)),
-                            found=e.what.partition(": ")[2][:300], hint="run it alone to see why") from e  # fmt: skip
+        what = e.what.removeprefix(LOADED)[:300]
+        raise SettingsError(
+            "the program cannot be loaded", place=Place(str(path)), found="\n    ".join([what, *program.last(what)]),
+            expected=program.expected, hint="run it alone to see why",
+        ) from e  # fmt: skip
     finally:
         program.close()

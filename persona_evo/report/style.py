@@ -73,6 +73,7 @@ tr.total th, tr.total td { border-top: 2px solid var(--line); font-weight: 600; 
 .gallery.heatmap { grid-template-columns: repeat(auto-fill, minmax(225px, 1fr)); }
 .gallery.pair { grid-template-columns: repeat(2, minmax(0, 1fr)); max-width: 700px; }
 .gallery.replay { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); }
+.gallery.match { grid-template-columns: repeat(auto-fill, minmax(min(100%, 255px), 1fr)); }
 figure { margin: 0; padding: 8px; border-radius: 8px; background: #ffffff; border: 1px solid var(--line); }
 figure img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 .chart img { max-height: 460px; }

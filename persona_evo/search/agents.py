@@ -248,6 +248,9 @@ class Mind:
                 SearchSettings.from_dict(agent.search), choose=_answer(agent, game), variant=agent.variant, seed=seed,
             )  # fmt: skip
 
+    def prepare(self) -> None:
+        """It is ready once it is made."""
+
     def choose(self, state: Any) -> int:
         """The move to make."""
         if self._actor is not None:

@@ -39,6 +39,10 @@ class Fault(Exception):
 class Seat(Protocol):
     """Who plays one side of one game."""
 
+    def prepare(self) -> None:
+        """Get ready to be asked, in time that is nobody's. Raises Fault where that fails, which loses the move."""
+        ...
+
     def choose(self, state: Any) -> int:
         """The move to make. Raises Fault instead of making one."""
         ...
@@ -59,6 +63,9 @@ class Caller:
 
     def __init__(self, function: Callable[[Any], int]) -> None:
         self._function = function
+
+    def prepare(self) -> None:
+        """A function is ready."""
 
     def choose(self, state: Any) -> int:
         """Call the function with a copy of the state."""
@@ -88,7 +95,8 @@ class Contest:
     """What happened in a game.
 
     actions: the moves made. metrics: of each player at the end. faults: in their order. seconds: of each player, all
-    moves together; slowest: of one move. thoughts: of each player, a row (iterations, nodes, breadth, depth) a move.
+    moves together, without what it took to be ready for them; slowest: of one move. thoughts: of each player, a row
+    (iterations, nodes, breadth, depth) a move.
     """
 
     actions: list[int] = field(default_factory=list)
@@ -122,9 +130,10 @@ def contest(
     try:
         while int(rules.over(tables, state)) == RUNNING and len(result.actions) < game.horizon_of(level):
             who = int(rules.mover(tables, state))
-            began = time.perf_counter()
-            limit = None if limits is None else limits[who]
+            began, limit = None, None if limits is None else limits[who]
             try:
+                seats[who].prepare()
+                began = time.perf_counter()
                 action = _asked(game, level, seats[who], state, limit)
                 thought = getattr(seats[who], "thought", None)
                 if thought and any(thought):
@@ -132,7 +141,7 @@ def contest(
             except Fault as e:
                 action = random_move(game, level, state, rng)
                 result.faults.append(Failed(who, len(result.actions), e.kind, printable(e.what)[:300]))
-            took = time.perf_counter() - began
+            took = 0.0 if began is None else time.perf_counter() - began
             result.seconds[who] += took
             result.slowest[who] = max(result.slowest[who], took)
             rules.step(tables, state, action, luck)

@@ -39,10 +39,48 @@ def claim(config: Path, lines: Path, values: Mapping[str, Any], what: str) -> No
     ours = json.loads(json.dumps(values))
     different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
     if different:
+        pairs = [_difference(k, known.get(k), ours.get(k)) for k in different]
         raise RunError(
-            f"the folder holds another {what}", place=Place(str(config)), found="other " + ", ".join(different),
-            hint="name another folder, or delete this one",
+            f"the folder holds another {what}", place=Place(str(config)),
+            found=", ".join(f"other {there}" for there, _ in pairs), expected=", ".join(here for _, here in pairs),
+            hint="name another folder, or give the same values as then",
         )  # fmt: skip
+
+
+def _difference(name: str, there: Any, here: Any) -> tuple[str, str]:
+    """A value of a folder and the one that was asked for, in words: whole if they are short, else where they differ."""
+    if isinstance(there, list) and isinstance(here, list):
+        both = [[str(v.get("name", v)) if isinstance(v, dict) else str(v) for v in side] for side in (there, here)]
+        if both[0] != both[1]:
+            return f"{name} {_short(', '.join(both[0]))}", f"{name} {_short(', '.join(both[1]))}"
+        at = next(i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b)
+        return _difference(f"{name} {both[0][at]}:", there[at], here[at])
+    if isinstance(there, dict) and isinstance(here, dict):
+        key = next(k for k in {**there, **here} if there.get(k) != here.get(k))
+        return _difference(f"{name} {key}", there.get(key), here.get(key))
+    return f"{name} {_short(_value(there))}", f"{name} {_short(_value(here))}"
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None or value == "" else value if isinstance(value, str) else json.dumps(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def made(folder: Path, what: str = "folder") -> None:
+    """See that a folder is there.
+
+    Raises:
+        RunError: it cannot be made; `what` is its name in the message.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        taken = next((p for p in (folder, *folder.parents) if p.exists() and not p.is_dir()), None)
+        hint = f"{taken} is a file: name another folder with --out" if taken else "name another folder with --out"
+        raise RunError(f"the {what} cannot be made", place=Place(str(folder)), found=e.strerror, hint=hint) from e
 
 
 def whole_lines(path: Path) -> list[bytes]:

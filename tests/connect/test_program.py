@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
 
+from persona_evo.connect.hearing import HEAD, TAIL
 from persona_evo.connect.program import Program, try_out
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
+from persona_evo.games.catalog import colosseum
 from persona_evo.search.agents import Agent, Mind
-from persona_evo.search.contest import Contest, contest
+from persona_evo.search.contest import Contest, Fault, contest
 
 GAME = registry.get("colosseum")
 LEVEL = GAME.load("random 6", "six")
@@ -38,6 +41,18 @@ class StudentAgent(Agent):
                 return np.array(my_pos), np.int64(d)
 """
 
+LOUD = """import sys
+print('loaded')
+
+def step(b, m, a, k):
+    print('y' * 10**6)
+    print('near the end', file=sys.stderr)
+    return deeper()
+
+def deeper():
+    return [][3]
+"""
+
 
 def play(tmp_path: Path, text: str, seconds: float = 5.0, megabytes: int = 500) -> Contest:
     path = tmp_path / "student.py"
@@ -60,7 +75,7 @@ def test_a_program_of_the_course_runs_unchanged(tmp_path: Path, text: str) -> No
 @pytest.mark.parametrize(
     ("text", "kind", "said"),
     [
-        ("def step(b, m, a, k):\n    raise KeyError('x')\n", "error", "KeyError"),
+        ("def step(b, m, a, k):\n    raise KeyError('x')\n", "error", "KeyError: 'x' (student.py:2, in step)"),
         ("def step(b, m, a, k):\n    raise SystemExit\n", "error", "SystemExit"),
         ("import os\ndef step(b, m, a, k):\n    os._exit(3)\n", "error", "exit code 3"),
         ("def step(b, m, a, k):\n    return 'hello'\n", "nonsense", "hello"),
@@ -98,6 +113,46 @@ def step(b, m, a, k):
         assert not state.exists() or state.read_text().split()[2] == "Z", "its child is gone, too"
 
 
+def test_what_it_prints_and_its_tracebacks_are_kept_and_cut(tmp_path: Path) -> None:
+    path = tmp_path / "student.py"
+    path.write_text(LOUD, encoding="utf-8")
+    program = Program(GAME, LEVEL, str(path), 5.0)
+    with pytest.raises(Fault) as caught:
+        program.choose(GAME.start(LEVEL, 3))
+    program.close()
+    assert caught.value.what == "IndexError: list index out of range (student.py:10, in deeper)"
+    said = program.said
+    assert said.startswith("loaded\nyyy") and "bytes are left out" in said and len(said) < HEAD + TAIL + 100
+    assert "near the end" in said and "line 7, in step" in said and "runner.py" not in said
+
+
+def test_the_start_of_its_process_is_no_part_of_its_moves(tmp_path: Path) -> None:
+    slow = "import time\ntime.sleep(0.6)\ndef step(b, m, a, k):\n    if k: raise SystemExit\n"
+    found = play(tmp_path, slow, seconds=0.5)
+    assert {f.kind for f in found.faults} == {"error"} and found.slowest[0] < 0.4, "nor does the limit count it"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="only POSIX has the signal that asks where a program is")
+def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "student.py"
+    path.write_text("import time\ndef step(b, m, a, k):\n    print('z' * 10**5)\n    time.sleep(60)\n")
+    program = Program(GAME, LEVEL, str(path), 0.3)
+    with pytest.raises(Fault) as late:
+        program.choose(GAME.start(LEVEL, 3))
+    program.close()
+    assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
+    monkeypatch.setattr("persona_evo.connect.program.START_SECONDS", 1.0)
+    path.write_text("class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"
+                    "    def step(self, b, m, a, k): pass\n", encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        try_out(GAME, LEVEL, path)
+    said = str(caught.value)
+    assert "its __init__, did not end within 1 s (it was at student.py:4, in __init__)" in said and "training" in said
+    assert "runner.py" not in said and "guard.py" not in said
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell a process's memory")
 def test_one_that_eats_memory_loses_the_move_and_goes_on(tmp_path: Path) -> None:
     found = play(tmp_path, "def step(b, m, a, k):\n    return len(bytearray(4 * 10**8))\n", megabytes=200)
@@ -108,7 +163,7 @@ def test_one_that_eats_memory_loses_the_move_and_goes_on(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("text", "said"), [("import not_there_at_all\n", "ModuleNotFoundError"), ("x = 1\n", "neither a function"),
-                       ("def step(:\n", "SyntaxError")]
+                       ("def step(:\n", "broken.py:1")]
 )  # fmt: skip
 def test_one_that_cannot_be_loaded_is_told_with_its_file(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "broken.py"
@@ -118,6 +173,12 @@ def test_one_that_cannot_be_loaded_is_told_with_its_file(tmp_path: Path, text: s
     assert str(path) in str(caught.value)
     found = play(tmp_path, text)
     assert len(found.faults) == (len(found.actions) + 1) // 2, "in a match it loses every move"
+
+
+def test_the_example_of_the_readme_plays(tmp_path: Path) -> None:
+    text = (Path(colosseum.__file__).parent / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall("```python\n(.*?)```", text, flags=re.DOTALL)
+    assert not play(tmp_path, example).faults
 
 
 def test_one_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -225,6 +225,8 @@ def test_random_levels_and_their_options() -> None:
         ("random", "random board cannot be read", "l.txt:1:1"),
         ("random 4", "the size is out of range", "l.txt:1:8"),
         ("random 8 seed -3", "the seed is out of range", "l.txt:1:15"),
+        ("random x", "the size is no whole number", "l.txt:1:8"),
+        ("random 8 seed 8x", "the seed is no whole number", "l.txt:1:15"),
         ("random 8\nrandom 9", "has one line", "l.txt:2:1"),
         ("turn 2\n", "the turn cannot be read", "l.txt:1:1"),
         ("turn 1\n", "there is no board", "l.txt:1:1"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from persona_evo.cli.main import main
-from persona_evo.errors import RunError, SettingsError
+from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.games import registry
 from persona_evo.playtest.match import names, play, records, standings
@@ -72,16 +72,44 @@ def test_a_match_is_the_same_on_one_core_on_two_and_resumed(tmp_path: Path) -> N
 def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None:
     m = match("random", "two_ply")
     play.play(m, folder=tmp_path)
-    with pytest.raises(RunError, match="other seed"):
+    with pytest.raises(RunError, match=r"other seed 7\n.*expected: seed 8"):
         play.play(replace(m, seed=8), folder=tmp_path)
+    with pytest.raises(RunError, match=r"other agents two_ply: iterations 30\n.*two_ply: iterations 40"):
+        play.play(replace(m, agents=(m.agents[0], m.agents[1].with_budget(40, None))), folder=tmp_path)
+    with pytest.raises(RunError, match=r"other agents random, two_ply\n.*agents random, uct"):
+        play.play(replace(match("random", "uct")), folder=tmp_path)
     path = tmp_path / records.GAMES
     good = path.read_text()
     path.write_text(good.replace('"result"', '"rsult"', 1))
-    with pytest.raises(RunError, match=f"{records.GAMES}:1"):
+    with pytest.raises(RunError, match=f"{records.GAMES}:1") as caught:
+        play.play(m, folder=tmp_path)
+    assert "no result; unknown rsult" in str(caught.value) and "plays these games again" in str(caught.value)
+    path.write_text(good.replace("{", "{,", 1))
+    with pytest.raises(RunError, match=f"{records.GAMES}:1:2: a game of the match cannot be read"):
         play.play(m, folder=tmp_path)
     path.write_text("".join(reversed(good.splitlines(keepends=True))))
     with pytest.raises(RunError, match="does not belong here"):
         play.play(m, folder=tmp_path)
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("first", 3), ("plies", -1), ("result", 0.7), ("margin", "x"), ("margin", None), ("faults", [[2, 0, "time", ""]]),
+    ("faults", 3), ("seconds", [1]), ("searches", [[], [1, 2]]), ("start", True), ("actions", None),
+])  # fmt: skip
+def test_a_field_of_the_wrong_kind_is_told(field: str, value: Any) -> None:
+    line = json.dumps({**json.loads(game("a", "b", 1.0).to_json()), field: value})
+    with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is wrong"):
+        records.from_json(line, Place("f", 4))
+
+
+def test_a_programs_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MOST_LOG", 1000)
+    with records.Folder(tmp_path, {}) as folder:
+        for number in range(1, 9):
+            folder.log(number, game("a b", "c", 1.0), {"a b": "\x1b[31m" + "y" * 300, "c": ""})
+    text = (tmp_path / "programs" / "a_b.log").read_text()
+    assert list((tmp_path / "programs").iterdir()) == [tmp_path / "programs" / "a_b.log"]
+    assert 1000 < len(text) < 1500 and text.endswith("nothing is added from here on\n") and "\x1b" not in text
 
 
 def test_what_makes_no_match_is_told() -> None:
@@ -117,6 +145,20 @@ def test_names_of_agents() -> None:
     assert found[1].constants == {"C": 0.1} and found[1].search["rollout"] == 20
     with pytest.raises(SettingsError, match="same name"):
         names.agents(GAME, ["uct", "uct"])
+
+
+@pytest.mark.parametrize("words", [
+    ["match", "colosseum", "random", "other="], ["match", "colosseum", "random", ":C=1"],
+    ["playtest", "test", "--game", "colosseum", "--personas", "duelist", "--policy", "agent:"],
+    ["playtest", "test", "--game", "colosseum", "--personas", "duelist", "--baseline", "agent:"],
+    ["evolve", "--game", "colosseum", "--persona", "duelist", "--agent", ":C=1"],
+])  # fmt: skip
+def test_an_agent_without_a_name_is_told_with_those_there_are(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "an agent without a name" in said and "killer_moves" in said and "FILE.py" in said
 
 
 def game(first: str, second: str, result: float, number: int = 0, **more: Any) -> Record:
@@ -162,7 +204,8 @@ def test_who_wins_all_games_has_a_rating() -> None:
 def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.py").write_text("def step(b, m, a, k):\n    raise ValueError('no')\n", encoding="utf-8")
     words = ["match", "colosseum", "two_ply", "random", str(tmp_path / "mine.py"), "--size", "5..6", "--games", "2",
-             "--swap", "--iterations", "20", "--jobs", "1", "--seed", "3", "--out", str(tmp_path / "m")]  # fmt: skip
+             "--swap", "--iterations", "20", "--jobs", "1", "--seed", "3", "--no-pictures", "--out",
+             str(tmp_path / "m")]  # fmt: skip
     assert main(words) == 0
     out = capsys.readouterr().out
     assert "two_ply – random" in out and "ratings" in out and "mine: " in out and "lost (error)" in out
@@ -180,13 +223,18 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
         (["match", "colosseum", "uct", "random", "--size", "3"], "size is out of range"),
         (["match", "minidungeons2", "a", "b"], "comes without agents"),
         (["match", "minidungeons2"], "comes without agents"),
+        (["match", "colosseum", "uct", "random", "--levels", "random x"], "--size 8 or --size 6..12"),
+        (["match", "colosseum", "uct", "rondam"], "did you mean 'random'"),
+        (["match", "colosseum", "uct", "random", "--out", __file__], "is a file: name another folder with --out"),
+        (["match", "colosseum", "uct", "random", "--out", __file__ + "/x"], "test_match.py is a file: name another"),
         (["match", "colosseum", "uct", "random", "--games", "3", "--swap"], "is even"),
         (["match", "colosseum", "uct", "random", "--levels", "all", "--size", "6"], "goes with one level"),
     ],
 )
 def test_wrong_commands_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
-    assert said in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert said in told and "games a pair" not in told, "what will be played is said once nothing is wrong"
 
 
 def test_the_command_lists_the_games_own_agents(capsys: pytest.CaptureFixture[str]) -> None:

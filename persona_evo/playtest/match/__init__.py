@@ -4,6 +4,8 @@
 |---|---|
 | `names` | from what a user types to agents |
 | `play` | all games of all pairs on all levels, on all cores, written down one by one |
+| `cost` | what games will take |
 | `records` | one game as a line of a file, and the folder of a match |
+| `again` | games worth looking at, and their positions |
 | `standings` | rates, intervals, tests, and ratings of a round robin |
 """

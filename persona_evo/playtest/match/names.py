@@ -55,6 +55,8 @@ def agent(game: Game, word: str) -> Agent:
 
 
 def _of(game: Game, word: str) -> Agent:
+    if not word.partition(":")[0].strip():
+        raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game))
     if word.endswith(".py"):
         path = Path(word)
         if not path.is_file():
@@ -67,6 +69,13 @@ def _of(game: Game, word: str) -> Agent:
     chosen = _known(game, file, name, bool(mark))
     shown = word if name in (chosen.name, "") or mark else f"{chosen.name}:{changes}"
     return _changed(chosen, changes, shown, game) if changes else chosen
+
+
+def _expected(game: Game) -> str:
+    """The agents that can be named."""
+    own = [*(load_agents(Path(game.agents), game) if game.agents else {}), *(p.name for p in
+           policies.available(game.name))]  # fmt: skip
+    return f"one of {', '.join(sorted(own))}; {FORMS}" if own else FORMS
 
 
 def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:

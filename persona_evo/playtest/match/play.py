@@ -21,14 +21,13 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
-from persona_evo.games.core import LOST, WON, Game, Level
+from persona_evo.games.core import Game, Level
+from persona_evo.playtest.match import cost
+from persona_evo.playtest.match.again import MARGIN, RESULTS
 from persona_evo.playtest.match.records import Folder, Record
 from persona_evo.search.agents import Agent, Mind
 from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
-
-MARGIN = "MG"
-"""Metric that a game calls the margin of a player, where it has one."""
 
 _ROUND_SECONDS = 5.0
 """How long a round of games should take; games are written down after each."""
@@ -78,6 +77,10 @@ class Match:
             "agents": [{k: v for k, v in agent.to_dict().items() if k != "place"} for agent in self.agents],
         }  # fmt: skip
 
+    def costs(self, jobs: Sequence[Job]) -> list[float]:
+        """Seconds that games are thought to take on one core."""
+        return cost.of_match(self.game, self.levels, self.agents, [(j.first, j.second, j.level) for j in jobs])
+
     @property
     def reproducible(self) -> bool:
         """Whether the same seed gives the same games on every machine."""
@@ -95,11 +98,15 @@ class Job(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Told after each round: games done and wanted, seconds to go."""
+    """Told before the first game and after each round: games done and wanted, seconds to go."""
 
     done: int
     total: int
     eta: float
+
+
+Begun = Callable[[int, int], None]
+"""Told once all is checked and nothing played yet: games that are there already, and all of them."""
 
 
 @dataclass
@@ -113,7 +120,7 @@ class Played:
 
 def play(
     match: Match, *, jobs: int = 1, backend: str = "loky", address: str | None = None, folder: Path | None = None,
-    progress: Callable[[Progress], None] | None = None, workers: Workers | None = None,
+    progress: Callable[[Progress], None] | None = None, workers: Workers | None = None, begun: Begun | None = None,
 ) -> Played:  # fmt: skip
     """Play a match, or go on with the one in `folder`.
 
@@ -134,27 +141,44 @@ def play(
         if folder is not None:
             kept = stack.enter_context(Folder(folder, match.config(game.version)))
             played.records = kept.records([match.key(job) for job in todo])
+        if begun is not None:
+            begun(len(played.records), len(todo))
         workers = workers or stack.enter_context(Workers(jobs, backend, address))
         try:
-            done, count, began = len(played.records), 1, time.perf_counter()
-            first = done
-            while done < len(todo):
-                chosen = todo[done : done + count]
-                started = time.perf_counter()
-                made = workers.map(play_one, [(match, job) for job in chosen]) if done > first else [
-                    play_one((match, job)) for job in chosen]  # fmt: skip
-                if kept is not None:
-                    kept.append(made)
-                played.records += made
-                done += len(made)
-                pace = max(1e-4, (time.perf_counter() - started) / len(made))
-                count = workers.jobs * max(4, min(200, round(_ROUND_SECONDS / pace / workers.jobs)))
-                if progress is not None:
-                    spent = (time.perf_counter() - began) / (done - first)
-                    progress(Progress(done, len(todo), spent * (len(todo) - done)))
+            _play(match, todo, played.records, workers, kept, progress)
         except KeyboardInterrupt:
             played.complete = False
     return played
+
+
+def _play(
+    match: Match, todo: Sequence[Job], records: list[Record], workers: Workers, kept: Folder | None,
+    progress: Callable[[Progress], None] | None,
+) -> None:  # fmt: skip
+    """Play round after round, adding to `records`; the first game is played in this process."""
+    first = done = len(records)
+    if done == len(todo):
+        return
+    costs = match.costs(todo) if progress is not None else [0.0] * len(todo)
+    forecast, count = cost.Forecast(costs[done:], workers.jobs), 1
+    if progress is not None:
+        progress(Progress(done, len(todo), forecast.left))
+    while done < len(todo):
+        tasks, started = [(match, job) for job in todo[done : done + count]], time.perf_counter()
+        alone = done == first
+        made = [play_one(task) for task in tasks] if alone else workers.map(play_one, tasks)
+        if kept is not None:
+            for number, (record, said) in enumerate(made, done + 1):
+                kept.log(number, record, said)
+            kept.append([record for record, _ in made])
+        records += [record for record, _ in made]
+        took = time.perf_counter() - started
+        forecast.made(costs[done : done + len(made)], took, 1 if alone else None)
+        done += len(made)
+        pace = max(1e-4, took / len(made))
+        count = workers.jobs * max(4, min(200, round(_ROUND_SECONDS / pace / workers.jobs)))
+        if progress is not None:
+            progress(Progress(done, len(todo), forecast.left))
 
 
 def _check(match: Match, game: Game) -> None:
@@ -169,8 +193,8 @@ def _check(match: Match, game: Game) -> None:
                             expected=str(match.games + 1))  # fmt: skip
 
 
-def play_one(task: tuple[Match, Job]) -> Record:
-    """One game (this is what workers run)."""
+def play_one(task: tuple[Match, Job]) -> tuple[Record, dict[str, str]]:
+    """One game, and what programs printed in it, by their names (this is what workers run)."""
     match, job = task
     game = registry.get(match.game)
     text = match.levels[job.level]
@@ -179,7 +203,8 @@ def play_one(task: tuple[Match, Job]) -> Record:
     seed = derive(match.seed, "game", *match.key(job))
     seats = [seat(match, game, level, agent, derive(seed, "agent", who)) for who, agent in enumerate(pair)]
     limits = [None if agent.kind == "program" else match.limit for agent in pair]
-    return _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))
+    found = _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))
+    return found, {agent.name: s.said for agent, s in zip(pair, seats, strict=True) if isinstance(s, Program)}
 
 
 def seat(match: Match, game: Game, level: Level, agent: Agent, seed: int) -> Seat:
@@ -194,7 +219,7 @@ def _record(match: Match, job: Job, game: Game, level: Level, found: Contest) ->
     for action in found.actions:
         names.append(game.action_name(level, state, action))
     return Record(
-        *match.key(job), start=job.start, result={WON: 1.0, LOST: 0.0}.get(found.outcome, 0.5),
+        *match.key(job), start=job.start, result=RESULTS.get(found.outcome, 0.5),
         margin=float(found.metrics[0].get(MARGIN, 0.0)), plies=len(names), actions=" ".join(names),
         faults=[list(fault) for fault in found.faults], seconds=[round(s, 4) for s in found.seconds],
         slowest=[round(s, 4) for s in found.slowest], searches=[_searches(t) for t in found.thoughts],

@@ -3,25 +3,34 @@
 | file | what | written |
 |---|---|---|
 | match.json | all that the games depend on | once, before anything else |
-| games.jsonl | a line for each game, in the order of `play.jobs` | appended |
+| games.jsonl | a line for each game, in the order of `play.jobs`; its line is a game's number for people | appended |
+| programs/NAME.log | what a program printed in each game, and its tracebacks, cut at MOST_LOG | appended |
 | lock | who is at work here | while it is |
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from persona_evo.errors import Place, RunError
+from persona_evo.errors import Place, RunError, printable
+from persona_evo.evolve.fitness import LevelText
 from persona_evo.store import schema
-from persona_evo.store.lines import claim, whole_lines
+from persona_evo.store.lines import claim, made, whole_lines
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
-CONFIG, GAMES = "match.json", "games.jsonl"
+CONFIG, GAMES, LOGS = "match.json", "games.jsonl", "programs"
+
+MOST_LOG = 1_000_000
+"""Bytes of a program's log from which on nothing is added to it."""
+
+AGAIN = "delete this line and all after it: the same command plays these games again; or restore the file from a copy"
 
 Key = tuple[str, str, str, int]
 """Names of first and second mover, level, number of the game."""
@@ -73,14 +82,60 @@ def from_json(line: str, place: Place) -> Record:
         RunError: the line is no record.
     """
     try:
-        data = json.loads(line)
-        names = {f.name for f in fields(Record)}
-        if not isinstance(data, dict) or set(data) != names or not 0 <= data["result"] <= 1:
-            raise ValueError("fields are missing, or out of range")
-        return Record(**data)
-    except (ValueError, TypeError, RecursionError) as e:
-        raise RunError("a game cannot be read", place=place, found=str(e)[:200],
-                       hint="restore the file from a copy") from e  # fmt: skip
+        data = schema.parse_line(line, place, RunError)
+    except RunError as e:
+        raise RunError(f"a game of the match cannot be read: {e.what}", place=e.place, found=e.found,
+                       expected=e.expected, hint=AGAIN) from e  # fmt: skip
+    names = [f.name for f in fields(Record)]
+    missing = ", ".join(n for n in names if n not in data)
+    unknown = ", ".join(k for k in data if k not in names)
+    if missing or unknown:
+        found = "; ".join(filter(None, (missing and f"no {missing}", unknown and f"unknown {unknown}")))
+        raise RunError("a game of the match lacks something, or has too much", place=place, found=found[:200],
+                       expected="the fields " + ", ".join(names), hint=AGAIN)  # fmt: skip
+    for name, (fits, expected) in _FIELDS.items():
+        if not fits(data[name]):
+            raise RunError(f"{name} of a game of the match is wrong", place=place, found=json.dumps(data[name])[:80],
+                           expected=expected, hint=AGAIN)  # fmt: skip
+    return Record(**data)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _two(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_number, value))
+
+
+def _faults(value: Any) -> bool:
+    kinds = (lambda v: v in (0, 1), _whole, _text, _text)
+    return isinstance(value, list) and all(
+        isinstance(f, list) and len(f) == 4 and all(fits(v) for fits, v in zip(kinds, f, strict=True)) for f in value)
+
+
+def _searches(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(
+        isinstance(s, list) and len(s) in (0, 7) and all(map(_number, s)) for s in value)
+
+
+_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("first", "second", "level", "actions"), (_text, "a text")),
+    **dict.fromkeys(("number", "start", "plies"), (_whole, "a whole number")),
+    "result": (lambda v: v in (0, 0.5, 1), "0, 0.5 or 1"), "margin": (_number, "a number"),
+    "faults": (_faults, "a list of [player, move, kind, what]"),
+    **dict.fromkeys(("seconds", "slowest"), (_two, "two numbers")),
+    "searches": (_searches, "two lists of no or 7 numbers"),
+}  # fmt: skip
+"""What each field of a record has to be."""
 
 
 class Folder:
@@ -92,10 +147,7 @@ class Folder:
 
     def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
         self.folder, self.path = folder, folder / GAMES
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as e:
-            raise RunError("the match's folder cannot be made", place=Place(str(folder)), found=e.strerror) from e
+        made(folder, "match's folder")
         self._lock = Lock(folder)
         self._lock.acquire()
         try:
@@ -114,9 +166,11 @@ class Folder:
         for number, line in enumerate(whole_lines(self.path), 1):
             place = Place(str(self.path), number)
             record = from_json(line.decode("utf-8", errors="replace"), place)
-            if number > len(wanted) or record.key != wanted[number - 1]:
-                raise RunError("a game does not belong here", place=place, found=", ".join(map(str, record.key)),
-                               hint="restore the file, or play into another folder")  # fmt: skip
+            due = wanted[number - 1] if number <= len(wanted) else None
+            if record.key != due:
+                expected = f"{_said(due)}, as the match has it" if due else f"{len(wanted)} lines, a game each"
+                raise RunError("a game does not belong here", place=place, found=_said(record.key), expected=expected,
+                               hint=AGAIN)  # fmt: skip
             found.append(record)
         return found
 
@@ -124,11 +178,71 @@ class Folder:
         """Write games down, safe from a crash when this returns."""
         schema.append_lines(self.path, [record.to_json() for record in records])
 
+    def log(self, number: int, record: Record, said: Mapping[str, str]) -> None:
+        """Add what programs said in a game to their logs. number: of its line; said: texts by name of the agent."""
+        for name, text in said.items():
+            path = log_of(self.folder, name)
+            if not text or (path.exists() and path.stat().st_size > MOST_LOG):
+                continue
+            path.parent.mkdir(exist_ok=True)
+            other = record.second if name == record.first else record.first
+            schema.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
+            if path.stat().st_size > MOST_LOG:
+                schema.append_lines(path, ["--- the log is full: nothing is added from here on"])
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+def _said(key: Key) -> str:
+    return f"{key[0]} against {key[1]} in {key[2]}, number {key[3]}"
+
+
+def log_of(folder: Path, name: str) -> Path:
+    """Where what a program prints is kept."""
+    return folder / LOGS / (re.sub(r"[^\w.+-]+", "_", name).strip(".") + ".log")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A match as its folder has it: the game as the registry finds it, its levels, the agents' names, all games."""
+
+    game: str
+    levels: tuple[LevelText, ...]
+    agents: tuple[str, ...]
+    records: tuple[Record, ...]
+
+
+def reopen(folder: Path) -> Kept:
+    """What a folder holds, without a lock.
+
+    Raises:
+        RunError: it is no match's folder, or a file is damaged.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise RunError("this is not the folder of a match", place=Place(str(folder)),
+                       expected=f"a folder with {CONFIG}",
+                       hint="name the folder that --out named, or that the match said")  # fmt: skip
+    data, text = schema.read(path, RunError)
+    r = schema.Reader(data, text, str(path), RunError)
+    if r.whole("schema") != SCHEMA:
+        raise r.fail("this version of the file format is not known", "schema", found=data["schema"],
+                     expected=str(SCHEMA))  # fmt: skip
+    levels = tuple(
+        LevelText(level.text_of("name"), level.text_of("text"), level.text_of("source"),
+                  tuple(level.get("options", dict, "an object").items()))
+        for level in r.items("levels")
+    )  # fmt: skip
+    names = tuple(agent.text_of("name") for agent in r.items("agents"))
+    games = folder / GAMES
+    lines = games.read_bytes().splitlines(keepends=True) if games.is_file() else []
+    found = [from_json(line.decode("utf-8", errors="replace"), Place(str(games), number))
+             for number, line in enumerate(lines, 1) if line.endswith(b"\n")]  # fmt: skip
+    return Kept(r.text_of("game"), levels, names, tuple(found))
 
 
 def seed_in(folder: Path) -> int | None:

@@ -14,11 +14,12 @@ played again; the same call goes on after any stop.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
+import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
-from persona_evo.playtest.match import names, play
+from persona_evo.playtest.match import cost, names, play
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import Record
 from persona_evo.playtest.reproduce import keeping
@@ -96,7 +97,7 @@ class Study(NamedTuple):
     claims: tuple[Claim, ...]
 
 
-@cache
+@functools.cache
 def study() -> Study:
     """What stands in the file beside this module."""
     data = tomllib.loads(Path(__file__).with_name("colosseum.toml").read_text(encoding="utf-8"))
@@ -161,8 +162,8 @@ class Material:
     complete: bool = True
 
 
-Tell = Callable[[str, int, int], None]
-"""Told what is being played, and games done and wanted in all."""
+Tell = Callable[[str, int, int, float], None]
+"""Told what is being played, games done and wanted in all, and seconds to go."""
 
 
 def matches(s: Settings) -> dict[str, Match]:
@@ -230,7 +231,7 @@ def _match(
     return Match(STUDY, levels, agents, games, swap, s.seed)
 
 
-@cache
+@functools.cache
 def _agent(word: str) -> Agent:
     return names.agent(registry.get(STUDY), word)
 
@@ -245,22 +246,44 @@ def run(
     """
     keeping.made(folder)
     found, material = matches(settings), Material(folder, settings)
-    total = sum(len(match.jobs()) for match in found.values())
     with Lock(folder), Workers(jobs, backend) as workers:
         keeping.claim(folder, STUDY, {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)})
+        ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
         for name, match in found.items():
-            before = sum(map(len, material.played.values()))
-
-            def progress(p: play.Progress, name: str = name, before: int = before) -> None:
-                if tell is not None:
-                    tell(name, before + p.done, total)
-
-            done = play.play(match, folder=folder / RUNS / name, progress=progress, workers=workers)
+            done = play.play(
+                match, folder=folder / RUNS / name, workers=workers,
+                progress=None if ahead is None else ahead.progress,
+                begun=None if ahead is None else functools.partial(ahead.begun, name),
+            )  # fmt: skip
             material.played[name] = done.records
             if not done.complete:
                 material.complete = False
                 break
     return material
+
+
+class _Ahead:
+    """How much of all matches is still to be played, each game weighed by what it is thought to take."""
+
+    def __init__(self, found: Mapping[str, Match], jobs: int, tell: Tell) -> None:
+        self._costs = {name: match.costs(match.jobs()) for name, match in found.items()}
+        self._forecast = cost.Forecast(list(itertools.chain.from_iterable(self._costs.values())), jobs)
+        self._total, self._tell = sum(map(len, self._costs.values())), tell
+        self._name, self._done, self._before, self._at = "", 0, 0, time.perf_counter()
+
+    def begun(self, name: str, there: int, total: int) -> None:
+        """A match of `total` games begins, of which so many are there."""
+        self._before += len(self._costs.get(self._name, ()))
+        self._forecast.skip(self._costs[name][:there])
+        self._name, self._done, self._at = name, there, time.perf_counter()
+
+    def progress(self, p: play.Progress) -> None:
+        """Some games were played."""
+        now = time.perf_counter()
+        if p.done > self._done:
+            self._forecast.made(self._costs[self._name][self._done : p.done], now - self._at)
+        self._done, self._at = p.done, now
+        self._tell(self._name, self._before + p.done, self._total, self._forecast.left)
 
 
 def reopen(folder: Path) -> Settings:

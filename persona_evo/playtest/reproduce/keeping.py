@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError
-from persona_evo.store import schema
+from persona_evo.store import lines, schema
 
 CONFIG = "reproduction.json"
 SCHEMA = 1
@@ -20,11 +20,7 @@ def made(folder: Path) -> None:
     Raises:
         RunError: it cannot be made.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunError("the folder cannot be made", place=Place(str(folder)), found=e.strerror,
-                       hint="name another: --out") from e  # fmt: skip
+    lines.made(folder)
 
 
 def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:

@@ -17,6 +17,9 @@ SCALE = 32
 """Pixels of a cell's side."""
 
 COLOURS = ("#2f6fd0", "#c8442f")
+SIDES = (("blue", COLOURS[0]), ("red", COLOURS[1]))
+"""Of players 0 and 1, for legends: what people call their colours."""
+
 TINTS = ("#dce8fa", "#fae1dc")
 FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 
@@ -24,6 +27,13 @@ FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """One state: players 0 (blue) and 1 (red), whose cells are tinted once they are apart."""
     return board_image(board_of(level, state), scale=scale, caption=caption)
+
+
+def standing(level: Level, state: Any) -> str:
+    """The cells that each player has, once they are apart; "" before."""
+    board = board_of(level, state)
+    areas = [reached(board.walls, who) for who in board.players]
+    return "" if areas[0] & areas[1] else f"{len(areas[0])} : {len(areas[1])} cells"
 
 
 def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image.Image:

@@ -11,6 +11,9 @@ from persona_evo.games.core import Level
 RUNNER = str(Path(__file__).with_name("runner.py"))
 """What runs in the program's process."""
 
+EXPECTED = "a Python file with a function step(chess_board, my_pos, adv_pos, max_step), or a class with that method"
+"""What a program's file has to have, in words."""
+
 
 def shown(level: Level, state: Any) -> dict[str, Any]:
     """The walls as a row of numbers a line, bit d for side d; both positions; the number of steps."""

@@ -149,7 +149,9 @@ def _wanted(kept: list[tuple[int, str]], source: str) -> Wanted:
         digits = words[at]
         if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and low <= int(digits) <= high):
             name = "size" if at == 1 else "seed"
-            _refuse(f"the {name} is out of range", source, number, line.index(digits) + 1, digits, f"{low} to {high}")
+            wrong = "is out of range" if digits.removeprefix("-").isdecimal() else "is no whole number"
+            column = line.index(digits, line.index(words[at - 1]) + len(words[at - 1])) + 1
+            _refuse(f"the {name} {wrong}", source, number, column, digits, f"{low} to {high}, as in random 8 seed 3")
     return Wanted(int(words[1]), int(words[3]) if len(words) == 4 else None)
 
 

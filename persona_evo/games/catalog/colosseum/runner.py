@@ -1,18 +1,23 @@
 """Runs a program written for the course's frame, in a process of its own: `python runner.py FILE MEGABYTES`.
 
-The file has a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method, which answers
-((row, column), side). Its imports of the frame (`agents.agent.Agent`, `store.register_agent`) find stand-ins here, all
-others the file's folder and the folder above. See `persona_evo.connect.program` for what is read and written.
+What the program prints goes to standard error, and so does the traceback of what it raises; on SIGUSR1 it tells there
+where it is. The file has a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method, which
+answers ((row, column), side). Its imports of the frame (`agents.agent.Agent`, `store.register_agent`) find stand-ins
+here, all others the file's folder and the folder above. See `persona_evo.connect.program` for what is read and written.
 """
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import importlib.util
 import json
 import operator
 import os
 import random
+import signal
 import sys
+import traceback
 import types
 from typing import Any
 
@@ -39,6 +44,30 @@ def stand_ins(folder: str) -> None:
         module = types.ModuleType(name)
         vars(module).update(content)
         sys.modules[name] = module
+
+
+def told(error: BaseException, path: str) -> str:
+    """What was raised, and where in the program's folder: "KeyError: 'x' (bot.py:12, in step)"."""
+    text, folder, where = str(error).strip()[:200], os.path.dirname(path), ""
+    if isinstance(error, SyntaxError) and error.filename:
+        text, where = str(error.msg), f"{os.path.basename(error.filename)}:{error.lineno}"
+    at = error.__traceback__
+    while at is not None and not isinstance(error, SyntaxError):
+        code = at.tb_frame.f_code
+        if code.co_filename.startswith(folder + os.sep):
+            where = f"{os.path.relpath(code.co_filename, folder)}:{at.tb_lineno}, in {code.co_name}"
+        at = at.tb_next
+    said = type(error).__name__ + (f": {text}" if text else "")
+    return said + (f" ({where})" if where else "")
+
+
+def trace(error: BaseException) -> None:
+    """The whole traceback, without the lines of this file, to the program's log."""
+    with contextlib.suppress(Exception):
+        at = error.__traceback__
+        while at is not None and at.tb_frame.f_code.co_filename == __file__:
+            at = at.tb_next
+        traceback.print_exception(type(error), error, at)
 
 
 def limit_memory(megabytes: int) -> None:
@@ -88,7 +117,9 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     asked = os.fdopen(os.dup(0), "r", encoding="utf-8")
     os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
+    os.dup2(2, 1)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, os.fdopen(os.dup(2), "w"), all_threads=False)
 
     def say(**what: Any) -> None:
         out.write(json.dumps(what) + "\n")
@@ -102,7 +133,8 @@ def main() -> None:
     try:
         step = load(sys.argv[1])
     except BaseException as e:
-        say(failed=f"{type(e).__name__}: {str(e)[:200]}")
+        trace(e)
+        say(failed=told(e, sys.argv[1]))
         return
     say(ready=True)
     for line in asked:
@@ -110,10 +142,11 @@ def main() -> None:
         board = np.array([[[cell >> d & 1 for d in range(4)] for cell in row] for row in q["walls"]], dtype=bool)
         try:
             answer = step(board, tuple(q["me"]), tuple(q["other"]), q["steps"])
-        except MemoryError:
-            say(error="MemoryError", kind="memory")
+        except MemoryError as e:
+            say(error=told(e, sys.argv[1]), kind="memory")
         except BaseException as e:
-            say(error=f"{type(e).__name__}: {str(e)[:200]}", kind="error")
+            trace(e)
+            say(error=told(e, sys.argv[1]), kind="error")
         else:
             try:
                 say(move=move_of(answer))

@@ -1,0 +1,260 @@
+"""The page of a match, in its folder.
+
+| file | what |
+|---|---|
+| index.html | the page, complete in itself unless the pictures are very many |
+| pairs.csv, games.csv | every pair on every level; every game |
+| pictures/ | games worth looking at as animated pictures, named by their number, which is their line in games.jsonl |
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from persona_evo.errors import SettingsError, VerificationError
+from persona_evo.evolve.winner import versions
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.playtest.match.again import Telling, telling
+from persona_evo.playtest.match.play import Match
+from persona_evo.playtest.match.records import LOGS, Kept, Record, log_of
+from persona_evo.playtest.match.standings import pair
+from persona_evo.playtest.statistics import holm
+from persona_evo.report import html, match_replay, match_tables, tables
+from persona_evo.report.folder import EMBED
+from persona_evo.report.written import Report
+from persona_evo.search.agents import Agent
+from persona_evo.store import schema
+
+PAGE, PICTURES = "index.html", "pictures"
+
+MOST_REPLAYS = 24
+"""Pictures of games on a page; the fewer of each pair the more pairs there are."""
+
+MOST_LISTED = 1000
+"""Games that a page lists; games.csv has all."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class _Shown:
+    """A game on the page. picture: None where it could not be drawn."""
+
+    number: int
+    record: Record
+    why: str
+    text: str
+    picture: Path | None = None
+
+
+@dataclass
+class _Games:
+    """The games that are shown, pair by pair, and why others are not."""
+
+    pairs: dict[tuple[str, str], list[_Shown]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def write(
+    match: Match, records: Sequence[Record], folder: Path, command: str = "", pictures: bool = True,
+    progress: Tell | None = None,
+) -> Report:  # fmt: skip
+    """Write the page and what belongs to it; files of the same names are written anew.
+
+    command: with which the match was made. pictures: False for none. progress: told what is being drawn.
+    """
+    names, levels = [a.name for a in match.agents], [level.name for level in match.levels]
+    game = registry.get(match.game)
+    tables.write_csv(folder / "games.csv", match_tables.game_rows(records))
+    tables.write_csv(folder / "pairs.csv", match_tables.pair_rows(records, names, levels))
+    kept = Kept(match.game, match.levels, tuple(names), tuple(records))
+    shown = _choose(kept, game, folder, pictures, progress)
+    drawn = [s.picture for own in shown.pairs.values() for s in own if s.picture is not None]
+    beside = folder if sum(p.stat().st_size for p in drawn) > EMBED else None
+    found = match_tables.shown(records, names, levels, match.seed)
+    lost = match_tables.faults(records)
+    parts = [
+        html.section("results", "Results", html.lines(sentences(records, names)), *map(html.table, found[:-1]),
+                     html.table(match_tables.sides(records, names)) if match.swap else "", _dim(NOTE)),
+        html.section("faults", "Lost moves", html.table(lost) if lost.rows else "",
+                     html.lines(_logs(folder, match.agents))),
+        html.section("games", "Games worth looking at", *_gallery(shown, game, beside), html.lines(shown.notes)),
+        html.section("all", "All games", html.folded(f"{len(records)} games", html.table(_listed(records))),
+                     _dim("any of them as a picture: persona-evo match replay FOLDER --number GAME")),
+        html.section("thinking", "How they thought", html.table(found[-1])),
+        html.section("made", "How it was made", html.facts(facts(match, game, command))),
+    ]  # fmt: skip
+    links = [("#results", "results"), *([("#faults", "lost moves")] if lost.rows else []),
+             ("#games", "games worth looking at"), ("#all", "all games"), ("#thinking", "how they thought"),
+             ("#made", "how it was made")]  # fmt: skip
+    page = folder / PAGE
+    under = f"{len(records)} games, {len(levels)} level{'s' * (len(levels) > 1)}, seed {match.seed}"
+    title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
+    schema.write_atomically(page, html.document(title, under, links, parts))
+    return Report(page, "\n\n".join(t.render() for t in found))
+
+
+NOTE = ("won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
+        "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts "
+        "by, as the first named sees it, ± half its 95 % interval; faults: moves lost by both")  # fmt: skip
+
+
+def sentences(records: Sequence[Record], names: Sequence[str]) -> list[str]:
+    """Who is better, in words, a sentence for each pair; p of all pairs together corrected by Holm's method."""
+    found = []
+    which = " corrected" if len(names) > 2 else ""
+    tested = [pair(records, a, b) for a, b in itertools.combinations(names, 2)]
+    for p, corrected in zip(tested, holm([p.p for p in tested]), strict=True):
+        a, b = p.a, p.b
+        lost = p.games - p.wins - p.ties
+        better, worse = (a, b) if p.wins >= lost else (b, a)
+        score = f"{max(p.wins, lost)} : {min(p.wins, lost)}" + (f" and {p.ties} ties" if p.ties else "")
+        if p.wins == lost:
+            found.append(f"{a} and {b} won as often, {score}")
+        elif corrected < 0.05:
+            found.append(f"{better} beat {worse} {score} (p = {corrected:.2g}{which})")
+        else:
+            found.append(f"{better} won more often than {worse}, {score}, which chance may have made (p = "
+                         f"{corrected:.2g}{which})")  # fmt: skip
+    return found
+
+
+def facts(match: Match, game: Game, command: str) -> dict[str, str]:
+    """How the match was made, by name, for people."""
+    times = f"{match.games} on each level" + (", each board from both sides" if match.swap else "")
+    limits = [f"{match.limit:g} s a move"] if match.limit else []
+    if any(a.kind == "program" for a in match.agents):
+        limits.append(f"programs {match.program_seconds:g} s a move and {match.megabytes} MB")
+    found = {
+        "command": command, "game": game.name, "games of a pair": times, "seed": str(match.seed),
+        "limits": ", ".join(limits), **{a.name: _said(a) for a in match.agents},
+        "again": "the same seed gives the same games" if match.reproducible else "agents with limits of time, or "
+                 "programs, are among them: another run may differ",
+    }  # fmt: skip
+    return {k: v for k, v in found.items() if v} | {name: str(value) for name, value in versions(game).items()}
+
+
+def _said(agent: Agent) -> str:
+    """An agent in words."""
+    if agent.kind == "program":
+        return f"program {agent.program}"
+    constants = ", ".join(f"{k} = {v:g}" for k, v in agent.constants.items())
+    budget = agent.budget
+    think = ", ".join(filter(None, (f"{budget.iterations} iterations" if budget.iterations else "",
+                                    f"{budget.seconds:g} s" if budget.seconds else "")))  # fmt: skip
+    think = f"{think} a move" if agent.kind in ("search", "flat") else ""
+    return "; ".join(filter(None, (agent.about or agent.kind, constants, think)))
+
+
+def _dim(text: str) -> str:
+    return f'<p class="dim">{escape(text)}</p>'
+
+
+def _listed(records: Sequence[Record]) -> tables.Table:
+    found = match_tables.games(records[:MOST_LISTED])
+    if len(records) > MOST_LISTED:
+        found.notes.append(f"{len(records) - MOST_LISTED} more are in games.csv")
+    return found
+
+
+def _logs(folder: Path, agents: Sequence[Agent]) -> list[str]:
+    return [f"what {a.name} printed, and its tracebacks: {LOGS}/{log_of(folder, a.name).name}" for a in agents
+            if a.kind == "program" and log_of(folder, a.name).is_file()]  # fmt: skip
+
+
+# games worth looking at
+
+
+def _choose(kept: Kept, game: Game, folder: Path, pictures: bool, progress: Tell | None) -> _Games:
+    """Choose games of each pair and draw them."""
+    found = _Games()
+    pairs = list(itertools.combinations(kept.agents, 2))
+    most = max(1, min(4, MOST_REPLAYS // len(pairs)))
+    if len(pairs) > MOST_REPLAYS:
+        found.notes.append(f"games of the first {MOST_REPLAYS} of {len(pairs)} pairs are shown")
+    for a, b in pairs[:MOST_REPLAYS]:
+        if progress is not None and pictures:
+            progress(f"{a} – {b}")
+        own = [_shown(kept, game, t, folder if pictures else None, found.notes)
+               for t in telling(kept.records, a, b, most)]  # fmt: skip
+        found.pairs[a, b] = own
+    return found
+
+
+def _shown(kept: Kept, game: Game, chosen: Telling, folder: Path | None, notes: list[str]) -> _Shown:
+    """A game in words and, with a folder, as a picture."""
+    record = kept.records[chosen.number - 1]
+    level = level_of(kept, game, record.level)
+    shown = _Shown(chosen.number, record, chosen.why, "")
+    try:
+        both = match_replay.sides(game, record)
+        score = match_replay.standing(game, level, record)
+        if folder is not None:
+            shown.picture = match_replay.save(game, level, record, picture_of(folder, chosen.number))
+            if shown.picture is None and not notes:
+                notes.append(f"no pictures: {game.title} does not draw its games")
+    except VerificationError as e:
+        both, score = None, ""
+        notes.append(f"no picture: {e}")
+    first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
+    shown.text = f"game {chosen.number}, {chosen.why}: {first} – {second} in {record.level}: " + ", ".join(
+        filter(None, (score, match_tables.winner(record), f"{record.plies} moves",
+                      f"{len(record.faults)} lost" if record.faults else "")))  # fmt: skip
+    return shown
+
+
+def picture_of(folder: Path, number: int) -> Path:
+    """Where a game's picture is, in a folder that is made."""
+    path = folder / PICTURES / f"game-{number}.gif"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def level_of(kept: Kept, game: Game, name: str) -> Level:
+    """A level of a match."""
+    text = next((t for t in kept.levels if t.name == name), None)
+    if text is None:
+        raise VerificationError(f"the match has no level {name!r}")
+    return game.load(text.text, text.name, text.source, **dict(text.options))
+
+
+def _gallery(shown: _Games, game: Game, beside: Path | None) -> list[str]:
+    """Each pair: its pictures, then the moves of these games."""
+    parts = []
+    for (a, b), own in shown.pairs.items():
+        if not own:
+            continue
+        drawn = "".join(html.figure(s.picture, s.text, beside) for s in own if s.picture is not None)
+        both = match_replay.sides(game, own[0].record)
+        words = _dim(f"{both[0].word}: named first below a picture; {both[1].word}: second") if both and drawn else ""
+        moves = "".join(f"<p>{escape(s.text)}</p><p><code>{escape(s.record.actions)}</code></p>" for s in own)
+        parts += [f"<h3>{escape(a)} – {escape(b)}</h3>", words,
+                  f'<div class="gallery match">{drawn}</div>' if drawn else "",
+                  html.folded("their moves", moves)]  # fmt: skip
+    return parts
+
+
+def draw(kept: Kept, number: int, target: Path) -> tuple[str, Path | None]:
+    """A game of a match, by its line in the file of games: in words, and as a picture where the game draws its states.
+
+    Raises:
+        SettingsError: there is no such game.
+        VerificationError: it does not replay.
+    """
+    if not 1 <= number <= len(kept.records):
+        raise SettingsError("the match has no such game", found=str(number), expected=f"1 to {len(kept.records)}",
+                            hint="games.csv and the page list them")  # fmt: skip
+    game = registry.get(kept.game)
+    record = kept.records[number - 1]
+    level = level_of(kept, game, record.level)
+    path = match_replay.save(game, level, record, target)
+    both = match_replay.sides(game, record)
+    first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
+    score = match_replay.standing(game, level, record)
+    end = ", ".join(filter(None, (score, match_tables.winner(record))))
+    return f"game {number}: {first} – {second} in {record.level}: {end}, {record.plies} moves", path

@@ -1,0 +1,140 @@
+"""Tables of a match: pairs by level and by side, ratings, how all thought, moves that were lost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from persona_evo.playtest.match import standings
+from persona_evo.playtest.match.records import Record
+from persona_evo.playtest.statistics import Interval, wilson
+from persona_evo.report.tables import Table
+
+NONE = "–"
+
+
+def shown(records: Sequence[Record], names: Sequence[str], levels: Sequence[str], seed: int) -> list[Table]:
+    """What a terminal shows: pairs by level, ratings where there are more than two agents, how all of them thought."""
+    found = [pairs(records, names, levels)]
+    if len(names) > 2:
+        found.append(ratings(records, names, seed))
+    return [*found, thinking(records, names, levels)]
+
+
+def pairs(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> Table:
+    """Each pair on each level and, where there are several, on all of them."""
+    rows = []
+    for a, b in itertools.combinations(names, 2):
+        for level in [*levels, *([""] if len(levels) > 1 else [])]:
+            p = standings.pair(records, a, b, level)
+            if not p.games:
+                continue
+            margin = NONE if p.margin is None else f"{p.margin.value:+.3f} ± {p.margin.half:.3f}"
+            rows.append([
+                f"{a} – {b}", level or "all", str(p.games), f"{p.rate.value:.1%}", span(p.rate), str(p.ties),
+                str(p.games - p.wins - p.ties), f"{p.p:.2g}", margin, f"{p.faults[0]}, {p.faults[1]}",
+            ])  # fmt: skip
+    heads = ["", "level", "games", "won", "95 %", "ties", "lost", "p", "margin", "faults"]
+    return Table("games", heads, rows, left=frozenset({1}), keys=2)
+
+
+def span(rate: Interval) -> str:
+    """An interval of a rate."""
+    return f"{rate.low:.1%} to {rate.high:.1%}"
+
+
+def sides(records: Sequence[Record], names: Sequence[str]) -> Table:
+    """Each pair by who moves first, on all levels together."""
+    rows = []
+    for a, b in itertools.combinations(names, 2):
+        row = [f"{a} – {b}"]
+        for first, second in ((a, b), (b, a)):
+            results = [r.result_of(a) for r in records if (r.first, r.second) == (first, second)]
+            won, tied = results.count(1.0), results.count(0.5)
+            row += [f"{won} · {tied} · {len(results) - won - tied}", span(wilson(won, len(results)))
+                    if results else NONE]  # fmt: skip
+        rows.append(row)
+    heads = ["", "moving first", "95 %", "moving second", "95 %"]
+    return Table("by side: won · tied · lost by the first named, and share won", heads, rows)
+
+
+def ratings(records: Sequence[Record], names: Sequence[str], seed: int) -> Table:
+    """Ratings of a round robin."""
+    rows = [
+        [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.1%}", str(r.games)]
+        for r in standings.ratings(records, names, seed)
+    ]
+    title = "ratings (Bradley-Terry, 400 points are odds of 10 to 1)"
+    return Table(title, ["", "points", "95 %", "score", "games"], rows)
+
+
+def thinking(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> Table:
+    """Time and trees of each agent on each level."""
+    rows = []
+    for name in names:
+        for level in levels:
+            t = standings.thinking(records, name, level)
+            trees = (t.iterations, t.nodes, t.breadth, t.depth, t.breadth_most, t.depth_most)
+            if t.games:
+                cells = [f"{v:.4g}" if t.searches else NONE for v in trees]
+                rows.append([name, level, f"{t.seconds:.3f}", f"{t.slowest:.3f}", *cells])
+    heads = ["", "level", "s/move", "slowest", "iterations", "nodes", "breadth", "depth", "most broad", "deepest"]
+    return Table("thinking, means over games", heads, rows, left=frozenset({1}), keys=2)
+
+
+def faults(records: Sequence[Record]) -> Table:
+    """Each kind of fault of each agent: how many moves that lost, in how many games, and an example."""
+    seen: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
+    for number, r in enumerate(records, 1):
+        for who, move, kind, what in r.faults:
+            seen.setdefault(((r.first, r.second)[who], kind), []).append((number, move, what))
+    rows = [
+        [name, kind, str(len(cases)), str(len({game for game, *_ in cases})), f"game {cases[0][0]}, move {cases[0][1]}",
+         cases[0][2].replace("\n", " ")]
+        for (name, kind), cases in seen.items()
+    ]  # fmt: skip
+    note = "a lost move was made by the game's random player instead"
+    return Table("lost moves", ["", "fault", "moves", "in games", "such as", "what was said"], rows,
+                 [note] if rows else [], left=frozenset({1, 4, 5}), keys=2)  # fmt: skip
+
+
+def winner(r: Record) -> str:
+    """Who won, in words."""
+    return "tied" if r.result == 0.5 else f"{r.first if r.result == 1 else r.second} won"
+
+
+def games(records: Sequence[Record]) -> Table:
+    """Every game, a line each."""
+    rows = [
+        [str(number), r.level, r.first, r.second, winner(r), f"{r.margin:+.3f}", str(r.plies), str(len(r.faults))]
+        for number, r in enumerate(records, 1)
+    ]
+    heads = ["game", "level", "moves first", "moves second", "result", "margin of the first", "moves", "lost moves"]
+    return Table("all games", heads, rows, left=frozenset({1, 2, 3, 4}))
+
+
+def game_rows(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Every game for a CSV file."""
+    return [
+        {"game": number, "level": r.level, "first": r.first, "second": r.second, "number": r.number, "start": r.start,
+         "result": r.result, "margin": r.margin, "moves": r.plies, "faults_first": sum(f[0] == 0 for f in r.faults),
+         "faults_second": sum(f[0] == 1 for f in r.faults), "seconds_first": r.seconds[0],
+         "seconds_second": r.seconds[1]}
+        for number, r in enumerate(records, 1)
+    ]  # fmt: skip
+
+
+def pair_rows(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> list[dict[str, Any]]:
+    """Every pair on every level, and on all (level ""), for a CSV file."""
+    found = []
+    for a, b in itertools.combinations(names, 2):
+        for level in [*levels, *([""] if len(levels) > 1 else [])]:
+            p = standings.pair(records, a, b, level)
+            found.append({
+                "a": a, "b": b, "level": level, "games": p.games, "wins": p.wins, "ties": p.ties,
+                "losses": p.games - p.wins - p.ties, "rate": p.rate.value, "low": p.rate.low, "high": p.rate.high,
+                "p": p.p, "margin": "" if p.margin is None else p.margin.value, "faults_a": p.faults[0],
+                "faults_b": p.faults[1],
+            })  # fmt: skip
+    return found

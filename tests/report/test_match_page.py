@@ -1,0 +1,138 @@
+"""What a match leaves: its page, games as pictures, and the same pictures again later."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from persona_evo.cli.main import main
+from persona_evo.errors import VerificationError
+from persona_evo.evolve.fitness import LevelText
+from persona_evo.games import registry
+from persona_evo.playtest.match import again, names, play, records
+from persona_evo.playtest.match.play import Match
+from persona_evo.report import match as report
+from persona_evo.report import match_replay
+
+GAME = registry.get("colosseum")
+LEVEL = GAME.load("random 5", "five", size=5)
+BOT = """print('hello')
+class Bot:
+    def step(self, b, m, a, k):
+        print('<thinking>')
+        return {}['x']
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A match of three, one of them a program that raises, as the command leaves it."""
+    here = tmp_path_factory.mktemp("match")
+    (here / "bot.py").write_text(BOT, encoding="utf-8")
+    words = ["match", "colosseum", "two_ply", "random", str(here / "bot.py"), "--size", "5", "--games", "2", "--swap",
+             "--jobs", "1", "--seed", "3", "--out", str(here / "m")]  # fmt: skip
+    assert main(words) == 0
+    return here / "m"
+
+
+def test_the_page_has_results_games_colours_and_lost_moves(folder: Path) -> None:
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    kept = records.reopen(folder)
+    for text in ("two_ply – random", "ratings", "moving second", "Wilson", "exact sign test",
+                 "(blue)", "(red)", "cells", "bot.py:5, in step", "programs/bot.log", "closest", "lost by"):
+        assert text in page, text
+    assert page.count("data:image/gif") == len(list((folder / "pictures").iterdir())) >= 3
+    assert sum(r.plies for r in kept.records) > 0 and f"{len(kept.records)} games, 1 level" in page
+    rows = (folder / "games.csv").read_text().splitlines()
+    assert len(rows) == 1 + 6 and len((folder / "pairs.csv").read_text().splitlines()) == 1 + 3
+    log = (folder / "programs" / "bot.log").read_text()
+    assert "--- game 3, five" not in log and "--- game 3, size5, against two_ply" in log
+    assert log.count("hello") == 4 and "<thinking>" in log and "KeyError: 'x'" in log
+
+
+def test_any_game_is_drawn_again_and_is_the_same(folder: Path, tmp_path: Path) -> None:
+    kept = records.reopen(folder)
+    first = next(p for p in sorted((folder / "pictures").iterdir()))
+    number = int(first.stem.removeprefix("game-"))
+    assert main(["match", "replay", str(folder), "--number", str(number), "--out", str(tmp_path / "a.gif")]) == 0
+    assert (tmp_path / "a.gif").read_bytes() == first.read_bytes()
+    with Image.open(first) as picture:
+        assert picture.n_frames == kept.records[number - 1].plies + 1
+
+
+def test_what_cannot_be_drawn_is_told(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        ([str(folder), "--number", "99"], "expected: 1 to 6"), ([str(tmp_path)], "not the folder of a match"),
+        ([], "needs the folder of one match"),
+    ):  # fmt: skip
+        assert main(["match", "replay", *words]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["match", "colosseum", "random", "two_ply", "--number", "1"]) == 2
+    assert "goes with replay" in capsys.readouterr().err
+
+
+def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
+    kept = records.reopen(folder)
+    level, record = report.level_of(kept, GAME, "size5"), kept.records[0]
+    assert len(again.positions(GAME, level, record)) == record.plies + 1
+    moves = record.actions.split()
+    for wrong in (replace(record, result=1 - record.result), replace(record, margin=record.margin + 0.01),
+                  replace(record, actions=" ".join(moves[:-1])), replace(record, actions=" ".join(moves[:1] * 2))):
+        with pytest.raises(VerificationError, match="does not replay"):
+            again.positions(GAME, level, wrong)
+
+
+def test_frames_name_both_the_mover_and_lost_moves_in_its_colour(folder: Path) -> None:
+    kept = records.reopen(folder)
+    record = next(r for r in kept.records if r.faults)
+    level, both = report.level_of(kept, GAME, record.level), match_replay.sides(GAME, record)
+    assert both is not None and [(s.word, s.name) for s in both] == [("blue", record.first), ("red", record.second)]
+    shown = match_replay.frames(GAME, level, record, both)
+    red = (0xB3, 0x26, 0x1E)
+    lost = {move + 1 for _, move, *_ in record.faults}
+    for number, picture in enumerate(shown):
+        below = picture.crop((0, picture.height - 36, picture.width, picture.height - 18))
+        found = red in {colour for _, colour in below.getcolors(10_000) or []}
+        assert found == (number in lost)
+
+
+def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
+    plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
+    assert report.sentences([plain] * 6, ["a", "b"]) == ["a beat b 6 : 0 (p = 0.031)"]
+    assert report.sentences([replace(plain, result=0.0)] * 5, ["a", "b"]) == [
+        "b won more often than a, 5 : 0, which chance may have made (p = 0.062)"]  # fmt: skip
+    three = report.sentences([plain] * 6 + [replace(plain, second="c", result=0.5)], ["a", "b", "c"])
+    assert three[0].startswith("a won more often than b, 6 : 0") and "p = 0.094 corrected" in three[0]
+    assert three[1] == "a and c won as often, 0 : 0 and 1 ties"
+
+
+def test_telling_games() -> None:
+    plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
+    some = [
+        plain, replace(plain, margin=0.9), replace(plain, result=0.0, margin=-0.1, plies=30),
+        replace(plain, first="b", second="a", margin=0.8), replace(plain, first="a", second="c", margin=0.0),
+    ]  # fmt: skip
+    assert [tuple(t) for t in again.telling(some, "a", "b")] == [
+        (1, "first"), (2, "lost by b"), (3, "closest"), (4, "lost by a")]  # fmt: skip
+    assert [t.number for t in again.telling(some, "a", "b", 1)] == [3]
+    assert again.telling(some, "b", "c") == []
+
+
+def test_a_game_that_draws_nothing_has_a_page_without_pictures(tmp_path: Path) -> None:
+    nim = f"{Path(__file__).resolve().parents[1] / 'examples' / 'nim.py'}:GAME"
+    game = registry.get(nim)
+    (tmp_path / "a.toml").write_text('[one]\nkind = "random"\n\n[two]\nkind = "random"\n', encoding="utf-8")
+    agents = names.agents(game, [f"{tmp_path / 'a.toml'}#one", f"{tmp_path / 'a.toml'}#two"])
+    level = game.load("7", "seven")
+    match = Match(nim, (LevelText.of(level),), tuple(agents), 3, False, 1)
+    played = play.play(match, folder=tmp_path / "m")
+    written = report.write(match, played.records, tmp_path / "m")
+    text = written.page.read_text(encoding="utf-8")
+    assert "does not draw its games" in text and "<img" not in text and "their moves" in text
+    assert str(json.loads((tmp_path / "m" / records.GAMES).read_text().splitlines()[0])["actions"]) in text
+    before = text
+    assert report.write(match, played.records, tmp_path / "m").page.read_text(encoding="utf-8") == before
