@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
-
-from persona_evo.evolve import winner
-from persona_evo.report import plots
 
 ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
 """Folders of tests, quick ones first; test modules beside them come last."""
+COMPILED = ("search", "colosseum", "minidungeons2", "its_alive", "roguelike2d", "puyo")
+"""What takes long to compile, so that every second of them takes two workers about the same time."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,6 +30,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures of reports are laid out and one pixel large: to draw them takes most of a report's time."""
 
+    from PIL import Image
+
+    from persona_evo.report import plots
+
     def saved(figure: Any, path: Path | str) -> Path:
         Image.new("RGB", (1, 1)).save(path, format="png")
         return Path(path)
@@ -41,4 +44,25 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
+    from persona_evo.evolve import winner
+
     monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Share out what is compiled: before all tests run, each worker begins with another part and finds the rest made.
+
+    All test modules import the search; without this each worker would compile it for itself while the others do.
+    """
+    here, workers = os.environ.get("PYTEST_XDIST_WORKER", ""), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if not here or session.config.args != session.config.getini("testpaths"):
+        return
+    from persona_evo.games import registry
+
+    for part in COMPILED[int(here.removeprefix("gw")) :: workers]:
+        if part == "search":
+            import persona_evo.search.contest  # noqa: F401
+        else:
+            game = registry.get(part)
+            for variant in ("", *game.variants):
+                game.rules_for((), variant)
