@@ -47,6 +47,7 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import fresh
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.report.written import Report
@@ -118,7 +119,8 @@ class Results(batch.Results):
         """
         return analyse(
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
-            bounds=self.bounds, requirements=require.parse_all(requirements) if requirements else (),
+            utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
+            requirements=require.parse_all(requirements) if requirements else (),
         )  # fmt: skip
 
     @property
@@ -162,7 +164,7 @@ class Results(batch.Results):
 
         analysis, target = analysis or self.analysis, Path(folder)
         title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
-        title += f" and {len(self.levels) - 4} more levels" if len(self.levels) > 4 else ""
+        title += f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else ""
         target.mkdir(parents=True, exist_ok=True)
         if pictures:
             return report.write(
@@ -172,8 +174,9 @@ class Results(batch.Results):
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
         shown = page.Page(
-            title, analysis.summaries, analysis.infos, analysis.findings, analysis.checks, (), analysis.baseline,
-            analysis.players, correlations=analysis.correlations, facts=self.facts,
+            title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
+            findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
+            correlations=analysis.correlations, facts=self.facts,
         )  # fmt: skip
         return page.write(shown, target / "index.html")
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path
-from persona_evo.cli.say import Progress, counted, note, say
+from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import ConnectError, Place, SettingsError
+from persona_evo.words import counted
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from persona_evo import __version__
 from persona_evo.cli.parser import filled, whole
-from persona_evo.cli.say import counted, is_compiled, say
+from persona_evo.cli.say import is_compiled, say
 from persona_evo.errors import Place, SettingsError
+from persona_evo.words import counted
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "matplotlib", "pillow", *OPTIONAL)

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, counted, duration, is_compiled, note, say
+from persona_evo.cli.say import Progress, duration, is_compiled, note, say
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.playtest.experiment.course import Progress as Told

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path
-from persona_evo.cli.say import counted, note, say
+from persona_evo.cli.say import note, say
 from persona_evo.errors import LevelError, Place
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Level

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, compiling, counted, duration, note, say
+from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level

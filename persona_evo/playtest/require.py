@@ -31,6 +31,8 @@ MEASURES: dict[str, Callable[[Summary], float | None]] = {
     "win_rate": lambda s: s.win_rate.value,
     "deaths": lambda s: float(s.lost),
     "death_rate": lambda s: s.lost / s.trials,
+    "losses": lambda s: float(s.lost),
+    "loss_rate": lambda s: s.lost / s.trials,
     "unfinished": lambda s: float(s.unfinished),
     "steps": lambda s: s.steps.value,
     "utility": lambda s: s.utility.value,

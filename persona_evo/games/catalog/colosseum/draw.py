@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 SCALE = 32
 """Pixels of a cell's side."""
 
-COLOURS = ("#2f6fd0", "#c8442f")
+PLAYERS = (("blue", "#2f6fd0"), ("red", "#c8442f"))
+"""Name and colour of players 0 and 1, for legends of replays."""
+
 TINTS = ("#dce8fa", "#fae1dc")
 FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 
@@ -42,7 +44,7 @@ def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image
     for k in range(1, n):
         draw.line((k * scale, 0, k * scale, n * scale - 1), GRID)
         draw.line((0, k * scale, n * scale - 1, k * scale), GRID)
-    for (r, c), colour in zip(board.players, COLOURS, strict=True):
+    for (r, c), (_, colour) in zip(board.players, PLAYERS, strict=True):
         gap = max(1, scale // 5)
         draw.ellipse((c * scale + gap, r * scale + gap, (c + 1) * scale - gap, (r + 1) * scale - gap), colour)
     _walls(draw, board, scale)
