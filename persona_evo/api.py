@@ -21,6 +21,7 @@ from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.guards import guards
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
@@ -129,6 +130,7 @@ class Results(batch.Results):
         from persona_evo.evolve.winner import versions
 
         limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)
         return {
             "seed": str(self.seed),
             "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
@@ -139,6 +141,7 @@ class Results(batch.Results):
             "search": ", ".join(f"{k} {v}" for k, v in self.settings.to_dict().items()),
             "trials": f"{self.trials} of each player in each level",
             **{p.label: p.text for p in self.players},
+            **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
         }

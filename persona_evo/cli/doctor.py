@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
                 hint="see that you may write there, or set PERSONA_EVO_CACHE to another folder",
             )  # fmt: skip
         return 0
-    say(f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, {cores()} cores")
+    say(f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, "
+        f"{counted(cores(), 'core')}")
     for package in PACKAGES:
         try:
             version = importlib.metadata.version(package)

@@ -16,7 +16,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -74,11 +74,13 @@ def run(args: argparse.Namespace) -> int:
         return list_agents(game)
     match = match_of(args, game)
     line = Progress()
-    each = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}, {args.games} games a pair and level"
+    each = (f"{counted(len(match.agents), 'agent')}, {counted(len(match.levels), 'level')}, "
+            f"{counted(args.games, 'game')} a pair and level")  # fmt: skip
     note(f"{each}, seed {match.seed}" + (f", into {args.out}" if args.out else ""))
     played = play.play(
         match, jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=args.out,
-        progress=lambda p: line.show(f"{p.done}/{p.total} games, {duration(p.eta)} to go", last=p.done == p.total),
+        progress=lambda p: line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}, {duration(p.eta)} to go",
+                                     last=p.done == p.total),
     )  # fmt: skip
     Progress.done_with_line()
     if played.records:
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))
     if not played.complete:
         kept = f"kept in {args.out}; the same command goes on" if args.out else "not kept (--out FOLDER keeps them)"
-        note(f"stopped after {len(played.records)} games, which are {kept}")
+        note(f"stopped after {counted(len(played.records), 'game')}, {kept}")
     return 0 if played.complete else 130
 
 

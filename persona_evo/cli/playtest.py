@@ -12,7 +12,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
@@ -164,8 +164,8 @@ def teller() -> Callable[[Played], None]:
     line = Progress()
 
     def tell(p: Played) -> None:
-        line.show(f"{p.done}/{p.total} playthroughs, {p.player} in {p.level}, {duration(p.eta)} to go",
-                  last=p.done == p.total)
+        made = f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"
+        line.show(f"{made}, {p.player} in {p.level}, {duration(p.eta)} to go", last=p.done == p.total)
 
     return tell
 

@@ -12,6 +12,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
 from persona_evo.cli.say import Progress, compiling, duration, note
+from persona_evo.words import plural
 
 FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
@@ -65,6 +66,6 @@ def _teller() -> Callable[[str, int, int], None]:
     def tell(what: str, done: int, total: int) -> None:
         first[0] = done - 1 if first[0] < 0 else first[0]
         left = (time.monotonic() - began) / max(1, done - first[0]) * (total - done)
-        line.show(f"{done}/{total} games: {what}, {duration(left)} to go")
+        line.show(f"{done}/{total} {plural(total, 'game')}: {what}, {duration(left)} to go")
 
     return tell

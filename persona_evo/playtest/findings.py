@@ -274,7 +274,8 @@ def nothing_to_have(
     things: Iterable[Thing | tuple[str, int, int]] = (),
 ) -> list[Finding]:  # fmt: skip
     """Of a priority that should be high nothing is ever seen, by any player or the solver: said once, as what it is."""
-    info, seen, solved = _info(symbol, infos), _seen(symbol, records), _solved(level, symbol, bounds)
+    info, seen = _info(symbol, infos), [r.metrics[symbol] for r in records if symbol in r.metrics]
+    solved = [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
     if not seen or info.better == "lower" or max(seen + solved) > 0:
         return []
     word = info.name.partition(" ")[0]
@@ -289,14 +290,6 @@ def nothing_to_have(
 
 def _info(symbol: str, infos: Sequence[Metric]) -> Metric:
     return next((m for m in infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
-
-
-def _seen(symbol: str, records: Sequence[Playthrough]) -> list[float]:
-    return [r.metrics[symbol] for r in records if symbol in r.metrics]
-
-
-def _solved(level: str, symbol: str, bounds: Bounds) -> list[float]:
-    return [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
 
 
 def priority(
@@ -321,7 +314,7 @@ def priority(
     measure = Measure(symbol, info.name, lambda r: 0.0, info.better, info.unit, info.ratio)
     numbers = {"best": best, "mean": mean.value, "known": limit, "playthroughs": float(len(own))}
     who, many = f"the {spoken(player)}", counted(len(own), "playthrough")
-    short = f"{shown(measure, limit)} is known to be possible"
+    short = f"known to be possible: {shown(measure, limit)}"
     if _far(best, limit, sign):
         reached = f"{info.name} {shown(measure, best)} at best in {many}"
         if near.high >= MOST:

@@ -106,7 +106,7 @@ class Requirement:
         for summary in chosen:
             value = self._value(summary)
             if value is None:
-                return Check(self.text, None, False, _where(summary), f"{self.measure} is not known")
+                return Check(self.text, None, False, _where(summary), _unknown(self.measure, summary))
             results.append((summary, value))
         failed = [r for r in results if not self._holds(r[1])]
         summary, value = max(failed or results, key=lambda r: self._badness(r[1]))
@@ -222,6 +222,11 @@ def _refuse(
     what: str, source: str, column: int, found: str, expected: str, hint: str | None = None
 ) -> NoReturn:
     raise SettingsError(what, place=Place(source, 1, column), found=found, expected=expected, hint=hint)
+
+
+def _unknown(measure: str, summary: Summary) -> str:
+    why = summary.unbound if measure == "bound_ratio" else ""
+    return f"{measure} is not known{f': {why}' if why else ''}"
 
 
 def _where(summary: Summary) -> str:

@@ -9,6 +9,7 @@ import pytest
 from persona_evo.games import registry
 from persona_evo.personas import load
 from persona_evo.playtest import bounds as limits
+from persona_evo.playtest import require
 from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import tables
@@ -36,6 +37,8 @@ def test_a_plan_that_stops_early_is_no_limit_for_whole_playthroughs(monkeypatch:
     assert bound.note == limits.CUT
     summary = summarise(whole, GAME.metrics, {KEY: bound})[0]
     assert summary.bound is None and summary.ratio is None and summary.unbound == limits.CUT
+    check = require.parse("greedy@short03.bound_ratio > 0.5").evaluate([summary])
+    assert not check.passed and check.reason == f"bound_ratio is not known: {limits.CUT}"
     table = tables.summary_table([summary], GAME.metrics, "short03")
     assert f"no limit: {limits.CUT}" in table.notes
     assert not any(row[0] in ("limit", "share of limit") for row in table.rows)

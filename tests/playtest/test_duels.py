@@ -130,6 +130,13 @@ def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
     assert endless.result == "draw"
 
 
+def test_the_page_says_how_functions_of_a_formula_are_protected(results: Any) -> None:
+    assert "formulas" not in results.facts
+    policy = TreePolicy.of("R + sqrt(log(P) / N)", GAME)
+    formula = dataclasses.replace(results, players=[batch.Player(load("duelist", GAME), policy)])
+    assert "sqrt(x): of |x|; log(x): of |x|, 0 where x is 0" in formula.facts["formulas"]
+
+
 def test_limits_cannot_be_required_where_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["playtest", "random06", "--game", "colosseum", "--league", "random", "--require", "bound_ratio > 0.5"])
     assert code == 2 and "bound_ratio needs limits" in capsys.readouterr().err

@@ -111,7 +111,7 @@ def test_a_priority_out_of_reach() -> None:
     low = group("one", "collector", 20, 20, treasure=0.1)
     bounds = {("one", "collector"): Bound(1.0, True, {"TO": 1.0})}
     (found,) = find(low, INFOS, priorities={"collector": "TO"}, bounds=bounds)
-    assert found.severity == "problem" and "100 % is known to be possible" in found.text
+    assert found.severity == "problem" and "known to be possible: 100 %" in found.text
     lucky = [*low, played(player="collector", treasure=0.9)]
     (seldom,) = find(lucky, INFOS, priorities={"collector": "TO"}, bounds=bounds)
     assert seldom.severity == "notice" and "seldom" in seldom.text
@@ -150,7 +150,7 @@ def test_few_playthroughs_do_not_say_that_a_priority_is_not_reached(trials: int)
     if trials < 4:  # 0 of 3 may still be a share of 56 %
         assert found.severity == "notice" and f"10 % at best in {many}, too few to say" in found.text
     else:
-        assert found.severity == "problem" and f"10 % at best in {many}, 100 % is known" in found.text
+        assert found.severity == "problem" and f"10 % at best in {many}, known to be possible: 100 %" in found.text
 
 
 def test_what_a_player_would_not_want_is_no_priority_that_it_misses() -> None:
