@@ -171,7 +171,7 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     ]  # fmt: skip
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
-    notes = [f"{len(rows)} rows compared; p corrected by Holm; * differs (p < 0.05)"]
+    notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     return Table(title, headers, body, notes, left, keys=2 + several)
 
 

@@ -393,5 +393,5 @@ def correlation_words(m: Material, rows: Sequence[tuple[Named, Correlation]]) ->
         else:
             verdict = "is not significant here" + ("" if same else " and has the other sign")
         found.append(f"{named.words}: r = {named.r:.2f} in the paper, {ours.r:.2f} here ({p_shown(ours.p)}, "
-                     f"{ours.n} levels); it {verdict}")  # fmt: skip
+                     f"{counted(ours.n, 'level')}); it {verdict}")  # fmt: skip
     return found
