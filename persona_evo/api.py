@@ -21,6 +21,7 @@ from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.guards import guards
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
@@ -47,6 +48,7 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import fresh
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.report.written import Report
@@ -118,7 +120,8 @@ class Results(batch.Results):
         """
         return analyse(
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
-            bounds=self.bounds, requirements=require.parse_all(requirements) if requirements else (),
+            utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
+            requirements=require.parse_all(requirements) if requirements else (),
         )  # fmt: skip
 
     @property
@@ -127,6 +130,7 @@ class Results(batch.Results):
         from persona_evo.evolve.winner import versions
 
         limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)
         return {
             "seed": str(self.seed),
             "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
@@ -137,6 +141,7 @@ class Results(batch.Results):
             "search": ", ".join(f"{k} {v}" for k, v in self.settings.to_dict().items()),
             "trials": f"{self.trials} of each player in each level",
             **{p.label: p.text for p in self.players},
+            **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
         }
@@ -162,7 +167,7 @@ class Results(batch.Results):
 
         analysis, target = analysis or self.analysis, Path(folder)
         title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
-        title += f" and {len(self.levels) - 4} more levels" if len(self.levels) > 4 else ""
+        title += f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else ""
         target.mkdir(parents=True, exist_ok=True)
         if pictures:
             return report.write(
@@ -172,8 +177,9 @@ class Results(batch.Results):
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
         shown = page.Page(
-            title, analysis.summaries, analysis.infos, analysis.findings, analysis.checks, (), analysis.baseline,
-            analysis.players, correlations=analysis.correlations, facts=self.facts,
+            title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
+            findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
+            correlations=analysis.correlations, facts=self.facts,
         )  # fmt: skip
         return page.write(shown, target / "index.html")
 

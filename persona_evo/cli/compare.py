@@ -7,8 +7,9 @@ from typing import Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import Progress, compiling, counted, say
+from persona_evo.cli.say import Progress, compiling, say
 from persona_evo.errors import SettingsError
+from persona_evo.words import counted
 
 
 def add(commands: Any) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path
-from persona_evo.cli.say import Progress, counted, note, say
+from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import ConnectError, Place, SettingsError
+from persona_evo.words import counted
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
 
@@ -133,13 +134,14 @@ def run_search(args: argparse.Namespace) -> int:
 
         began = time.perf_counter()
         search = planner.search(persona.utility, policy, seed, tell)
-        search.spend(budget, began, lambda n: line.show(f"{n} rollouts"))
+        search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
         seconds = time.perf_counter() - began
         line.done_with_line()
         best = search.best
         proof = "proven: no way to play is better" if search.proven else "best known"
         say(f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
-            f"{search.stopped}; {search.iterations} rollouts in {seconds:.1f} s, {search.tree.nodes} nodes")
+            f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+            f"{counted(search.tree.nodes, 'node')}")
         say("  " + " ".join(str(choice) for choice, _ in best.trace))
         say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
         if args.out is not None:

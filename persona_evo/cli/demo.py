@@ -13,6 +13,7 @@ from typing import Any
 from persona_evo.cli import evolve, options, playtest
 from persona_evo.cli.parser import filled, whole
 from persona_evo.cli.say import SOLVER, compiling, note, say
+from persona_evo.words import counted
 
 TRAINING = ("train01", "train02", "train03")
 UNSEEN = "test01"
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     say(f"the formula that was found (utility {policy.mean:.3f} on fresh seeds):\n\n  {policy.best}\n")
     for symbol, meaning in policy.metrics.items():
         say(f"  {symbol:<5} {meaning}")
-    note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {args.trials} trials each")
+    note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {counted(args.trials, 'trial')} each")
     label = f"{persona.name}/ucb1"
     players = [player(persona, policy, persona.name, label), player(persona, "ucb1", label)]
     folder = out / f"playtest-{outcome.folder.name}"

@@ -11,8 +11,9 @@ from typing import Any
 
 from persona_evo import __version__
 from persona_evo.cli.parser import filled, whole
-from persona_evo.cli.say import counted, is_compiled, say
+from persona_evo.cli.say import is_compiled, say
 from persona_evo.errors import Place, SettingsError
+from persona_evo.words import counted
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "matplotlib", "pillow", *OPTIONAL)
@@ -56,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
                 hint="see that you may write there, or set PERSONA_EVO_CACHE to another folder",
             )  # fmt: skip
         return 0
-    say(f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, {cores()} cores")
+    say(f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, "
+        f"{counted(cores(), 'core')}")
     for package in PACKAGES:
         try:
             version = importlib.metadata.version(package)

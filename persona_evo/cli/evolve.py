@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import assignment, filled, path, whole
-from persona_evo.cli.say import Progress, compiling, counted, duration, note, say
+from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
@@ -92,11 +93,11 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
         compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])
     seed = options.seed_of(args)
-    runs = f", {settings.runs} runs" if settings.runs > 1 else ""
+    runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     starts = start_in_words(settings.first, game, persona.utility, persona.priority, settings)
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
-         f"{settings.generations} generations of {settings.population}{runs}, {limit} a "
+         f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
     if league is not None and league.opponents:
         note(f"against {', '.join(o.name for o in league.opponents)}")
@@ -179,7 +180,7 @@ def teller() -> Callable[[Generation], None]:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
         line.show(
-            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({p.best.size} nodes), "
+            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
             f"mean {mean:.4f}, {p.rate:.1f} formulas/s{busy}, {duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
@@ -195,7 +196,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:
-        note(f"stopped after {outcome.generations} generations; all of them are kept in {outcome.folder}")
+        note(f"stopped after {counted(outcome.generations, 'generation')}; all of them are kept in {outcome.folder}")
         note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
@@ -214,7 +215,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     for level, value in policy.fitness.items():
         say(f"  {level:<12} {value:.4f}")
     early = ", ended by its deadline" if outcome.status != "finished" else ""
-    say(f"seed {policy.seed}, {outcome.generations} generations{early}")
+    say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
     say(f"policy      {outcome.policy}")
     if policy.agent and game.players > 1:
         others = [o for o in policy.run.get("opponents", ()) if o != policy.agent["name"]]

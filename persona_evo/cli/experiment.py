@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, counted, duration, is_compiled, note, say
+from persona_evo.cli.say import Progress, duration, is_compiled, note, say
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.playtest.experiment.course import Progress as Told
@@ -90,8 +91,8 @@ def _make(args: argparse.Namespace) -> int:
         results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
     Progress.done_with_line()
     if not results.complete:
-        note(f"stopped; {len(results.records)} of {len(experiment.tasks())} searches are kept in {folder}; the same "
-             "command goes on")  # fmt: skip
+        kept = f"{len(results.records)} of {counted(len(experiment.tasks()), 'search', 'searches')}"
+        note(f"stopped; kept in {folder}: {kept}; the same command goes on")  # fmt: skip
         return 130
     line = Progress()
     with writing_in(folder):

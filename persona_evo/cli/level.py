@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path
-from persona_evo.cli.say import counted, note, say
+from persona_evo.cli.say import note, say
 from persona_evo.errors import LevelError, Place
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Level
@@ -90,8 +91,8 @@ def run_check(args: argparse.Namespace) -> int:
             for key in measures
         ]
         say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render(_width()))
-    fine = f"{counted(len(rows), 'level')} {'is' if len(rows) == 1 else 'are'} fine"
-    say(f"{len(rows)} of {len(paths)} levels are fine" if wrong else fine)
+    fine = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
+    say(f"{len(rows)} of {fine}" if wrong else fine)
     return 2 if wrong else 0
 
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, compiling, counted, duration, note, say
+from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import Place, SettingsError
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -116,14 +117,14 @@ def _match(args: argparse.Namespace, game: Game) -> int:
 
     def begun(there: int, total: int) -> None:
         what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
-        note(f"{what}, {match.games} games a pair and level, seed {match.seed}, into {folder}"
+        note(f"{what}, {counted(match.games, 'game')} a pair and level, seed {match.seed}, into {folder}"
              + (f", where {there} of {total} games are" if there else ""))
         if there < total:
             compiling()
 
     def progress(p: play.Progress) -> None:
         told.expect(p)
-        line.show(f"{p.done}/{p.total} games, {duration(p.eta)} to go", last=p.done == p.total)
+        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}, {duration(p.eta)} to go", last=p.done == p.total)
 
     played = play.play(match, jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder,
                        progress=progress, begun=begun)  # fmt: skip

@@ -12,6 +12,7 @@ from persona_evo.cli.experiment import compiling_rollouts
 from persona_evo.cli.parser import whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.cli.say import Progress, duration, note
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.montecarlo import Progress as Told
@@ -50,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
         folder = args.out or Path(f"{FOLDER}{'-quick' * args.quick}")
         settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
     compiling_rollouts()
-    note(f"{settings.replicates} replicates of {settings.rollouts:,} rollouts, seed {settings.seed}, into {folder}")
+    note(f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
+         f"seed {settings.seed}, into {folder}")
     material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
     Progress.done_with_line()
     if not material.complete:

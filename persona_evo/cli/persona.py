@@ -10,6 +10,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path
 from persona_evo.cli.say import compiling, note, say
 from persona_evo.errors import PersonaError, Place
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -133,7 +134,7 @@ def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
 
     found = [Sample("at the start", game.measure(level, game.start(level)))]
     best = plan(game, level, persona.utility, TreePolicy.ucb1(), Budget(3000))
-    found.append(Sample(f"best of a short search, {len(best.actions)} moves", best.metrics))
+    found.append(Sample(f"best of a short search, {counted(len(best.actions), 'move')}", best.metrics))
     for trial in range(3):
         state, rng = game.start(level), stream(trial)
         moves = 0

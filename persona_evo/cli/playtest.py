@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import SOLVER, Progress, compiling, counted, duration, note, say
+from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
@@ -25,8 +26,9 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   runner.win_rate >= 95%          all of the runner's trials together, whatever the level
   runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
   deaths == 0                     without a player, or with *: each player, all of which have to hold
-  measures: win_rate, deaths, death_rate, unfinished, steps, utility, best_utility, bound_ratio (mean utility /
-  limit), seconds, trials, or the symbol of a metric of the game (its mean)
+  measures: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished, steps,
+  utility, best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game
+  (its mean)
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """
 
@@ -77,6 +79,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
     from persona_evo.playtest import require
+    from persona_evo.playtest.bounds import limited
 
     options.check_backend(args)
     requirements = require.parse_all(args.require) if args.require else []
@@ -94,6 +97,9 @@ def run(args: argparse.Namespace) -> int:
             compiling()
         levels = options.levels_of(args, game, args.levels)
         players = options.players_of(args, game)
+        if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
+            raise SettingsError("bound_ratio needs limits, which games for two and games of chance do not have",
+                                found=game.name, expected="a requirement on win_rate, utility or a metric")
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
         results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
@@ -158,8 +164,8 @@ def teller() -> Callable[[Played], None]:
     line = Progress()
 
     def tell(p: Played) -> None:
-        line.show(f"{p.done}/{p.total} playthroughs, {p.player} in {p.level}, {duration(p.eta)} to go",
-                  last=p.done == p.total)
+        made = f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"
+        line.show(f"{made}, {p.player} in {p.level}, {duration(p.eta)} to go", last=p.done == p.total)
 
     return tell
 
@@ -169,9 +175,9 @@ def interrupted(results: Results) -> int:
     from persona_evo.games.commands import command
 
     if results.folder is None:
-        note(f"stopped after {len(results.records)} playthroughs, which are not kept")
+        note(f"stopped after {counted(len(results.records), 'playthrough')}, not kept")
     else:
-        note(f"stopped; {len(results.records)} playthroughs are kept in {results.folder}")
+        note(f"stopped; kept in {results.folder}: {counted(len(results.records), 'playthrough')}")
         note(f"go on with: {command(results.game, 'playtest', '--resume', results.folder)}")
     return 130
 
@@ -179,9 +185,10 @@ def interrupted(results: Results) -> int:
 def finish(args: argparse.Namespace, results: Results, game_name: str | None) -> Analysis:
     """Look for the limits, analyse, write the folder and print the summary."""
     from persona_evo.api import add_bounds
+    from persona_evo.playtest.bounds import limited
     from persona_evo.report.text import summary_text
 
-    if args.bound_seconds > 0:
+    if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
         compiling(SOLVER)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),

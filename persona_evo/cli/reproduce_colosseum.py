@@ -11,6 +11,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
 from persona_evo.cli.say import Progress, compiling, duration, note
+from persona_evo.words import plural
 
 FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
@@ -62,6 +63,6 @@ def _teller() -> Callable[[str, int, int, float], None]:
     line = Progress()
 
     def tell(what: str, done: int, total: int, left: float) -> None:
-        line.show(f"{done}/{total} games: {what}, {duration(left)} to go")
+        line.show(f"{done}/{total} {plural(total, 'game')}: {what}, {duration(left)} to go")
 
     return tell

@@ -100,11 +100,6 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def counted(n: int, thing: str) -> str:
-    """A number of things: 1 level, 3 levels."""
-    return f"{n} {thing}{'' if n == 1 else 's'}"
-
-
 SEARCH, SOLVER = "mcts._search", "beam._grow"
 """Compiled functions that stand for all that a playthrough, or a solution, needs."""
 

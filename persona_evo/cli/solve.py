@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, note, say
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -77,6 +78,6 @@ def show(game: Game, level: Level, solution: Solution) -> None:
     ending = ("not over", "won", "lost", "ended")[solution.outcome]
     proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {at_most(solution.upper)}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"
-    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {len(names)} moves, {how}")
+    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {counted(len(names), 'move')}, {how}")
     say("  " + " ".join(names))
     say("  " + " ".join(f"{k}={v:.4g}" for k, v in solution.metrics.items()))

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.connect import protocol as p
 from persona_evo.connect.random import SplitMix64, check_weights
 from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
@@ -147,7 +148,7 @@ class Client:
             self.begin()
         if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
             raise ConnectError(
-                "a decision's choices are out of range", found=f"{count} choices" + (
+                "a decision's choices are out of range", found=counted(count, "choice") + (
                     "" if weights is None else f", {len(weights)} weights"), expected=f"1 to {p.MOST_CHOICES}",
             )  # fmt: skip
         if self._looking and self._made >= self._planned:

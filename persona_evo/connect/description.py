@@ -60,6 +60,7 @@ from persona_evo.connect.protocol import MOST_PORT
 from persona_evo.connect.worker import Factory, Timeouts
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
+from persona_evo.words import counted
 
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
@@ -295,7 +296,7 @@ class _Reader:
         """The first of the ports, of which each worker has one."""
         port = self.whole("port", 0, 0, MOST_PORT)
         if port + workers - 1 > MOST_PORT:
-            raise self.wrong("port is out of range", "port", found=f"{port} with {workers} workers",
+            raise self.wrong("port is out of range", "port", found=f"{port} with {counted(workers, 'worker')}",
                              expected=f"at most {MOST_PORT + 1 - workers}: worker N listens on port + N")  # fmt: skip
         return port
 

@@ -14,6 +14,7 @@ from persona_evo.connect.pool import Pool
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError
 from persona_evo.personas import load
+from persona_evo.words import counted
 
 ROLLOUTS = 200
 SECONDS = 5.0
@@ -114,8 +115,8 @@ def _rate(
         report.scores = min(r.score for r in results), max(r.score for r in results)
         cut = sum(r.status == p.TRUNCATED for r in results)
         if cut:
-            report.notes.append(f"{cut} of {len(results)} games were cut short after {report.hello.max_decisions} "
-                                "decisions")  # fmt: skip
+            report.notes.append(f"{cut} of {counted(len(results), 'game')} were cut short after "
+                                f"{counted(report.hello.max_decisions, 'decision')}")  # fmt: skip
 
 
 def differences(a: p.Result, b: p.Result, what: str, hello: p.Hello) -> list[str]:

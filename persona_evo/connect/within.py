@@ -19,6 +19,7 @@ from persona_evo.errors import GameError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import RUNNING, Game, Level, Rules, entry_type
 from persona_evo.seeds import stream
+from persona_evo.words import counted
 
 MOST = 5000
 """Decisions after which a game that does not end is cut short; its state then counts as the end."""
@@ -144,7 +145,7 @@ class Within:
         if game.players != 1 or not game.deterministic:
             raise SettingsError(
                 f"{game.title} cannot be searched by its choices alone",
-                found=f"{game.players} players, {'deterministic' if game.deterministic else 'random'}",
+                found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
                 expected="a deterministic game for one player",
             )  # fmt: skip
         self.game, self.level, self.most = game, level, most

@@ -18,6 +18,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs, schema
+from persona_evo.words import counted
 
 _RESTORE = "restore the file from a copy"
 
@@ -138,10 +139,10 @@ def _wrong(
     if not state.hall:
         return "state.hall", "an empty hall of fame", "at least one formula"
     if len(state.islands) != settings.islands:
-        return "state.islands", f"{len(state.islands)} islands", f"{settings.islands}, as {runs.CONFIG} says"
+        return "state.islands", counted(len(state.islands), "island"), f"{settings.islands}, as {runs.CONFIG} says"
     for island in state.islands:
         if len(island.individuals) != settings.island_size:
-            found = f"an island of {len(island.individuals)} individuals"
+            found = f"an island of {counted(len(island.individuals), 'individual')}"
             return "state.islands", found, f"{settings.island_size}, as {runs.CONFIG} says"
     levels = len(config["levels"]) if "levels" in config else len(state.hall[0].utilities)
     levels *= max(1, len(config["league"]["opponents"])) if "league" in config else 1

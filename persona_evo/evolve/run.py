@@ -27,6 +27,7 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs
+from persona_evo.words import counted
 
 FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
 """How a call ended: all generations are there, the time was up, or Ctrl-C. The last two can be resumed."""
@@ -75,8 +76,9 @@ class Outcome:
     found_in_start: bool = False
 
     def __str__(self) -> str:
-        best = "" if self.best is None else f", best {self.best.fitness:.4f} with {self.best.size} nodes"
-        return f"{self.folder}: {self.status}, {self.generations} generations{best}; policy: {self.policy or 'none'}"
+        best = "" if self.best is None else f", best {self.best.fitness:.4f} with {counted(self.best.size, 'node')}"
+        after = counted(self.generations, "generation")
+        return f"{self.folder}: {self.status}, {after}{best}; policy: {self.policy or 'none'}"
 
 
 Tell = Callable[[Progress], None]
@@ -375,6 +377,6 @@ def summary(config: Mapping[str, Any]) -> str:
     others = ", ".join(o["name"] for o in config["league"]["opponents"]) if "league" in config else ""
     each = f"move{', against ' if others else ''}{others}" if "league" in config else "playthrough"
     return (
-        f"{config['persona']['name']} on {len(config['levels'])} levels of {config['game']}, seed {config['seed']}, "
-        f"preset {config['evolution']['preset']}, {limit} a {each}"
+        f"{config['persona']['name']} on {counted(len(config['levels']), 'level')} of {config['game']}, "
+        f"seed {config['seed']}, preset {config['evolution']['preset']}, {limit} a {each}"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.words import counted
 
 POOLS = ("tournament", "top5", "rank", "lexicase")
 FUNCTIONS = ("basic", "extended")
@@ -290,9 +291,9 @@ def _check_together(s: EvolutionSettings) -> None:
     if s.population % s.islands:
         raise _wrong("population", s.population, f"a multiple of islands ({s.islands})", rules)
     if s.elites >= s.island_size:
-        raise _wrong("elites", s.elites, f"fewer than the {s.island_size} individuals of an island", rules)
+        raise _wrong("elites", s.elites, f"fewer than the {counted(s.island_size, 'individual')} of an island", rules)
     if s.migrants > s.island_size:
-        raise _wrong("migrants", s.migrants, f"at most the {s.island_size} individuals of an island", rules)
+        raise _wrong("migrants", s.migrants, f"at most the {counted(s.island_size, 'individual')} of an island", rules)
     if s.constant_low > s.constant_high:
         raise _wrong("constant_low", s.constant_low, f"at most constant_high ({s.constant_high})")
     if not s.depth_min <= s.depth_max <= s.depth_limit:

@@ -16,6 +16,7 @@ from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
 from persona_evo.search.duel import League
 from persona_evo.search.tree_policy import UCB1_FORMULA
+from persona_evo.words import counted
 
 
 def usual(game: Game, league: League | None = None) -> dict[str, Any]:
@@ -62,21 +63,44 @@ def _with_ways(text: str, near: Sequence[str], home: str, clock: str) -> list[st
 def start_in_words(
     first: Sequence[str], game: Game, utility: Formula, priority: str, settings: EvolutionSettings
 ) -> str:
-    """What the first population is given beside random formulas: UCB1, those made of the utility, policies, texts."""
-    parts: list[str] = []
-    given = 0
+    """What the first population is made of: UCB1, formulas made of the utility, policies, texts; the rest is random.
+
+    Where there are more formulas than individuals, the first ones join, and it is said what has no room.
+    """
+    parts: dict[str, list[int]] = {}
+    known: set[str] = set()
     for name in first:
-        count = len(first_formulas(replace(settings, first=(name,)), game, utility, priority))
-        if name == "ucb1":
-            parts.append("UCB1" if count else "")
-        elif name == "utility":
-            parts.append(f"{count} made of what the persona wants" if count else "")
-        elif name == "library":
-            parts.append(f"{count} of the policies that ship or are installed" if count else "")
-        else:
-            given += 1
-    parts.append(f"{given} formula{'' if given == 1 else 's'} given" if given else "")
-    return ", ".join(filter(None, [*parts, "random formulas"]))
+        new = set(first_formulas(replace(settings, first=(name,)), game, utility, priority)) - known
+        row = parts.setdefault(_SOURCES.get(name, "given"), [0, 0])
+        row[0] += min(len(new), settings.population - min(len(known), settings.population))
+        row[1] += len(new)
+        known |= new
+    said = [_share(what, *row) for what, row in parts.items()]
+    left = settings.population - len(known)
+    rest = f"{counted(left, 'random formula')}" if left > 0 else ""
+    text = ", ".join(filter(None, [*said, rest]))
+    if left < 0:
+        text += f"; a population of {settings.population} has no room for {counted(-left, 'more formula')} that could "
+        text += "join it, nor for random ones"
+    return text
+
+
+_SOURCES = {
+    "ucb1": "UCB1",
+    "utility": "made of what the persona wants",
+    "library": "of the policies that ship or are installed",
+}
+"""Names of `EvolutionSettings.first` -> where these formulas are from; all others are formulas themselves."""
+
+
+def _share(what: str, joined: int, all_there_are: int) -> str:
+    """So many formulas of one source, or what joined of them."""
+    if not joined:
+        return ""
+    if what == "UCB1":
+        return what
+    some = f"{joined} of {all_there_are}" if joined < all_there_are else str(joined)
+    return f"{counted(joined, 'formula')} given" if what == "given" else f"{some} {what}"
 
 
 def first_formulas(

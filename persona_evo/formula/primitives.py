@@ -158,17 +158,18 @@ class Primitive:
         return self.arity == 2 and self.precedence < ATOM
 
 
-_CLAMPED = "limited to ±1e300"
+CLAMPED = "limited to ±1e300"
+"""What is done to every result, as guards say it."""
 
 # fmt: off
 TABLE: tuple[Primitive, ...] = (
-    Primitive("+", 2, "sum", _CLAMPED, ADD, SUM, True, _add, lambda sp, a, b: a + b,
+    Primitive("+", 2, "sum", CLAMPED, ADD, SUM, True, _add, lambda sp, a, b: a + b,
               "{0} + {1}", "limit({0} + {1})", "limit({0} + {1})", "Limit({0} + {1})"),
-    Primitive("-", 2, "difference", _CLAMPED, SUB, SUM, False, _sub, lambda sp, a, b: a - b,
+    Primitive("-", 2, "difference", CLAMPED, SUB, SUM, False, _sub, lambda sp, a, b: a - b,
               "{0} - {1}", "limit({0} - {1})", "limit({0} - {1})", "Limit({0} - {1})"),
-    Primitive("*", 2, "product", _CLAMPED, MUL, PRODUCT, True, _mul, lambda sp, a, b: a * b,
+    Primitive("*", 2, "product", CLAMPED, MUL, PRODUCT, True, _mul, lambda sp, a, b: a * b,
               "{0} \\cdot {1}", "limit({0} * {1})", "limit({0} * {1})", "Limit({0} * {1})"),
-    Primitive("/", 2, "quotient", f"1 where the divisor is 0; {_CLAMPED}", DIV, PRODUCT, False, _div,
+    Primitive("/", 2, "quotient", f"1 where the divisor is 0; {CLAMPED}", DIV, PRODUCT, False, _div,
               lambda sp, a, b: a / b,
               "\\frac{{{0}}}{{{1}}}", "divide({0}, {1})", "divide({0}, {1})", "Divide({0}, {1})"),
     Primitive("neg", 1, "the opposite", "", NEG, SIGN, False, _neg, lambda sp, a: -a,
@@ -182,7 +183,7 @@ TABLE: tuple[Primitive, ...] = (
     Primitive("log", 1, "natural logarithm of the magnitude", "of |x|; 0 where x is 0", LOG, ATOM, False, _log,
               lambda sp, a: sp.log(sp.Abs(a)),
               "\\ln\\left|{0}\\right|", "log({0})", "log({0})", "Log({0})"),
-    Primitive("exp", 1, "e to the power", f"x is taken within ±700; {_CLAMPED}", EXP, ATOM, False, _exp,
+    Primitive("exp", 1, "e to the power", f"x is taken within ±700; {CLAMPED}", EXP, ATOM, False, _exp,
               lambda sp, a: sp.exp(a),
               "\\exp\\left({0}\\right)", "exp({0})", "exp({0})", "Exp({0})"),
     Primitive("min", 2, "the smaller one", "", MIN, ATOM, True, _min, lambda sp, a, b: sp.Min(a, b),

@@ -24,6 +24,7 @@ from persona_evo.errors import FormulaError
 from persona_evo.formula.core import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.formula.verify import EXACT, Cases, cases, choice_differs, value_differs
+from persona_evo.words import counted
 
 SHARED = ("P", "D")
 """Search variables that all children of a node have in common: the parent's visits and the depth."""
@@ -146,7 +147,7 @@ def _choose(raw: Formula, forms: list[_Candidate], given: Cases, choice_only: bo
 def _praise(raw: Formula, form: _Candidate, given: Cases) -> str:
     what = "value and choice of child agree" if form.same_value else "the choice of child agrees"
     rounding = "" if form.tolerance == EXACT else ", constants rounded"
-    return f"{form.formula.size} nodes for {raw.size} by {form.origin}{rounding}; {what} on {given}"
+    return f"{counted(form.formula.size, 'node')} for {raw.size} by {form.origin}{rounding}; {what} on {given}"
 
 
 def rounded(formula: Formula, digits: int) -> Formula:

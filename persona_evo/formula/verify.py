@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.formula.core import Formula
+from persona_evo.words import counted
 
 EDGES = (0.0, 1.0, 0.5, 2.0, -5.0, 1e3, 1e6)
 """Values of the made-up cases."""
@@ -128,7 +129,7 @@ def choice_differs(raw: Formula, other: Formula, given: Cases) -> str:
     first = wrong[0]
     best, other_best = first[np.argmax(a[first])], first[np.argmax(b[first])]
     return (
-        f"another child is chosen in {len(wrong)} of {len(families)} nodes, "
+        f"another child is chosen in {len(wrong)} of {counted(len(families), 'node')}, "
         f"as {_where(raw, given, int(other_best))} instead of {_where(raw, given, int(best))}"
     )
 

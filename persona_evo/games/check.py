@@ -20,6 +20,7 @@ import numpy as np
 from persona_evo.errors import GameError, InputError
 from persona_evo.games.core import ENDED, RUNNING, Game, Level, Rules
 from persona_evo.seeds import below, derive, stream
+from persona_evo.words import counted
 
 GAMES, MOVES = 4, 60
 """Random games on each level, and moves of each, unless the caller says otherwise."""
@@ -203,7 +204,7 @@ class _Probe:
             self.metrics(rules, state, player, made)
         mover = int(rules.mover(tables, state))
         if not 0 <= mover < self.game.players:
-            raise self.fail(f"mover gives {mover}, there are {self.game.players} players")
+            raise self.fail(f"mover gives {mover}, there are {counted(self.game.players, 'player')}")
         key = int(rules.key(tables, state))
         if key != int(rules.key(tables, state.copy())):
             raise self.fail("equal states have different keys")

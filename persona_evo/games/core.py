@@ -148,7 +148,7 @@ class Game:
     locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
     events(level, before, after, step) -> what happened between two states.
     draw: "module:function" that draws a state with matplotlib (loaded on demand). The module of a game for two may have
-    SIDES, (name, colour) of both players' pieces, and standing(level, state), the score in words ("" before there is
+    PLAYERS, (name, #rrggbb) of both players' pieces, and standing(level, state), the score in words ("" before there is
     one), with which games of a match are shown.
     structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
     homing: formula over the metrics that grows on the way to a win; "" where nothing but the utility leads there.

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from persona_evo.errors import GameError, LevelError, PersonaEvoError, Place, SettingsError, raised, unknown
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.seeds import below, draw
+from persona_evo.words import counted
 
 OUTCOMES: dict[Any, int] = {None: RUNNING, "": RUNNING, "won": WON, "lost": LOST, "ended": ENDED}
 """What `over` may return; whole numbers as in `persona_evo.games.core` are taken too."""
@@ -352,7 +353,7 @@ def _moves(state: Any) -> str:
     """When that was, for messages."""
     if state is None:
         return ""
-    return f" after {state[1]} move{'' if state[1] == 1 else 's'}" if state[1] else " at the start"
+    return f" after {counted(state[1], 'move')}" if state[1] else " at the start"
 
 
 def number_of(value: Any) -> int:

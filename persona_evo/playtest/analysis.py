@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level, Metric
-from persona_evo.playtest import compare, findings, require
+from persona_evo.playtest import compare, duels, findings, require
 from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.findings import Finding, Thing
 from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
@@ -18,7 +20,8 @@ from persona_evo.playtest.require import Check, Requirement
 class Analysis:
     """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
 
-    baseline: rows of `versus_baseline`; players: of `between_players` among the personas.
+    standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
+    `between_players` among the personas.
     """
 
     records: tuple[Playthrough, ...]
@@ -27,6 +30,7 @@ class Analysis:
     pairs: tuple[tuple[str, str], ...]
     summaries: tuple[Summary, ...]
     findings: tuple[Finding, ...]
+    standings: tuple[Standing, ...]
     baseline: tuple[Row, ...]
     players: tuple[Row, ...]
     structure: Mapping[str, Mapping[str, float]]
@@ -46,6 +50,7 @@ def analyse(
     *,
     baselines: Mapping[str, str] | None = None,
     priorities: Mapping[str, str] | None = None,
+    utilities: Mapping[str, Formula] | None = None,
     bounds: Bounds | None = None,
     requirements: Sequence[Requirement] = (),
 ) -> Analysis:
@@ -59,6 +64,7 @@ def analyse(
             baseline are compared with, and not judged by findings.
         priorities: label of a player -> symbol of the metric it cares for most; correlations are of win rates, steps
             and these.
+        utilities: label of a player -> what it wants.
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
 
@@ -74,8 +80,9 @@ def analyse(
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
         records, game.metrics, bounds=bounds, things={level.name: things(level) for level in levels},
-        priorities=priorities, players=personas,
+        priorities=priorities, utilities=utilities, players=personas,
     )  # fmt: skip
+    found += duels.find(records, personas)
     return Analysis(
         records=tuple(records),
         infos=game.metrics,
@@ -83,6 +90,7 @@ def analyse(
         pairs=tuple(pairs),
         summaries=tuple(summaries),
         findings=tuple(sorted(found, key=lambda f: f.severity != "problem")),
+        standings=tuple(duels.standings(records)),
         baseline=tuple(compare.versus_baseline(records, pairs, game.metrics)),
         players=tuple(compare.between_players(records, game.metrics, personas)),
         structure=structure,

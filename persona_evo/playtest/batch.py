@@ -5,8 +5,8 @@ trial, so a result depends neither on the number of jobs nor on what else is pla
 
 Where an agent plays move by move (`search.duel`), a playthrough is what it played with the player's tree policy; a
 player may also be an agent of its own, which needs no tree policy. In a game for two each player meets the opponents of
-a league in turn, first as one side, then as the other; its metrics are what it sees at the end, and a lost game says to
-whom.
+a league in turn, first as one side, then as the other; its metrics are what it sees at the end, and its records name
+the opponent, the side and the result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from persona_evo.games.core import LOST, RUNNING, Event, Game, Level, closing_ou
 from persona_evo.personas import Persona
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
-from persona_evo.playtest.records import OUTCOMES, Playthrough
+from persona_evo.playtest.records import OUTCOMES, SIDES, Playthrough
 from persona_evo.search.agents import Agent, agent_from, check, policy_of
 from persona_evo.search.duel import League, plain
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
@@ -440,7 +440,7 @@ class _Table:
     def play(self, job: Job) -> Playthrough:
         level, role, league = self.level(job.level), self.spec.roles[job.player], self.spec.league
         utility, policy = self.roles[job.player]
-        side, cause = None, ""
+        side, opponent = None, ""
         if league is None:
             if not self._planners:
                 self._planners = [planner_for(self.game, level, self.spec.settings, room(self.spec.budget))]
@@ -449,10 +449,11 @@ class _Table:
             games = league.games(self.game, level, role.agent)
             side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
             plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
-            if plan.outcome == LOST and games[turn].others:
-                cause = games[turn].others[0].name
-        found = record(self.game, level, plan, trial=job.trial, side=side if self.game.players > 1 else None)
-        return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause)
+            opponent = games[turn].others[0].name if games[turn].others else ""
+        found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None)
+        cause = opponent if plan.outcome == LOST else ""
+        return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
+                       opponent=opponent)  # fmt: skip
 
 
 _tables: dict[str, _Table] = {}
@@ -478,7 +479,7 @@ def room(budget: Budget) -> int:
 def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None) -> Playthrough:
     """A plan as a playthrough: its actions by name, where the avatar was, what happened, and what it died of.
 
-    side: of the player, in a game for two, where no places are told: two avatars are on the board.
+    side: number of the player in a game for two, where no places are told: two avatars are on the board.
     """
     states = game.replay(level, plan.actions, stream(plan.seed), plan.seed)
     places: list[tuple[int, int]] = []
@@ -499,4 +500,5 @@ def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | 
         iterations=plan.iterations, nodes=plan.nodes, proven=plan.proven,
         actions=[game.action_name(level, s, a) for s, a in zip(states, plan.actions, strict=False)],
         positions=places, events=events,
+        side="" if side is None else SIDES[int(game.rules().mover(level.tables, states[0])) != side],
     )  # fmt: skip

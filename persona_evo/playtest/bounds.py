@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,14 +13,18 @@ from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import Playthrough
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 FILE = "bounds.json"
 """Where a playtest's folder keeps what was found, so that a continued playtest does not look for it again."""
+
+CUT = "the solver's best plan stops before the level ends, and is no measure for playthroughs that go on to the end"
+"""Why there is no limit for playthroughs that came to the game's end."""
 
 Tell = Callable[[int, int], None]
 
@@ -54,17 +59,20 @@ def bounds(
         records: playthroughs, of which a better one than the solver's replaces it; a playthrough whose plan was proven
             to be the best proves the limit.
         seconds: for the solver, for each level and persona; 0 for what the records say alone, which is all there is of
-            games that run elsewhere and of games for two.
+            games that run elsewhere. Of games for two and games of chance there is no limit: what can be reached is up
+            to the opponent or to luck.
         folder: where results are kept and looked up.
         progress: called with how many of how many are done.
     """
+    if not limited(game):
+        return {}
     wanted = {p.name: p for p in personas}
     known = _read(folder) if folder is not None else {}
     asked = [
         (level.name, name, Question(game_name or game.name, LevelText.of(level), persona.utility.text, seconds))
         for level in levels
         for name, persona in wanted.items()
-        if seconds > 0 and game.outside is None and game.players == 1 and (level.name, name) not in known
+        if seconds > 0 and game.outside is None and (level.name, name) not in known
     ]
     if asked:
         warm_up(game, levels[0])
@@ -77,9 +85,18 @@ def bounds(
                 _write(folder, known)
             if progress is not None:
                 progress(min(len(asked), i + len(part)), len(asked))
-    names = {level.name for level in levels}
-    found = {key: bound for key, bound in known.items() if key[0] in names and key[1] in wanted}
-    return _with_records(found, list(records), wanted)
+    horizons, played = {level.name: game.horizon_of(level) for level in levels}, list(records)
+    found = {
+        (level, name): _comparable(bound, [r for r in played if (r.level, r.persona) == (level, name)], horizons[level])
+        for (level, name), bound in known.items()
+        if level in horizons and name in wanted
+    }
+    return _with_records(found, played, wanted)
+
+
+def limited(game: Game) -> bool:
+    """Whether a level of the game has a best plan at all."""
+    return game.players == 1 and game.deterministic
 
 
 def warm_up(game: Game, level: Level) -> None:
@@ -100,7 +117,7 @@ def answer(question: Question) -> Bound:
         warm_up(game, level)
         _warm.add(os.getpid())
     solution = solve(game, level, parse(question.utility, game.symbols), seconds=question.seconds)
-    return Bound(solution.utility, solution.proven, solution.metrics)
+    return Bound(solution.utility, solution.proven, solution.metrics, solution.outcome != RUNNING)
 
 
 def _with_records(
@@ -110,20 +127,28 @@ def _with_records(
     best = dict(found)
     for r in records:
         for name, persona in personas.items():
-            known = best.get((r.level, name))
-            if r.persona == name or not persona.utility.symbols <= set(r.metrics):
+            own, key = r.persona == name, (r.level, name)
+            if not own and not persona.utility.symbols <= set(r.metrics):
                 continue
-            value = persona.utility.evaluate(r.metrics)
-            if known is not None and value > known.utility + 1e-12:
-                best[r.level, name] = Bound(value, False, dict(r.metrics))
-    for r in records:
-        key = r.level, r.persona
-        known = best.get(key)
-        if known is None or r.utility > known.utility + 1e-12:
-            best[key] = Bound(r.utility, r.proven, dict(r.metrics))
-        elif r.proven and not known.proven and r.utility >= known.utility - 1e-12:
-            best[key] = Bound(known.utility, True, known.metrics)
+            known, value = best.get(key), r.utility if own else persona.utility.evaluate(r.metrics)
+            if known is None or value > known.utility + 1e-12:
+                best[key] = Bound(value, own and r.proven, dict(r.metrics), not r.unfinished)
+            elif own and r.proven and not known.proven and value >= known.utility - 1e-12:
+                best[key] = replace(known, proven=True, note="")
     return best
+
+
+def _comparable(bound: Bound, records: Sequence[Playthrough], horizon: int) -> Bound:
+    """The solver's limit with a note where whole playthroughs cannot be held against it.
+
+    Its plan may stop wherever the utility is highest. Where that is proven to be the most there can be, it is a limit
+    for whole playthroughs, too, unless these went on beyond the horizon. records: of the persona in the level.
+    """
+    if any(r.steps > horizon for r in records):
+        return replace(bound, note=f"the solver looks {counted(horizon, 'move')} ahead, playthroughs are longer")
+    if not bound.ended and not bound.proven and not all(r.unfinished for r in records):
+        return replace(bound, note=CUT)
+    return bound
 
 
 def _read(folder: Path) -> dict[tuple[str, str], Bound]:
@@ -131,7 +156,10 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
     try:
         rows = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return {
-            (r["level"], r["persona"]): Bound(float(r["utility"]), bool(r["proven"]), dict(r["metrics"])) for r in rows
+            (r["level"], r["persona"]): Bound(
+                float(r["utility"]), bool(r["proven"]), dict(r["metrics"]), bool(r["ended"])
+            )
+            for r in rows
         }
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
@@ -139,7 +167,8 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
 
 def _write(folder: Path, known: Mapping[tuple[str, str], Bound]) -> None:
     rows = [
-        {"level": level, "persona": name, "utility": b.utility, "proven": b.proven, "metrics": dict(b.metrics)}
+        {"level": level, "persona": name, "utility": b.utility, "proven": b.proven, "metrics": dict(b.metrics),
+         "ended": b.ended}
         for (level, name), b in known.items()
     ]
     schema.write_atomically(folder / FILE, json.dumps(rows, indent=1) + "\n")

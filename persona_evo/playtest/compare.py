@@ -29,6 +29,7 @@ from persona_evo.playtest.statistics import (
     spearman,
     welch,
 )
+from persona_evo.words import counted
 
 ALPHA = 0.05
 """A difference counts from a p value below this."""
@@ -328,7 +329,7 @@ def _change(row: Row) -> str:
 
 
 def _trials(row: Row) -> str:
-    return f"{row.a.n} trials each" if row.a.n == row.b.n else f"{row.a.n} and {row.b.n} trials"
+    return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
 
 
 def _blind(row: Row, family: int) -> str:

@@ -18,8 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import isfinite
 from typing import Literal, NamedTuple
 
+from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Metric
 from persona_evo.playtest.compare import ALPHA, shown, spoken
 from persona_evo.playtest.metrics import (
@@ -33,12 +35,16 @@ from persona_evo.playtest.metrics import (
     players_of,
 )
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import fisher, mean_interval, welch
+from persona_evo.playtest.statistics import fisher, mean_interval, welch, wilson
+from persona_evo.words import counted
 
 Severity = Literal["problem", "notice"]
 
 FAR = 0.5
 """A priority is far from what is possible below this share of it."""
+
+MOST = 0.5
+"""A player does not reach its priority where less than this share of its playthroughs do, by a 95 % interval."""
 
 FEW_TRIALS = 10
 """With fewer trials a player, levels are not called indistinguishable."""
@@ -80,20 +86,22 @@ def find(
     bounds: Bounds | None = None,
     things: Mapping[str, Iterable[Thing | tuple[str, int, int]]] | None = None,
     priorities: Mapping[str, str] | None = None,
+    utilities: Mapping[str, Formula] | None = None,
     players: Sequence[str] | None = None,
 ) -> list[Finding]:
-    """All findings on the levels of these records, problems first.
+    """All findings on the levels of these records, problems first; of games against an opponent see `duels`.
 
     bounds: limits by (level, persona). things: objects by level; a kind "monster:..." counts as touched when any event
     has that kind, since monsters walk, all others when an event of their kind has their place; portals are one thing.
-    priorities: the metric that a player cares for most, by label. players: whose behaviour is judged (others, such as
-    baselines, count only for what nobody does); all if not given.
+    priorities: the metric that a player cares for most, by label. utilities: what it wants. players: whose behaviour is
+    judged (others, such as baselines, count only for what nobody does); all if not given.
     """
     judged = set(players if players is not None else players_of(records))
     bounds = bounds or {}
     found: list[Finding] = []
-    for level in levels_of(records):
-        here = [r for r in records if r.level == level]
+    alone = [r for r in records if not r.opponent]
+    for level in levels_of(alone):
+        here = [r for r in alone if r.level == level]
         chosen = [r for r in here if r.player in judged]
         found += finishing(level, here, judged, bounds)
         found += dead_content(level, here, (things or {}).get(level, ()))
@@ -105,7 +113,7 @@ def find(
             nothing = nothing_to_have(level, symbol, here, infos, bounds, (things or {}).get(level, ()))
             found += nothing
             for player in () if nothing else (p for p, s in asked.items() if s == symbol):
-                found += priority(level, player, symbol, here, infos, bounds)
+                found += priority(level, player, symbol, here, infos, bounds, (utilities or {}).get(player))
     found += indistinguishable([r for r in records if r.player in judged], infos)
     return sorted(found, key=lambda f: f.severity != "problem")
 
@@ -131,13 +139,14 @@ def finishing(level: str, records: Sequence[Playthrough], judged: set[str], boun
         rest = f"{lost} lost, {total - lost} came to no end"
         aside = f"; {OUT_OF_BUDGET}" if total > lost else ""
         aside += "; a plan that finishes it is known, so it is hard and not impossible" if possible else ""
-        text = f"nobody finishes this level: {len(by_player)} players, {total} playthroughs, {rest}{aside}"
+        text = (f"nobody finishes this level: {counted(len(by_player), 'player')}, {counted(total, 'playthrough')}, "
+                f"{rest}{aside}")  # fmt: skip
         numbers = {"playthroughs": total, "lost": lost, "unfinished": total - lost}
         return [Finding("problem", "unfinishable", level, text, numbers)]
     return [
         Finding(
             "notice", "never finishes", level,
-            f"the {spoken(player)} never finishes this level in {len(group)} playthroughs, others do",
+            f"the {spoken(player)} never finishes this level in {counted(len(group), 'playthrough')}, others do",
             {"playthroughs": len(group), "lost": sum(r.lost for r in group)},
         )
         for player, group in by_player.items()
@@ -170,7 +179,7 @@ def dead_content(
             which = f"the only {name}" if len(places) == 1 else f"{some} of the {len(places)} {name}s"
             spots = ", ".join(f"({x}, {y})" for x, y in dead[:8]) + (", ..." if len(dead) > 8 else "")
             who = "the hero never" if others else "nobody"
-            text = f"{who} touches {which} in {len(records)} playthroughs: at {spots}"
+            text = f"{who} touches {which} in {counted(len(records), 'playthrough')}: at {spots}"
             text += "".join(f"; {doing} in {n} of them" for doing, n in others.items())
             numbers = {"untouched": len(dead), "objects": len(places), "playthroughs": len(records)}
             numbers |= {"by others": sum(others.values())} if others else {}
@@ -212,7 +221,7 @@ def deaths(level: str, records: Sequence[Playthrough]) -> list[Finding]:
     tiles = Counter(tile for r in lost if (tile := _death_tile(r)) is not None)
     share = len(lost) / len(records)
     numbers = {"deaths": len(lost), "playthroughs": len(records), "share": share}
-    start = f"{len(lost)} of {len(records)} playthroughs are lost"
+    start = f"{len(lost)} of {counted(len(records), 'playthrough')} are lost"
     mainly = "; causes: " + ", ".join(f"{cause} {count}" for cause, count in causes.most_common(3)) if known else ""
     if not tiles:
         return [Finding("notice", "deaths", level, f"{start}{mainly}", numbers)]
@@ -237,7 +246,8 @@ def timeouts(level: str, records: Sequence[Playthrough]) -> list[Finding]:
     if not parts:
         return []
     steps = sum(r.steps for r in stopped) / len(stopped)
-    text = f"playthroughs come to no end (after {steps:.0f} steps on average): {', '.join(parts)}; {OUT_OF_BUDGET}"
+    usual = f"after {counted(round(steps), 'step')} on average"
+    text = f"playthroughs come to no end ({usual}): {', '.join(parts)}; {OUT_OF_BUDGET}"
     numbers = {"unfinished": len(stopped), "playthroughs": len(records), "steps": steps}
     return [Finding("notice", "timeouts", level, text, numbers)]
 
@@ -252,8 +262,8 @@ def same_path(level: str, records: Sequence[Playthrough]) -> list[Finding]:
     if len({path for path, _ in usual}) > 1 or min(shares) < SAME_PATH:
         return []
     text = (
-        f"a level without choice: all {len(groups)} players take the same path of {len(usual[0][0]) - 1} moves "
-        f"in at least {min(shares):.0%} of their playthroughs"
+        f"a level without choice: all {len(groups)} players take the same path of "
+        f"{counted(len(usual[0][0]) - 1, 'move')} in at least {min(shares):.0%} of their playthroughs"
     ).replace("%", " %")
     numbers = {"players": len(groups), "share": min(shares), "moves": len(usual[0][0]) - 1}
     return [Finding("notice", "no choice", level, text, numbers, tuple(dict.fromkeys(usual[0][0])))]
@@ -264,14 +274,15 @@ def nothing_to_have(
     things: Iterable[Thing | tuple[str, int, int]] = (),
 ) -> list[Finding]:  # fmt: skip
     """Of a priority that should be high nothing is ever seen, by any player or the solver: said once, as what it is."""
-    info, seen, solved = _info(symbol, infos), _seen(symbol, records), _solved(level, symbol, bounds)
+    info, seen = _info(symbol, infos), [r.metrics[symbol] for r in records if symbol in r.metrics]
+    solved = [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
     if not seen or info.better == "lower" or max(seen + solved) > 0:
         return []
     word = info.name.partition(" ")[0]
     kinds = [kind.partition(":")[0] for kind, _, _ in things]
     count = sum(f"{kind}s" == word for kind in kinds)
     what = f"0 of {count} {word}" if count else "0"
-    text = f"nobody gets any {info.name}: {what} in {len(seen)} playthroughs"
+    text = f"nobody gets any {info.name}: {what} in {counted(len(seen), 'playthrough')}"
     text += ", and none in the solver's plan" if solved else ""
     numbers = {"objects": count, "playthroughs": len(seen)}
     return [Finding("notice", "priority", level, text, numbers)]
@@ -281,37 +292,53 @@ def _info(symbol: str, infos: Sequence[Metric]) -> Metric:
     return next((m for m in infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
 
 
-def _seen(symbol: str, records: Sequence[Playthrough]) -> list[float]:
-    return [r.metrics[symbol] for r in records if symbol in r.metrics]
-
-
-def _solved(level: str, symbol: str, bounds: Bounds) -> list[float]:
-    return [b.metrics[symbol] for (name, _), b in bounds.items() if name == level and symbol in b.metrics]
-
-
 def priority(
-    level: str, player: str, symbol: str, records: Sequence[Playthrough], infos: Sequence[Metric], bounds: Bounds
-) -> list[Finding]:
-    """A player stays far from the best that is known for its priority, in this level and from any player or limit."""
+    level: str, player: str, symbol: str, records: Sequence[Playthrough], infos: Sequence[Metric], bounds: Bounds,
+    utility: Formula | None = None,
+) -> list[Finding]:  # fmt: skip
+    """A player stays far from the best that is known for its priority, in this level and from any player or limit.
+
+    Of what has no highest value, plans that were cut short have no say: how much comes together depends on how long one
+    plays. Whether most playthroughs stay away is told by Wilson's interval; too few for that are only noted.
+    """
+    info = _info(symbol, infos)
     own = [r for r in records if r.player == player and symbol in r.metrics]
+    own = [r for r in own if isfinite(info.high) or not r.unfinished]
     if not own:
         return []
-    info = _info(symbol, infos)
     sign = -1.0 if info.better == "lower" else 1.0
-    known = _seen(symbol, records) + _solved(level, symbol, bounds)
     values = [r.metrics[symbol] for r in own]
-    limit = max(known, key=lambda v: sign * v)
+    limit = max([*_possible(level, symbol, records, own, bounds, utility), *values], key=lambda v: sign * v)
     best, mean = max(values, key=lambda v: sign * v), mean_interval(values)
+    near = wilson(sum(not _far(v, limit, sign) for v in values), len(values))
     measure = Measure(symbol, info.name, lambda r: 0.0, info.better, info.unit, info.ratio)
     numbers = {"best": best, "mean": mean.value, "known": limit, "playthroughs": float(len(own))}
-    short = f"{shown(measure, limit)} is known to be possible"
+    who, many = f"the {spoken(player)}", counted(len(own), "playthrough")
+    short = f"known to be possible: {shown(measure, limit)}"
     if _far(best, limit, sign):
-        text = f"the {spoken(player)} does not reach its priority: {info.name} {shown(measure, best)} at best"
-        return [Finding("problem", "priority", level, f"{text} in {len(own)} playthroughs, {short}", numbers)]
-    if len(own) > 1 and _far(mean.high if sign > 0 else mean.low, limit, sign):
-        text = f"the {spoken(player)} seldom reaches its priority: {info.name} {shown(measure, mean.value)} on average"
+        reached = f"{info.name} {shown(measure, best)} at best in {many}"
+        if near.high >= MOST:
+            text = f"{who} comes to {reached}, too few to say that it does not reach its priority; {short}"
+            return [Finding("notice", "priority", level, text, numbers)]
+        text = f"{who} does not reach its priority: {reached}, {short}"
+        return [Finding("problem", "priority", level, text, numbers)]
+    if near.high < MOST and _far(mean.high if sign > 0 else mean.low, limit, sign):
+        text = f"{who} seldom reaches its priority: {info.name} {shown(measure, mean.value)} on average of {many}"
         return [Finding("notice", "priority", level, f"{text}, {short}", numbers)]
     return []
+
+
+def _possible(
+    level: str, symbol: str, records: Sequence[Playthrough], own: Sequence[Playthrough], bounds: Bounds,
+    utility: Formula | None,
+) -> list[float]:  # fmt: skip
+    """Values of a priority at known ends, but those that the player's own utility puts below the best it came to."""
+    solved = [b.metrics for (name, _), b in bounds.items() if name == level and not b.note]
+    ends = [end for end in (*(r.metrics for r in records), *solved) if symbol in end]
+    if utility is None:
+        return [end[symbol] for end in ends]
+    best = max(r.utility for r in own) - 1e-12
+    return [end[symbol] for end in ends if utility.symbols <= set(end) and utility.evaluate(end) >= best]
 
 
 def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[Finding]:
@@ -327,8 +354,8 @@ def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = 
         pairs = [(groups[a, p], groups[b, p], m) for p in players for m in chosen]
         if not _any_differs(pairs):
             text = (
-                f"{a} and {b} can not be told apart: none of {len(pairs)} measures of {len(players)} players differs "
-                f"({trials} trials each, corrected by Holm)"
+                f"{a} and {b} can not be told apart: none of {counted(len(pairs), 'measure')} of "
+                f"{counted(len(players), 'player')} differs ({trials} trials each, corrected by Holm)"
             )
             numbers = {"measures": len(pairs), "players": len(players), "trials": trials}
             found.append(Finding("notice", "indistinguishable", f"{a}, {b}", text, numbers))

@@ -36,11 +36,16 @@ class Measure:
 
 @dataclass(frozen=True)
 class Bound:
-    """The best utility known for a persona in a level, whether nothing better exists, and the metrics it ends with."""
+    """The best utility known for a persona in a level, whether nothing better exists, and the metrics it ends with.
+
+    ended: the plan comes to the game's end. note: why the playthroughs cannot be held against it, "" where they can.
+    """
 
     utility: float
     proven: bool = False
     metrics: Mapping[str, float] = field(default_factory=dict)
+    ended: bool = True
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Summary:
     deaths: how often the game was lost, by cause. unfinished: playthroughs that ended before the game did.
     proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
+    opponents: whom it met, in a game for two. unbound: why there is no limit, "" where there is one or none was looked
+    for.
     """
 
     level: str
@@ -68,6 +75,8 @@ class Summary:
     proven: int
     bound: Bound | None = None
     ratio: float | None = None
+    opponents: tuple[str, ...] = ()
+    unbound: str = ""
 
     @property
     def lost(self) -> int:
@@ -167,6 +176,8 @@ def _by_level(
 
 def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], bound: Bound | None) -> Summary:
     utility = mean_interval([r.utility for r in group])
+    unbound = bound.note if bound else ""
+    bound = None if unbound else bound
     return Summary(
         level=level,
         player=group[0].player,
@@ -186,6 +197,8 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
         proven=sum(r.proven for r in group),
         bound=bound,
         ratio=utility.value / bound.utility if bound and bound.utility > 0 else None,
+        opponents=tuple(dict.fromkeys(r.opponent for r in group if r.opponent)),
+        unbound=unbound,
     )
 
 
@@ -202,4 +215,5 @@ def _pooled(rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[M
         bound = Bound(sum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
     trials = sum(s.trials for s, _ in rows)
     best = sum(s.best_utility * s.trials for s, _ in rows) / trials
-    return replace(_summary(EVERY, [r for _, group in rows for r in group], infos, bound), best_utility=best)
+    whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound)
+    return replace(whole, best_utility=best, unbound=next((s.unbound for s, _ in rows if s.unbound), ""))

@@ -19,9 +19,14 @@ SCHEMA = 1
 OUTCOMES = ("running", "won", "lost", "ended")
 """Names of RUNNING, WON, LOST and ENDED of `persona_evo.games.core`, in that order."""
 
+SIDES = ("first", "second")
+"""Sides of a game for two, by who makes the first move."""
+
+_RESULTS = {"won": "win", "lost": "loss"}
+
 _NUMBERS = ("utility", "seconds")
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
-_TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped")
+_TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side")
 _REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
 
 
@@ -34,7 +39,8 @@ class Playthrough:
     it was not. metrics: value at the end by symbol. utility: of the end, finite. seconds: wall-clock time of search.
     stopped: why the search ended. proven: no plan is better. actions: names, one a step. positions: the avatar's (x, y)
     before the first action and after each, so one more than actions; empty where the game has no place.
-    events: what happened on the way, in order.
+    events: what happened on the way, in order. opponent, side: in a game for two, whom the player met and which of
+    SIDES it had; "" in games for one.
     """
 
     level: str
@@ -56,6 +62,18 @@ class Playthrough:
     actions: list[str] = field(default_factory=list)
     positions: list[tuple[int, int]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    opponent: str = ""
+    side: str = ""
+
+    @property
+    def result(self) -> str:
+        """Of a game for two: win, loss, or draw, which it also is where no end is come to; "" in games for one."""
+        return _RESULTS.get(self.outcome, "draw") if self.opponent else ""
+
+    @property
+    def against(self) -> dict[str, str]:
+        """What there is to say of a game for two beside the rest, by name; nothing in games for one."""
+        return {"opponent": self.opponent, "side": self.side, "result": self.result} if self.opponent else {}
 
     @property
     def won(self) -> bool:
@@ -64,7 +82,7 @@ class Playthrough:
 
     @property
     def lost(self) -> bool:
-        """The avatar died, or the game was lost otherwise."""
+        """The avatar died, the opponent won, or the game was lost otherwise."""
         return self.outcome == "lost"
 
     @property
@@ -82,6 +100,7 @@ class Playthrough:
             "policy": self.policy,
             "trial": self.trial,
             "seed": self.seed,
+            **self.against,
             "outcome": self.outcome,
             "cause": self.cause,
             "metrics": dict(self.metrics),
@@ -143,6 +162,8 @@ def from_dict(row: Any, place: Place | None = None) -> Playthrough:
             fields[name] = _plain(name, row[name], place)
     if fields["outcome"] not in OUTCOMES:
         _wrong("no such outcome", place, repr(fields["outcome"]), "one of " + ", ".join(OUTCOMES))
+    if fields.get("opponent") and fields.get("side") not in SIDES:
+        _wrong("no such side", place, repr(fields.get("side", "")), "one of " + ", ".join(SIDES))
     record = Playthrough(
         **fields, metrics=_metrics(row["metrics"], place), actions=_actions(row.get("actions", []), place),
         positions=_positions(row.get("positions", []), place), events=_events(row.get("events", []), place),

@@ -31,6 +31,8 @@ MEASURES: dict[str, Callable[[Summary], float | None]] = {
     "win_rate": lambda s: s.win_rate.value,
     "deaths": lambda s: float(s.lost),
     "death_rate": lambda s: s.lost / s.trials,
+    "losses": lambda s: float(s.lost),
+    "loss_rate": lambda s: s.lost / s.trials,
     "unfinished": lambda s: float(s.unfinished),
     "steps": lambda s: s.steps.value,
     "utility": lambda s: s.utility.value,
@@ -104,7 +106,7 @@ class Requirement:
         for summary in chosen:
             value = self._value(summary)
             if value is None:
-                return Check(self.text, None, False, _where(summary), f"{self.measure} is not known")
+                return Check(self.text, None, False, _where(summary), _unknown(self.measure, summary))
             results.append((summary, value))
         failed = [r for r in results if not self._holds(r[1])]
         summary, value = max(failed or results, key=lambda r: self._badness(r[1]))
@@ -220,6 +222,11 @@ def _refuse(
     what: str, source: str, column: int, found: str, expected: str, hint: str | None = None
 ) -> NoReturn:
     raise SettingsError(what, place=Place(source, 1, column), found=found, expected=expected, hint=hint)
+
+
+def _unknown(measure: str, summary: Summary) -> str:
+    why = summary.unbound if measure == "bound_ratio" else ""
+    return f"{measure} is not known{f': {why}' if why else ''}"
 
 
 def _where(summary: Summary) -> str:

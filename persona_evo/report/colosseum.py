@@ -45,6 +45,7 @@ from persona_evo.report import html, plots, tables
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 NONE = "–"
 RESULT = "won · tied · lost"
@@ -88,7 +89,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         ("made", "how it was made"))]  # fmt: skip
     games = sum(map(len, m.played.values()))
     page = m.folder / "index.html"
-    under = f"{study().source}; {games:,} games here"
+    under = f"{study().source}; {counted(games, 'game')} here"
     schema.write_atomically(page, html.document(f"Reproduction: {study().title}", under, links, parts))
     shown = [t.render(110) for t in (first, shapes, *others)]
     return Report(page, "\n\n".join([*shown, "\n".join([*details(said), *standing(m, said)])]))
@@ -100,9 +101,9 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
 def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
     """How many sentences come out as the reports have them, and what is otherwise here than there."""
     kinds = [v.kind for v in said]
-    counted = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+    tally = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
     timed = [s for s in (_timed(m, row.size) for row in study().trees) if s is not None]
-    lines = [f"{len(said)} sentences. Does it come out so here? {counted}."]
+    lines = [f"{counted(len(said), 'sentence')}. Does it come out so here? {tally}."]
     if timed:
         rows = study().trees
         lines.append(
@@ -189,7 +190,7 @@ def random_table(m: Material) -> Table:
     for name in ALL[1:]:
         p = findings.pair(m, "all", name, ALL[0])
         rows.append([name, said.get(name, NONE), *_cells(p)])
-    note = f"6 x 6, {m.settings.iterations} iterations a move; shares {DECIDED}"
+    note = f"6 x 6, {_each(m)}; shares {DECIDED}"
     return Table("Against the random agent", ["", "report", RESULT, "share", "p"], rows, [note])
 
 
@@ -197,7 +198,7 @@ def ratings_table(m: Material) -> Table:
     """The round robin's ratings."""
     rows = [[r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
             for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]  # fmt: skip
-    note = f"Bradley and Terry, 400 points are odds of 10 to 1; 6 x 6, {m.settings.iterations} iterations a move"
+    note = f"Bradley and Terry, 400 points are odds of 10 to 1; 6 x 6, {_each(m)}"
     return Table("Ratings", ["", "points", "95 %", "score", "games"], rows, [note])
 
 
@@ -229,7 +230,7 @@ def constants_table(m: Material) -> Table:
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
     heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
-    note = (f"uct_walls on 6 x 6, {m.settings.iterations} iterations a move; {RESULT}; shares {DECIDED}. The agent "
+    note = (f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The agent "
             "uct_walls that is played against has c = 0.1")  # fmt: skip
     return Table("Win rate against c", heads, rows, [note])
 
@@ -242,7 +243,7 @@ def rave_table(m: Material) -> Table:
     notes = [
         "uct_rave is uct_walls whose means are mixed with those of all iterations in which the move was made at any "
         "later turn, at the weight sqrt(K / (3 P + K)), P the visits of the parent (Gelly and Silver 2011)",
-        f"{m.settings.iterations} iterations a move; shares {DECIDED}",
+        f"{_each(m)}; shares {DECIDED}",
     ]  # fmt: skip
     heads = ["K", f"6 x 6, {RESULT}", "share", "p", f"8 x 8, {RESULT}", "share", "p"]
     return Table("uct_rave against uct_walls", heads, rows, notes)
@@ -263,8 +264,12 @@ def early_table(m: Material) -> Table:
     return Table("Random games of so many moves", heads, rows, notes)
 
 
+def _each(m: Material) -> str:
+    return f"{counted(m.settings.iterations, 'iteration')} a move"
+
+
 def _budgets(m: Material) -> str:
-    return (f"{m.settings.iterations} iterations a move on 6 x 6, {m.settings.tenth} on 12 x 12; {RESULT}; "
+    return (f"{_each(m)} on 6 x 6, {m.settings.tenth} on 12 x 12; {RESULT}; "
             f"shares {DECIDED}")  # fmt: skip
 
 
@@ -331,7 +336,7 @@ def facts(m: Material) -> dict[str, str]:
         "seed": str(s.seed),
         "games": f"{s.games} of each pair in the round robin, {2 * s.games} of single pairs on 6 x 6; each board "
         "twice, the sides exchanged, all pairs on the same boards",
-        "not reproducible": f"table 1 in {s.seconds:g} s a move ({s.timed} games a size) and games of "
+        "not reproducible": f"table 1 in {s.seconds:g} s a move ({counted(s.timed, 'game')} a size) and games of "
         f"{s.short:g} s a move depend on the machine; all else follows from the seed",
         "versions": ", ".join(f"{k} {v}" for k, v in versions(registry.get(STUDY)).items()),
     }  # fmt: skip

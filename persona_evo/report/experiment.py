@@ -18,6 +18,8 @@ import numpy as np
 
 from persona_evo.connect.within import Within
 from persona_evo.errors import VerificationError
+from persona_evo.formula import parse
+from persona_evo.formula.guards import guards
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.batch import record as playthrough
 from persona_evo.playtest.experiment.course import Record, Results
@@ -37,6 +39,7 @@ from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.plan import Plan
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 PAGE = "index.html"
 Tell = Callable[[str], None]
@@ -81,7 +84,7 @@ def subtitle(results: Results) -> str:
     most = max(cell.search.rollouts for cell in experiment.cells)
     wanted = len(experiment.cells) * experiment.replicates
     part = "" if len(results.records) == wanted else f", of which {len(results.records)} are made"
-    return f"{wanted} searches of up to {most:,} rollouts{part}"
+    return f"{counted(wanted, 'search', 'searches')} of up to {counted(most, 'rollout')}{part}"
 
 
 def facts(results: Results) -> dict[str, str]:
@@ -90,6 +93,8 @@ def facts(results: Results) -> dict[str, str]:
 
     experiment = results.experiment
     cells = {cell.label: _said(cell) for cell in experiment.cells}
+    protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)
+    cells |= {"formulas": protected} if protected else {}
     return {
         "game": experiment.game, "seed": str(experiment.seed), "replicates": str(experiment.replicates), **cells,
         **{name: str(value) for name, value in versions().items()},
@@ -103,8 +108,9 @@ def _said(cell: Cell) -> str:
     inside = " inside the root" if s.constant == "inside" else ""
     whole = ", best paths saved whole" if s.save_best_path else ""
     return "; ".join(filter(None, (
-        f"level {cell.level}" if cell.level else "", settings, f"{wanted}, {s.rollouts} rollouts, {s.workers} at once, "
-        f"UCT constant {s.uct_constant:g}{inside}, known ends {s.terminal.replace('_', ' ')}{whole}")))  # fmt: skip
+        f"level {cell.level}" if cell.level else "", settings, f"{wanted}, {counted(s.rollouts, 'rollout')}, "
+        f"{s.workers} at once, UCT constant {s.uct_constant:g}{inside}, known ends {s.terminal.replace('_', ' ')}"
+        f"{whole}")))  # fmt: skip
 
 
 def summary_table(found: Sequence[Summary]) -> Table:
@@ -117,7 +123,7 @@ def summary_table(found: Sequence[Summary]) -> Table:
     notes = ["mean ± half the 95 % interval; the middle half between the quartiles"]
     proven = sum(s.proven for s in found)
     if proven:
-        notes.append(f"{proven} searches proved that no way to play scores more")
+        notes.append(f"{counted(proven, 'search', 'searches')} proved that no way to play scores more")
     heads = ["", "searches", "mean", "deviation", "median", "middle half", "rollouts", "time"]
     return Table("best scores", heads, rows, notes)
 

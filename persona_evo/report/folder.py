@@ -5,6 +5,7 @@
 | index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
+| duels.csv | games for two: by level, player, opponent and side |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | charts, heatmaps (PNG) and replays (GIF), named by level and player |
 """
@@ -23,9 +24,10 @@ from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import EVERY, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
-from persona_evo.report import plots, replay, tables
+from persona_evo.report import duels, plots, replay, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
+from persona_evo.words import counted
 
 Progress = Callable[[str], None]
 
@@ -89,12 +91,13 @@ def write(
     names = Names(folder / "pictures")
     _charts(names, analysis, written, progress)
     _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress, bool(versions))
-    trials = len(analysis.records)
+    played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = Page(
         title=title,
-        subtitle=f"{game.title}: {trials} playthroughs of {len({r.level for r in analysis.records})} levels",
-        summaries=analysis.summaries, infos=analysis.infos, findings=analysis.findings, checks=analysis.checks,
-        pictures=written.pictures, baseline=analysis.baseline, players=analysis.players, versions=versions,
+        subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
+        summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings, findings=analysis.findings,
+        checks=analysis.checks, pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
+        versions=versions,
         correlations=analysis.correlations, facts=facts or {}, notes=written.notes,
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
@@ -110,6 +113,7 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     ]
     content = {
         "playthroughs": tables.record_rows(analysis.records),
+        "duels": duels.standing_rows(analysis.standings),
         "summary": tables.summary_rows(analysis.summaries),
         "comparison": tables.comparison_rows(analysis.baseline),
         "players": tables.comparison_rows(analysis.players),
@@ -155,7 +159,8 @@ def _levels(
             high = plots.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
             path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"), high=high)
             if path is not None:
-                text = f"{player}{f' in {name}' if compared else ''}: where it walks, {len(group)} playthroughs"
+                times = counted(len(group), "playthrough")
+                text = f"{player}{f' in {name}' if compared else ''}: where it walks, {times}"
                 written.pictures.append(Picture(name, "heatmap", path, text))
         if replays:
             _replays(names, game, level, group, written)
@@ -186,8 +191,15 @@ def _replays(names: Names, game: Game, level: Level, group: list[Playthrough], w
             continue
         path = names.file(level.name, record.player, word.split()[0], suffix=".gif")
         replay.save_gif(pictures, path)
-        text = f"{record.player}, {word}: {record.outcome} in {record.steps} steps, utility {record.utility:.3f}"
+        text = _caption(game, level, record, word)
         written.pictures.append(Picture(level.name, "replay", path, text))
+
+
+def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
+    """What a replay shows: who, by which colour where there are two, and how it ended."""
+    found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
+    how = f"{record.result or record.outcome} in {counted(record.steps, 'move' if found else 'step')}"
+    return f"{duels.in_words(found) if found else record.player}, {word}: {how}, utility {record.utility:.3f}"
 
 
 def _tell(progress: Progress | None, text: str) -> None:

@@ -39,9 +39,9 @@ class Side(NamedTuple):
 def sides(game: Game, record: Record) -> tuple[Side, Side] | None:
     """Both players, the first mover first; None where the game does not draw a match."""
     module = drawing(game)
-    if module is None or not hasattr(module, "state_image") or not hasattr(module, "SIDES"):
+    if module is None or not hasattr(module, "state_image") or not hasattr(module, "PLAYERS"):
         return None
-    (one, other), names = module.SIDES, (record.first, record.second)
+    (one, other), names = module.PLAYERS, (record.first, record.second)
     return Side(one[0], one[1], names[0]), Side(other[0], other[1], names[1])
 
 

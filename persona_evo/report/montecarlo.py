@@ -20,6 +20,7 @@ from persona_evo.report import html, tables
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 NONE = "–"
 
@@ -47,8 +48,8 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
                                             for c in material.thesis.chapters), ("#made", "how it was made")]
     page = folder / pages.PAGE
     s = material.settings
-    under = (f"{material.thesis.source}; {s.replicates} replicates of {s.rollouts:,} rollouts (there "
-             f"{material.thesis.replicates} of {material.thesis.rollouts:,})")  # fmt: skip
+    under = (f"{material.thesis.source}; {counted(s.replicates, 'replicate')} of {counted(s.rollouts, 'rollout')} "
+             f"(there {material.thesis.replicates} of {material.thesis.rollouts:,})")  # fmt: skip
     title = f"Reproduction: {material.thesis.title}"
     schema.write_atomically(page, html.document(title, under, links, [first, *parts, made]))
     words = [v.words() for verdicts in found.values() for v in verdicts if v.kind not in (AGREES, ALIKE)]
@@ -79,13 +80,13 @@ def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[s
     every = [v for verdicts in found.values() for v in verdicts]
     kinds = [v.kind for v in every]
     s, thesis = material.settings, material.thesis
-    counted = ", ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
-    lines = [f"{len(every)} pairs: {counted}."]
+    tally = ", ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+    lines = [f"{counted(len(every), 'pair')}: {tally}."]
     if (s.replicates, s.rollouts) != (thesis.replicates, thesis.rollouts):
         lines.append(
-            f"Made with {s.replicates} replicates of {s.rollouts:,} rollouts, in the thesis {thesis.replicates} of "
-            f"{thesis.rollouts:,}: small differences do not show, and scores are those of an earlier point of the "
-            "curves."
+            f"Made with {counted(s.replicates, 'replicate')} of {counted(s.rollouts, 'rollout')}, in the thesis "
+            f"{thesis.replicates} of {thesis.rollouts:,}: small differences do not show, and scores are those of an "
+            "earlier point of the curves."
         )  # fmt: skip
     lines += [
         "No source of It's Alive! is public: its shapes, connectors and points for landings are chosen here, so scores "

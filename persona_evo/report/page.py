@@ -9,11 +9,13 @@ from pathlib import Path
 
 from persona_evo.games.core import Metric
 from persona_evo.playtest.compare import CorrelationRow, Row, headlines
+from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import html, tables
+from persona_evo.report import duels, html, tables
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 KINDS = ("chart", "heatmap", "replay")
 """Kinds of pictures, in the order in which a level shows them."""
@@ -39,6 +41,7 @@ class Page:
     title: str
     summaries: Sequence[Summary] = ()
     infos: Sequence[Metric] = ()
+    standings: Sequence[Standing] = ()
     findings: Sequence[Finding] = ()
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
@@ -129,6 +132,7 @@ def _overview(page: Page, levels: Sequence[str], folder: Path | None) -> str:
         f"</thead><tbody>{body}</tbody></table></div>"
     )
     whole = html.table(tables.summary_table(page.summaries, page.infos)) if len(levels) > 1 else ""
+    rates += _standings(page, EVERY)
     return html.section("overview", "Overview", rates, _gallery(page.pictures, EVERY, folder), whole)
 
 
@@ -143,10 +147,15 @@ def _rate(summary: Summary | None) -> str:
 
 def _level(page: Page, name: str, number: int, folder: Path | None) -> str:
     own = [f for f in page.findings if f.level == name]
-    words = f'<p class="dim">{len(own)} finding{"s" if len(own) != 1 else ""} on this level</p>' if own else ""
+    words = f'<p class="dim">{counted(len(own), "finding")} on this level</p>' if own else ""
     table = html.table(tables.summary_table(page.summaries, page.infos, name))
     kinds = [kind for kind in KINDS if kind != "heatmap" or not _is_pair(page)]
-    return html.section(f"level{number}", name, words, _gallery(page.pictures, name, folder, kinds), table)
+    standing = _standings(page, name) if len({s.level for s in page.standings}) > 1 else ""
+    return html.section(f"level{number}", name, words, standing, _gallery(page.pictures, name, folder, kinds), table)
+
+
+def _standings(page: Page, level: str) -> str:
+    return html.table(duels.standings_table(page.standings, level)) if page.standings else ""
 
 
 def _gallery(pictures: Sequence[Picture], level: str, folder: Path | None, kinds: Sequence[str] = KINDS) -> str:

@@ -9,6 +9,7 @@ from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.winner import versions
 from persona_evo.games.mapsets import shipped
 from persona_evo.playtest.reproduce.course import Material
+from persona_evo.words import counted
 
 FEW = 10
 """Playthroughs of a map below which tests show next to nothing."""
@@ -21,21 +22,23 @@ def facts(m: Material) -> dict[str, str]:
     found = {
         "command": " ".join(_command(m)),
         "seed": str(s.seed),
-        "protocol": f"{s.protocol}: {s.runs} run{'s' * (s.runs > 1)} of each persona, {e.generations} generations of "
-                    f"{e.population} on {e.islands} islands",
+        "protocol": f"{s.protocol}: {counted(s.runs, 'run')} of each persona, "
+                    f"{counted(e.generations, 'generation')} of {e.population} on {counted(e.islands, 'island')}",
         "training levels": ", ".join(level.name for level in m.training),
-        "evolution": f"{s.iterations} iterations a playthrough",
-        "playtest": f"{s.trials} trials of each player in each level, {s.playtest_iterations} iterations a playthrough",
+        "evolution": f"{counted(s.iterations, 'iteration')} a playthrough",
+        "playtest": f"{counted(s.trials, 'trial')} of each player in each level, "
+                    f"{counted(s.playtest_iterations, 'iteration')} a playthrough",
         "search": search,
         "first population": ", ".join(e.first) or "random",
     }  # fmt: skip
     if short := _cut_short(m):
-        found["ended early"] = ", ".join(f"{o.folder.name} after {o.generations} generations" for o in short)
+        found["ended early"] = ", ".join(f"{o.folder.name} after {counted(o.generations, 'generation')}" for o in short)
     if s.cross is not None:
         c = s.cross
         found["cross tables"] = (
-            f"{c.trials} trials; policies of a single map from {c.evolution.generations} generations of "
-            f"{c.evolution.population} with {c.iterations} iterations a playthrough"
+            f"{counted(c.trials, 'trial')}; policies of a single map from "
+            f"{counted(c.evolution.generations, 'generation')} of "
+            f"{c.evolution.population} with {counted(c.iterations, 'iteration')} a playthrough"
         )
     if m.differing:
         found["limits"] = (
@@ -79,11 +82,12 @@ def reservations(m: Material) -> list[str]:
     short = _cut_short(m)
     if short:
         said.append(f"{len(short)} of {sum(map(len, m.outcomes.values()))} evolutions had to end for lack of time, the "
-                    f"first after {min(o.generations for o in short)} of {s.evolution.generations} generations; the "
-                    "same command goes on with them.")  # fmt: skip
+                    f"first after {min(o.generations for o in short)} of "
+                    f"{counted(s.evolution.generations, 'generation')}; the same command goes on with "
+                    "them.")  # fmt: skip
     if s.trials < FEW:
-        said.append(f"{s.trials} playthroughs a map are few: hardly a difference can be significant, so that "
-                    "directions that the tables do not have say little.")  # fmt: skip
+        said.append(f"A map has {counted(s.trials, 'playthrough')}, which is little: hardly a difference can be "
+                    "significant, so that directions that the tables do not have say little.")  # fmt: skip
     return said
 
 

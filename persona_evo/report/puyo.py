@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.evolve.winner import versions
+from persona_evo.formula import parse
+from persona_evo.formula.guards import guards
 from persona_evo.playtest.reproduce import puyo
 from persona_evo.playtest.reproduce.puyo import Material, Played
 from persona_evo.playtest.reproduce.puyo_cells import (
@@ -39,6 +41,7 @@ from persona_evo.report import html, plots, replay, tables
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.store import policies, schema
+from persona_evo.words import counted
 
 NEAR = 0.25
 """A score that the prose gives in round numbers is met within this share."""
@@ -68,7 +71,8 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     links = [("#claims", "prose"), *((f"#figure{n}", f"figure {n}") for n in range(2, 7)), ("#depths", "depths"),
              ("#budgets", "budgets"), ("#personas", "persona"), ("#best", "best chain"), ("#made", "how it was made")]
     games = sum(len(g) for g in m.played.values())
-    text = html.document(f"Reproduction: {study().title}", f"{study().source}; {games} games here", links, parts)
+    text = html.document(f"Reproduction: {study().title}", f"{study().source}; {counted(games, 'game')} here",
+                         links, parts)  # fmt: skip
     page = m.folder / "index.html"
     schema.write_atomically(page, text)
     return Report(page, "\n\n".join(t.render(110) for t in (said, four, budgets, plans, personas)))
@@ -164,7 +168,7 @@ def claims(m: Material) -> Table:
         whole = (m.settings.games, m.settings.drops) == (10, 150)
         cellsof = [f"{text} {('yes' if agrees else 'no') if whole else '(too short)'}" for text, agrees in found]
         rows.append([str(claim.figure), claim.says, *cellsof])
-    heads = ["figure", "the prose", *(f"{clock} drops a row" for clock in m.settings.clocks)]
+    heads = ["figure", "the prose", *(f"{counted(clock, 'drop')} a row" for clock in m.settings.clocks)]
     notes = ["yes: agrees; round numbers within a quarter, half of the games from 30 to 70 %. The clock lets a search "
              "make so many drops of its own for each free row above the highest column"]  # fmt: skip
     if m.settings.quick or (m.settings.games, m.settings.drops) != (10, 150):
@@ -189,8 +193,9 @@ def depths(m: Material) -> Table:
     most = max(m.settings.playouts)
     rows.append([f"{NAMES[FLAT]}, {most} playouts", *(_shown(m, m.of(FLAT, d, "playouts", most)) for d in deepest)])
     rows.append([f"{NAMES[UCB1]}, {most} playouts", *(_shown(m, m.of(UCB1, d, "playouts", most)) for d in deepest)])
-    note = (f"lowest · mean · highest of {len(m.levels)} games; {m.settings.clock} drops for each free row where no "
-            "other budget is named; exhaustive search has no clock")  # fmt: skip
+    note = (f"lowest · mean · highest of {counted(len(m.levels), 'game')}; "
+            f"{counted(m.settings.clock, 'drop')} for each free row where no other budget is named; "
+            "exhaustive search has no clock")  # fmt: skip
     return Table("Score at the end", ["", *(f"depth {d}" for d in deepest)], rows, [note])
 
 
@@ -219,8 +224,9 @@ def persona_table(m: Material) -> Table:
 
 def plan_table(m: Material) -> Table:
     """The same for one plan of each test level."""
-    note = (f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of {len(m.tests)} levels that the "
-            f"evolution did not see, {m.settings.iterations} iterations or games a plan, 95 % intervals")  # fmt: skip
+    note = (f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of "
+            f"{counted(len(m.tests), 'level')} that the evolution did not see, "
+            f"{counted(m.settings.iterations, 'iteration')} or games a plan, 95 % intervals")  # fmt: skip
     return _compared(m, 0, PLANNED, m.settings.iterations, f"{m.persona.title}, whole levels as one plan", note)
 
 
@@ -236,8 +242,9 @@ def _compared(m: Material, depth: int, kind: str, limit: int, title: str, note: 
 
 def _policy_words(m: Material) -> str:
     s = m.settings
-    return (f"Evolved on short levels that are planned as one (the set train, {s.generations} generations of "
-            f"{s.population}, {s.iterations} iterations a playthrough): {m.policy.best}")  # fmt: skip
+    return (f"Evolved on short levels that are planned as one (the set train, "
+            f"{counted(s.generations, 'generation')} of {s.population}, {counted(s.iterations, 'iteration')} a "
+            f"playthrough): {m.policy.best}. {guards([parse(m.policy.best)])}")  # fmt: skip
 
 
 # figures
@@ -245,7 +252,7 @@ def _policy_words(m: Material) -> str:
 
 def _figures(m: Material, progress: Callable[[str], None] | None) -> list[str]:
     clock, sections = m.settings.clock, []
-    under = f"{clock} drops for each free row"
+    under = f"{counted(clock, 'drop')} for each free row"
     for number, games, what in (
         (2, m.of(EXHAUSTIVE, 3), "exhaustive search, depth 3"),
         (3, m.of(BFS, 3, "clock", clock), f"breadth first, depth 3, {under}"),
@@ -269,8 +276,9 @@ def _figures(m: Material, progress: Callable[[str], None] | None) -> list[str]:
         lines = {f"depth {d}": m.of(FLAT, d, "clock", one) for d in range(3, m.settings.deepest + 1)}
         path = m.folder / "figures" / f"figure6_clock{one}.png"
         plots.curves(marks(m), {k: [r[1] for r in spans(m, g)] for k, g in lines.items()}, path, "drops", "mean score")
-        pictures.append(html.figure(path, f"Figure 6: Monte Carlo search, {one} drops for each free row", m.folder))
-    _span_csv(m, 6, {f"depth {d}, {c} drops a row": m.of(FLAT, d, "clock", c) for c in m.settings.clocks
+        caption = f"Figure 6: Monte Carlo search, {counted(one, 'drop')} for each free row"
+        pictures.append(html.figure(path, caption, m.folder))
+    _span_csv(m, 6, {f"depth {d}, {counted(c, 'drop')} a row": m.of(FLAT, d, "clock", c) for c in m.settings.clocks
                      for d in range(3, m.settings.deepest + 1)})  # fmt: skip
     sections.append((6, html.section("figure6", "Figure 6", _says(6), _gallery(pictures))))
     return [text for _, text in sorted(sections)]
@@ -351,7 +359,7 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> str:
         m.folder / "best_chain.png")  # fmt: skip
     gain = m.game.measure(level, after)["LS"]
     words = f"{played.cell}, {level.name}: drop {played.at} ({names[played.at - 1]}) sets off a chain of "
-    words += f"{played.longest} for {gain:,.0f} points; {played.final:,} points in {played.drops} drops."
+    words += f"{played.longest} for {gain:,.0f} points; {played.final:,} points in {counted(played.drops, 'drop')}."
     pictures = [html.figure(m.folder / "best_chain.png", "The field before its best chain", m.folder),
                 html.figure(m.folder / "replay.gif", "The whole game", m.folder)]  # fmt: skip
     gallery = f'<div class="gallery pair">{"".join(pictures)}</div>'
@@ -363,8 +371,8 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> str:
 
 def _setting(m: Material) -> str:
     s = m.settings
-    text = (f"{len(m.levels)} starting positions, up to {s.drops} drops, 4 colours, pairs uniform. The publication "
-            "states neither colours nor clock nor playouts a move.")  # fmt: skip
+    text = (f"{counted(len(m.levels), 'starting position')}, up to {counted(s.drops, 'drop')}, 4 colours, pairs "
+            "uniform. The publication states neither colours nor clock nor playouts a move.")  # fmt: skip
     return f"<p>{escape(text)}</p>"
 
 
@@ -377,7 +385,8 @@ def facts(m: Material) -> dict[str, str]:
     return {
         "command": " ".join(["persona-evo reproduce puyo", f"--seed {s.seed}", *["--quick"] * s.quick, *given]),
         "seed": str(s.seed),
-        "clocks": ", ".join(f"{c} drops of the search for each free row above the highest column" for c in s.clocks),
+        "clocks": ", ".join(f"{counted(c, 'drop')} of the search for each free row above the highest column"
+                            for c in s.clocks),
         "searches": f"look for {puyo.SCORE}, ties at random; tree search for {puyo.TREE_SCORE}",
         "versions": ", ".join(f"{k} {v}" for k, v in versions(m.game).items()),
     }  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.records import Playthrough
+from persona_evo.report import duels
 from persona_evo.report.plots import drawing
 from persona_evo.seeds import stream
 
@@ -26,6 +27,10 @@ MOST_FRAMES = 400
 
 COLOURS = 96
 """Colours of a replay. The one after them means "as in the frame before", which keeps files small."""
+
+
+LEGEND = 11
+"""Height of a legend's text in pixels."""
 
 
 class Choice(NamedTuple):
@@ -62,7 +67,8 @@ def states(game: Game, level: Level, record: Playthrough) -> Iterator[Any]:
     for text in record.actions:
         step(level.tables, state, game.parse_action(level, state, text), rng)
         yield state.copy()
-    seen = [game.measure(level, state, side) for side in range(game.players)]  # records do not say whose eyes they have
+    eyes = [duels.seat(game, level, record)] if record.opponent else range(game.players)  # older records do not say
+    seen = [game.measure(level, state, side) for side in eyes]
     differing = [
         [s for s, v in record.metrics.items() if s in measured and not np.isclose(measured[s], v, atol=1e-9)]
         for measured in seen
@@ -76,16 +82,22 @@ def states(game: Game, level: Level, record: Playthrough) -> Iterator[Any]:
 
 
 def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> list[Image] | None:
-    """Pictures of each state with a line on the step below; None where the game does not draw states."""
+    """Pictures of each state with a line on the step below; None where the game does not draw states.
+
+    In a game for two a legend says which colour is who.
+    """
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):
         return None
     pictures = []
     last = len(record.actions)
+    found = duels.labels(game, level, record, getattr(module, "PLAYERS", ()))
+    ending = record.result or f"{record.outcome}{' by ' + record.cause if record.cause else ''}"
     for number, state in enumerate(states(game, level, record)):
         action = record.actions[number - 1] if number else "start"
-        end = f"  {record.outcome}{' by ' + record.cause if record.cause else ''}" if number == last else ""
-        pictures.append(module.state_image(level, state, scale=scale, caption=f"{number}/{last} {action}{end}"))
+        caption = f"{number}/{last} {action}{f'  {ending}' if number == last else ''}"
+        picture = module.state_image(level, state, scale=scale, caption=caption)
+        pictures.append(duels.with_legend(picture, found, LEGEND) if found else picture)
     return pictures
 
 

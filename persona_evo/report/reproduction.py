@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from persona_evo.formula import parse
+from persona_evo.formula.guards import guards
 from persona_evo.playtest.metrics import grouped, summarise
 from persona_evo.playtest.reproduce import cross, results
 from persona_evo.playtest.reproduce.course import Material
@@ -28,6 +30,7 @@ from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 from persona_evo.store import policies, schema
+from persona_evo.words import counted
 
 NONE = "–"
 """Stands for what is not known or does not exist."""
@@ -89,8 +92,8 @@ def write(material: Material, progress: Progress | None = None) -> Report:
         policies.write(m.policies[persona.name], m.folder / "policies" / f"{persona.name}.json")
     text = html.document(
         f"Reproduction: {m.published.title}",
-        f"{m.published.source}; protocol {m.settings.protocol}, {len(m.played.records)} playthroughs of "
-        f"{len(m.levels)} levels",
+        f"{m.published.source}; protocol {m.settings.protocol}, {counted(len(m.played.records), 'playthrough')} of "
+        f"{counted(len(m.levels), 'level')}",
         [(f"#{where}", name) for where, name in links], parts,
     )  # fmt: skip
     page = m.folder / "index.html"
@@ -150,9 +153,9 @@ def table3(m: Material, cells: Sequence[Difference]) -> Table:
         rows.append(line)
     heads = [f"{short} {side}" for short in _short(m) for side in ("E", "B")]
     note = (
-        f"paper (of {len(m.published.maps)} maps) | here (of {len(m.levels)}); E: significantly higher for the evolved "
-        "persona, B: for the baseline of the same type (t tests with unequal variances, p < 0.05, not corrected; "
-        "Fisher's exact test where neither side varies)"
+        f"paper (of {counted(len(m.published.maps), 'map')}) | here (of {len(m.levels)}); E: significantly higher for "
+        "the evolved persona, B: for the baseline of the same type (t tests with unequal variances, p < 0.05, not "
+        "corrected; Fisher's exact test where neither side varies)"
     )
     return Table("Maps in which a metric is significantly higher", ["Metric", *heads], rows, [note])
 
@@ -300,6 +303,7 @@ def equations_table(m: Material) -> Table:
     if "library" in first:
         notes.append(f"the evolution began with {', '.join(first)}, among them the policies that ship: what is equal "
                      "to one of these was confirmed here, not found")  # fmt: skip
+    notes += filter(None, [guards(parse(text) for row in rows for text in row[1:])])
     head = ["persona", "paper, as printed", "here"]
     return Table("Tree policies, simplified", head, rows, notes, left=frozenset({1, 2}))
 
@@ -416,7 +420,8 @@ def _budgets(m: Material) -> Table:
         rows.append([persona, f"{evolved.value:.3f} ± {evolved.half:.3f}", *cells])
     note = "mean utility; + the evolved policy is significantly better than this, − worse (t test, p < 0.05)"
     heads = ["", "evolved", "UCB1", *(f"UCB1, {t} times" for t in times[1:])]
-    return Table(f"What an evolved policy is worth in search, {m.settings.playtest_iterations} iterations", heads, rows,
+    each = counted(m.settings.playtest_iterations, "iteration")
+    return Table(f"What an evolved policy is worth in search, {each}", heads, rows,
                  [note])  # fmt: skip
 
 
@@ -425,7 +430,7 @@ def _standing(m: Material) -> str:
 
 
 def _setting(m: Material) -> str:
-    return f"{m.settings.trials} playthroughs of each player in each of {len(m.levels)} levels"
+    return f"{counted(m.settings.trials, 'playthrough')} of each player in each of {counted(len(m.levels), 'level')}"
 
 
 def _short(m: Material) -> list[str]:

@@ -22,6 +22,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": "x", "·": "|", "−": "-", "≥": ">=", "─": "-"})
 """What stands in for the signs used here where only ASCII can be shown."""
@@ -111,7 +112,9 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
     lines["best utility" if summary.level != EVERY else "best of each level"] = f"{summary.best_utility:.3f}"
     lines["limit"] = _limit(summary)
     lines["share of limit"] = _share(summary.ratio)
-    lines["deaths"] = ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
+    lines["lost to" if summary.opponents else "deaths"] = (
+        ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
+    )
     lines["no end"] = f"{summary.unfinished} of {summary.trials}" if summary.unfinished else "none"
     lines["seconds"] = interval(_measure("seconds", "seconds"), summary.seconds)
     return lines
@@ -132,11 +135,18 @@ def summary_table(
         labels = [label for label in labels if label not in ("limit", "share of limit")]
     trials = sorted({s.trials for s in chosen})
     name = "all levels" if level == EVERY else level
-    title = f"{name} · {'–'.join(str(n) for n in dict.fromkeys((trials[0], trials[-1])))} trials" if trials else name
+    title = f"{name} · {_span(trials, 'trial')}" if trials else name
     rows = [[label, *(lines[player].get(label, "–") for player in lines)] for label in labels]
     notes = ["means ± half the 95 % interval; rates with Wilson's interval in %"]
+    notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
     return Table(title, ["", *lines], rows, notes)
+
+
+def _span(numbers: Sequence[int], thing: str) -> str:
+    """How many things, from the fewest to the most where not all have as many. numbers: in order."""
+    few, most = numbers[0], numbers[-1]
+    return counted(few, thing) if few == most else f"{few:,}–{counted(most, thing)}"
 
 
 def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
@@ -161,7 +171,7 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     ]  # fmt: skip
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
-    notes = [f"{len(rows)} rows compared; p corrected by Holm; * differs (p < 0.05)"]
+    notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     return Table(title, headers, body, notes, left, keys=2 + several)
 
 
@@ -182,8 +192,7 @@ def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) 
         name = measure.name + (" (higher / lower)" if measure.better == "neutral" else "")
         body.append([name, *(f"{c[0]} / {c[1]}" if c else "–" for c in turned)])
     how = "corrected by Holm" if corrected else "not corrected, as in the paper"
-    count = "–".join(str(n) for n in dict.fromkeys((totals[0], totals[-1]))) if totals else "0"
-    head = f"better / worse, of {count} level{'' if count == '1' else 's'}"
+    head = f"better / worse, of {_span(totals or [0], 'level')}"
     title = title or f"against the baseline: {', '.join(bases)}"
     return Table(title, [head, *players], body, [f"levels with p < 0.05, {how}"])
 
@@ -205,7 +214,7 @@ def correlation_table(rows: Sequence[CorrelationRow], limit: int = 20) -> Table:
          f"{r.spearman.r:.2f}", str(r.n)]
         for r in rows[:limit]
     ]  # fmt: skip
-    note = f"{min(limit, len(rows))} of {len(rows)} correlations; p (Holm) is corrected for all of them"
+    note = f"{min(limit, len(rows))} of {counted(len(rows), 'correlation')}; p (Holm) is corrected for all of them"
     headers = ["structure", "player", "result", "r", "p", "p (Holm)", "r of ranks", "levels"]
     return Table("level structure and results", headers, body, [note], frozenset({1, 2}))
 
@@ -247,21 +256,27 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         measured = {"win_rate": s.win_rate, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds}
         for key, v in measured.items():
             rows.append({**start, "measure": key, "value": v.value, "low": v.low, "high": v.high, "n": v.n})
+        limits: dict[str, object] = {
+            "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
+            "bound_ratio": "" if s.ratio is None else s.ratio,
+        }  # fmt: skip
+        lost = "losses" if s.opponents else "deaths"
         single: dict[str, object] = {
-            "best_utility": s.best_utility, "bound": s.bound.utility if s.bound else "",
-            "bound_proven": int(s.bound.proven) if s.bound else "",
-            "bound_ratio": "" if s.ratio is None else s.ratio, "unfinished": s.unfinished, "deaths": s.lost,
-            **{f"deaths:{cause}": count for cause, count in s.deaths.items()},
+            "best_utility": s.best_utility, **({} if s.opponents else limits), "unfinished": s.unfinished,
+            lost: s.lost, **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
         }  # fmt: skip
         rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in single.items()]
     return rows
 
 
 def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
-    """Playthroughs for a CSV file, one a row, without their actions and positions."""
+    """Playthroughs for a CSV file, one a row, without their actions and positions.
+
+    Those of games for two also name the opponent, the side and the result.
+    """
     plain = ("level", "player", "persona", "policy", "trial", "seed", "outcome", "cause", "utility", "steps", "seconds",
              "stopped", "iterations", "nodes", "proven")  # fmt: skip
-    return [{**{name: getattr(r, name) for name in plain}, **r.metrics} for r in records]
+    return [{**{name: getattr(r, name) for name in plain}, **r.against, **r.metrics} for r in records]
 
 
 def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:

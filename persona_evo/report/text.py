@@ -9,7 +9,9 @@ from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
+from persona_evo.report.duels import standings_table
 from persona_evo.report.tables import Table
+from persona_evo.words import counted
 
 NOTICES = 15
 """Most notices in a text; problems are all there."""
@@ -21,6 +23,8 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
     columns = width or shutil.get_terminal_size((100, 24)).columns
     whole = EVERY if len(levels) > 1 else levels[0]
     shown = [tables.summary_table(analysis.summaries, analysis.infos, whole, brief=True)]
+    if analysis.standings:
+        shown.append(standings_table(analysis.standings))
     if len(levels) > 1:
         shown.append(level_table(analysis))
         if analysis.baseline:
@@ -37,7 +41,7 @@ def _findings(findings: Sequence[Finding]) -> str:
     notices = [f for f in findings if f.severity != "problem"]
     text = tables.findings_text([*problems, *notices[:NOTICES]])
     rest = len(notices) - NOTICES
-    return text + (f"\n... and {rest} more notices, on the page and in findings.csv" if rest > 0 else "")
+    return text + (f"\n... and {counted(rest, 'more notice')}, on the page and in findings.csv" if rest > 0 else "")
 
 
 def level_table(analysis: Analysis) -> Table:

@@ -34,6 +34,7 @@ from persona_evo.search.act import CHOICES, Actor
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, variables
+from persona_evo.words import counted
 
 KINDS = ("random", "greedy", "search", "flat", "program")
 THINKING = ("greedy", "search", "flat")
@@ -196,7 +197,7 @@ def check(agent: Agent, game: Game) -> None:
             raise SettingsError("the agent has no utility", expected="a formula over the game's metrics")
     if agent.kind == "flat":
         if game.players != 1:
-            raise SettingsError("flat search is for games for one", found=f"{game.players} players")
+            raise SettingsError("flat search is for games for one", found=counted(game.players, "player"))
         if not SearchSettings.from_dict(agent.search).horizon:
             raise SettingsError("the agent does not say how many moves its lines have",
                                 expected="search = { horizon = ... }")  # fmt: skip

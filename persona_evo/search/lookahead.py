@@ -34,6 +34,7 @@ from persona_evo.games.core import RUNNING, Game, Level, entry_type
 from persona_evo.search.baselines import random_move
 from persona_evo.search.coding import code
 from persona_evo.seeds import below, derive, stream
+from persona_evo.words import counted
 
 METHODS = ("flat", "random", "bfs", "dfs")
 TIES = ("random", "first")
@@ -270,7 +271,7 @@ class Lookahead:
                 expected, hint = unknown(value, known)
                 raise SettingsError(f"no such {what}", found=value, expected=expected, hint=hint)
         if self.game.players != 1:
-            raise SettingsError("this search is for games for one", found=f"{self.game.players} players",
+            raise SettingsError("this search is for games for one", found=counted(self.game.players, "player"),
                                 hint="play with persona_evo.search.act")  # fmt: skip
         if not 1 <= self.depth <= 1_000:
             raise SettingsError("the depth is out of range", found=str(self.depth), expected="from 1 to 1,000")

@@ -20,6 +20,7 @@ from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.words import counted
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
@@ -64,7 +65,7 @@ class Planner:
         if game.players != 1 or not game.deterministic:
             raise SettingsError(
                 f"{game.title} cannot be planned with one tree",
-                found=f"{game.players} players, {'deterministic' if game.deterministic else 'random'}",
+                found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )

@@ -9,6 +9,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level
 from persona_evo.search.intervals import CONSTANT, RISING, UNKNOWN, Span, span
+from persona_evo.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,8 @@ class Problem:
         if self.game.players != 1 or not self.game.deterministic:
             raise SettingsError(
                 f"{self.game.title} has no best plan",
-                found=f"{self.game.players} players, {'deterministic' if self.game.deterministic else 'random'}",
+                found=f"{counted(self.game.players, 'player')}, "
+                f"{'deterministic' if self.game.deterministic else 'random'}",
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )

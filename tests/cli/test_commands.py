@@ -221,7 +221,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    assert "are kept in p" in err and "--resume p" in err and "Traceback" not in err
+    assert "kept in p: " in err and "--resume p" in err and "Traceback" not in err
     assert traces.read_bytes().count(b"\n") > 2
 
 

@@ -56,7 +56,7 @@ def test_whole_then_killed_and_resumed(
     done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY)
     assert done.code == 0, done.err
     assert "These are not all of the paper's maps" in done.out and "Made with --quick" in done.out
-    assert "2 playthroughs a map are few" in done.out and f"start with {whole / 'index.html'}" in done.out
+    assert "A map has 2 playthroughs, which is little" in done.out and f"start with {whole / 'index.html'}" in done.out
     assert "playtest, 64/64 playthroughs" in done.err
     page = (whole / "index.html").read_text(encoding="utf-8")
     for words in ("Table II", "Table III", "Table IV", "Correlations of section VI-D", "Figure 6 (d)", "numba"):

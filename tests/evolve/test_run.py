@@ -30,7 +30,7 @@ from persona_evo.evolve.run import (
     summary,
 )
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import first_formulas
+from persona_evo.evolve.start import first_formulas, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load
@@ -233,6 +233,24 @@ def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
     checkpoint.write_text(json.dumps(kept))
     with pytest.raises(RunError, match="rules of the game have changed"):
         resume(outcome.folder)
+
+
+def test_a_start_that_is_larger_than_the_population_says_what_has_room() -> None:
+    persona = load("monster_killer", GAME)
+
+    def said(population: int, *first: str) -> str:
+        chosen = tiny("modern", first=first, population=population, islands=1, elites=1, migrants=1)
+        return start_in_words(first, GAME, persona.utility, persona.priority, chosen)
+
+    whole = first_formulas(tiny("modern", first=("utility",)), GAME, persona.utility, persona.priority)
+    n = len(whole)
+    assert said(n + 3, "utility", "PE", "PE + 1") == f"{n} made of what the persona wants, 2 formulas given, " \
+        "1 random formula"
+    assert said(4, "utility", "PE") == (
+        f"4 of {n} made of what the persona wants; a population of 4 has no room for {n - 3} more formulas that could "
+        "join it, nor for random ones"
+    )
+    assert said(n, "utility") == f"{n} made of what the persona wants"
 
 
 def test_first_formulas() -> None:

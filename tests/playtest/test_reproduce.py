@@ -173,7 +173,7 @@ def test_convergence_by_hand(tmp_path: Path) -> None:
     assert results.convergence("runner", rising).generation == 4
     assert "so few generations cannot show" in results.convergence_words(m, [found])[-1]
     long = results.Convergence("runner", 12, 100, 0.5)
-    assert results.convergence_words(m, [long])[-1].endswith("here that is so for 1 of 1 personas")
+    assert results.convergence_words(m, [long])[-1].endswith("here that is so for 1 of 1 persona")
 
 
 def test_settings_and_their_file(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from persona_evo.playtest.reproduce.colosseum import (
     study,
 )
 from persona_evo.playtest.statistics import Interval, mean_interval, wilson
+from persona_evo.words import counted
 
 YES, ROUGHLY, WEAK, NO = "yes", "the direction, of another size", "the direction, not significant", "no"
 SIGNIFICANT = 0.05
@@ -117,7 +118,7 @@ def _judged(m: Material, key: str) -> tuple[str, str]:
         rate = p.rate
         agrees = rate.low <= 0.9 <= rate.high if key == "two_ply_random" else rate.value >= NEARLY_ALL
         kind = YES if agrees else ROUGHLY if rate.low > 0.5 else NO
-        return f"{p.wins} of {p.games} games ({rate.low:.0%} to {rate.high:.0%})", kind
+        return f"{p.wins} of {counted(p.games, 'game')} ({rate.low:.0%} to {rate.high:.0%})", kind
     if key == "walls_two_ply":
         p = pair(m, "all", "uct_walls", "two_ply")
         return words(p), better(p)

@@ -45,6 +45,7 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs, schema
 from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
+from persona_evo.words import plural
 
 RUNS = "runs"
 """Folder of the parts within a reproduction's folder."""
@@ -309,7 +310,7 @@ class Course:
             self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
             budget=budget or self.settings.playtest_budget, settings=self.settings.search, jobs=self.jobs,
             backend=self.backend, folder=self.folder / RUNS / folder,
-            progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} playthroughs"),
+            progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
         )  # fmt: skip
         if not played.complete:
             raise KeyboardInterrupt

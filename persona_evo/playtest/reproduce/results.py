@@ -17,6 +17,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce.course import Material
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Named, Row
 from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson, welch, wilson
+from persona_evo.words import counted
 
 NEAR = 0.01
 """Fitness has converged from where it stays within this share of its final value."""
@@ -279,7 +280,7 @@ def _against_baseline(m: Material, cells: Sequence[Difference]) -> list[str]:
         other = [c for c in own if sign(c.here) != sign(c.paper)]
         same, decided = same + len(own) - len(other), decided + len(own)
         text = f"{title(m, persona.name)}: against UCB1 the same direction as in the paper in {len(own) - len(other)} "
-        text += f"of {len(own)} measures"
+        text += f"of {counted(len(own), 'measure')}"
         if other:
             text += "; not in " + ", ".join(
                 f"{c.row.short.lower()} (paper {c.paper[0]} maps above and {c.paper[1]} below, here {c.here[0]} and "
@@ -305,8 +306,8 @@ def _between(m: Material, pairs: Sequence[Pair]) -> list[str]:
                 opposite += ours == -sign((x.paper, y.paper))
                 undecided += ours == 0
     return [
-        f"Table IV: of {same + opposite + undecided} pairs of evolved personas and measures in which the paper has a "
-        f"direction, {same} have the same here, {opposite} the opposite one, {undecided} none"
+        f"Table IV: of {counted(same + opposite + undecided, 'pair')} of evolved personas and measures in which the "
+        f"paper has a direction, {same} have the same here, {opposite} the opposite one, {undecided} none"
     ]
 
 
@@ -372,9 +373,9 @@ def convergence_words(m: Material, found: Sequence[Convergence]) -> list[str]:
     ]  # fmt: skip
     by = sum(c.generation <= m.published.converged for c in found)
     enough = all(c.generations > m.published.converged for c in found)
-    close = f"the paper says that fitness changes little after about {m.published.converged} generations"
+    close = f"the paper says that fitness changes little after about {counted(m.published.converged, 'generation')}"
     if enough:
-        lines.append(f"{close}; here that is so for {by} of {len(found)} personas")
+        lines.append(f"{close}; here that is so for {by} of {counted(len(found), 'persona')}")
     else:
         lines.append(f"{close}, which runs of so few generations cannot show")
     return lines
@@ -392,5 +393,5 @@ def correlation_words(m: Material, rows: Sequence[tuple[Named, Correlation]]) ->
         else:
             verdict = "is not significant here" + ("" if same else " and has the other sign")
         found.append(f"{named.words}: r = {named.r:.2f} in the paper, {ours.r:.2f} here ({p_shown(ours.p)}, "
-                     f"{ours.n} levels); it {verdict}")  # fmt: skip
+                     f"{counted(ours.n, 'level')}); it {verdict}")  # fmt: skip
     return found

@@ -16,25 +16,21 @@ if TYPE_CHECKING:
 SCALE = 32
 """Pixels of a cell's side."""
 
-COLOURS = ("#2f6fd0", "#c8442f")
-SIDES = (("blue", COLOURS[0]), ("red", COLOURS[1]))
-"""Of players 0 and 1, for legends: what people call their colours."""
+PLAYERS = (("blue", "#2f6fd0"), ("red", "#c8442f"))
+"""Name and colour of the pieces of players 0 and 1, for legends."""
 
 TINTS = ("#dce8fa", "#fae1dc")
 FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 
-
 def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """One state: players 0 (blue) and 1 (red), whose cells are tinted once they are apart."""
     return board_image(board_of(level, state), scale=scale, caption=caption)
-
 
 def standing(level: Level, state: Any) -> str:
     """The cells that each player has, once they are apart; "" before."""
     board = board_of(level, state)
     areas = [reached(board.walls, who) for who in board.players]
     return "" if areas[0] & areas[1] else f"{len(areas[0])} : {len(areas[1])} cells"
-
 
 def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """A position as a picture of (size * scale) pixels a side, with a line of text below where there is a caption."""
@@ -52,14 +48,13 @@ def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image
     for k in range(1, n):
         draw.line((k * scale, 0, k * scale, n * scale - 1), GRID)
         draw.line((0, k * scale, n * scale - 1, k * scale), GRID)
-    for (r, c), colour in zip(board.players, COLOURS, strict=True):
+    for (r, c), (_, colour) in zip(board.players, PLAYERS, strict=True):
         gap = max(1, scale // 5)
         draw.ellipse((c * scale + gap, r * scale + gap, (c + 1) * scale - gap, (r + 1) * scale - gap), colour)
     _walls(draw, board, scale)
     if caption:
         draw.text((4, n * scale + 3), caption, INK, font=ImageFont.load_default(text))
     return picture
-
 
 def _walls(draw: Any, board: Board, scale: int) -> None:
     thick, last = max(1, scale // 10), board.size * scale - 1

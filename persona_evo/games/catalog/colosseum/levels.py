@@ -22,6 +22,7 @@ import numpy as np
 from persona_evo.errors import LevelError, Place
 from persona_evo.games.catalog.colosseum.board import DOWN, LEAST, LEFT, MOST, RIGHT, UP
 from persona_evo.seeds import SEED_LIMIT
+from persona_evo.words import counted
 
 LOWEST, HIGHEST = 5, MOST
 """Smallest and largest side of a random board; a drawn one may have LEAST."""
@@ -165,7 +166,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> Board:
         _refuse("the board has no such size", source, kept[0][0], 1, f"{side} characters", expected)
     if len(kept) != side:
         last = kept[-1][0]
-        _refuse("the board is not square", source, last, 1, f"{len(kept)} lines", f"{side} lines, as it is wide")
+        _refuse("the board is not square", source, last, 1, counted(len(kept), "line"), f"{side} lines, as it is wide")
     walls = [[0] * n for _ in range(n)]
     players: dict[str, Cell] = {}
     for y, (number, line) in enumerate(kept):

@@ -11,6 +11,7 @@ from persona_evo.errors import LevelError, Place, SettingsError
 from persona_evo.games import keyed
 from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.core import LOST, Event, Game, Level, Metric, Rules
+from persona_evo.words import counted
 
 MOST = max(win for _, _, win in layout.FIELDS.values())
 
@@ -75,7 +76,7 @@ def load(
     width, height, _ = layout.FIELDS[found.word["field"]]
     if found.word["design"] == "tenacious" and width * height < layout.TENACIOUS_PIECES:
         raise LevelError(
-            "nothing can live on this field", place=Place(source or name), found=f"{width * height} cells",
+            "nothing can live on this field", place=Place(source or name), found=counted(width * height, "cell"),
             expected=f"{layout.TENACIOUS_PIECES} for the design tenacious", hint="take another field or design",
         )  # fmt: skip
     tables = layout.build(found.whole["seed"], **found.word)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from persona_evo.errors import LevelError, Place
+from persona_evo.words import counted
 
 WALL, FLOOR, HERO, EXIT, PORTAL, ENTRANCE = "X", " ", "H", "e", "p", "E"
 
@@ -176,18 +177,18 @@ def check_shape(rows: list[str], source: str, floor: str = FLOOR) -> int:
         if missing > 0:
             spaces = " (many editors strip trailing spaces: each is a floor tile)" if floor == FLOOR else ""
             raise LevelError(
-                f"row {number} is too short: {missing} character{'s are' if missing > 1 else ' is'} missing",
+                f"row {number} is too short: {counted(missing, 'character')} {'is' if missing == 1 else 'are'} missing",
                 place=Place(source, number, len(row) + 1),
-                found=f"{len(row)} characters",
-                expected=f"{width} characters, like {counts[width]} of the {len(rows)} rows",
+                found=counted(len(row), "character"),
+                expected=f"{counted(width, 'character')}, like {counts[width]} of the {len(rows)} rows",
                 hint=f"fill the row up with {'spaces' if floor == FLOOR else repr(floor)} or walls{spaces}",
             )
         if missing < 0:
             raise LevelError(
-                f"row {number} is too long: {-missing} character{'s' if missing < -1 else ''} too many",
+                f"row {number} is too long: {counted(-missing, 'character')} too many",
                 place=Place(source, number, width + 1),
-                found=f"{len(row)} characters, {row[width:]!r} beyond the others",
-                expected=f"{width} characters, like {counts[width]} of the {len(rows)} rows",
+                found=f"{counted(len(row), 'character')}, {row[width:]!r} beyond the others",
+                expected=f"{counted(width, 'character')}, like {counts[width]} of the {len(rows)} rows",
                 hint="rows must be equally long; look for trailing spaces here, or for stripped ones in the other rows",
             )
     for size, what, place in (
@@ -198,7 +199,7 @@ def check_shape(rows: list[str], source: str, floor: str = FLOOR) -> int:
             raise LevelError(
                 f"the level is too {what}",
                 place=place,
-                found=f"{size} tiles {what}",
+                found=f"{counted(size, 'tile')} {what}",
                 expected=f"at most {MAX_SIDE} (MAX_SIDE)",
                 hint="divide it into several levels",
             )
@@ -353,7 +354,8 @@ def _check_way(grid: Grid, source: str, allow_unreachable: bool) -> Grid:
         return grid
     ex, ey = grid.exit
     place = Place(source, ey + 1, ex + 1)
-    found = f"the hero at line:column {y + 1}:{x + 1} can come to {len(reached)} tiles, and this is none of them"
+    tiles = counted(len(reached), "tile")
+    found = f"the hero at line:column {y + 1}:{x + 1} can come to {tiles}, and this is none of them"
     if allow_unreachable:
         warnings = (*grid.warnings, f"{place}: the exit cannot be reached ({found})")
         return Grid(**{**vars(grid), "warnings": warnings})

@@ -11,6 +11,7 @@ from typing import Literal
 
 from persona_evo.errors import LevelError, Place
 from persona_evo.games.catalog.minidungeons2 import levels
+from persona_evo.words import counted
 
 MEANINGS = {
     "#": ("X", "wall"),
@@ -64,7 +65,7 @@ def import_md1(text: str, name: str, source: str) -> tuple[str, list[str]]:
     whole = "".join(rows)
     mapped = [
         f"{name}: MiniDungeons 1 file imported: {old!r} -> {'space' if new == ' ' else repr(new)} "
-        f"({meaning}), {whole.count(old)} tile{'' if whole.count(old) == 1 else 's'}"
+        f"({meaning}), {counted(whole.count(old), 'tile')}"
         for old, (new, meaning) in MEANINGS.items()
         if old in whole
     ]

@@ -22,6 +22,7 @@ from persona_evo.errors import LevelError, Place, unknown
 from persona_evo.games import textfile
 from persona_evo.games.catalog.puyo import tables
 from persona_evo.seeds import SEED_LIMIT, below, derive, stream
+from persona_evo.words import counted
 
 LIMITS = {"seed": (0, SEED_LIMIT - 1, 1), "colours": (3, 5, 4), "drops": (1, 10_000, 150), "visible": (1, 8, 3)}
 """Lowest, highest and default of the numbers."""
@@ -117,7 +118,7 @@ def _field(data: dict[str, Any], colours: int, text: str, source: str) -> tuple[
         if wrong is not None:
             raise LevelError("no such cell", place=place, found=repr(wrong), expected=f"one of {allowed}")
         if len(row) != tables.COLUMNS:
-            raise LevelError("a row of another length", place=place, found=f"{len(row)} cells",
+            raise LevelError("a row of another length", place=place, found=counted(len(row), "cell"),
                              expected=f"{tables.COLUMNS} cells, . for an empty one")  # fmt: skip
     if len(given) > tables.ROWS:
         raise LevelError("the field has too many rows", place=_place(text, source, "field"), found=str(len(given)),

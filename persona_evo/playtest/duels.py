@@ -1,0 +1,133 @@
+"""Games for two: what a persona reached against each opponent from each side, and what that says of a level.
+
+| kind | says | severity |
+|---|---|---|
+| beaten | opponents that a player loses most games to | notice |
+| sides | a player wins significantly more often from one side than from the other | notice |
+| no end | games that come to no end | notice |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from persona_evo.playtest.compare import ALPHA, p_shown, spoken
+from persona_evo.playtest.findings import Finding
+from persona_evo.playtest.metrics import EVERY, levels_of, players_of
+from persona_evo.playtest.records import SIDES, Playthrough
+from persona_evo.playtest.statistics import Interval, fisher, holm, wilson
+from persona_evo.words import counted
+
+MOST = 0.5
+"""A player is beaten by an opponent where the whole interval of its share of games lost lies above this."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a player did. level, opponent, side: EVERY stands for all of them.
+
+    rate: games won as a share of all, with Wilson's interval; a draw is not won.
+    """
+
+    level: str
+    player: str
+    opponent: str
+    side: str
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        """All games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def rate(self) -> Interval:
+        """The share of games won."""
+        return wilson(self.wins, self.games)
+
+
+def standing(
+    records: Iterable[Playthrough], player: str, level: str = EVERY, opponent: str = EVERY, side: str = EVERY
+) -> Standing:
+    """The player's games that fit, counted."""
+    results = [
+        r.result
+        for r in records
+        if r.opponent and r.player == player and level in (EVERY, r.level) and opponent in (EVERY, r.opponent)
+        and side in (EVERY, r.side)
+    ]  # fmt: skip
+    return Standing(level, player, opponent, side, *(results.count(kind) for kind in ("win", "draw", "loss")))
+
+
+def opponents_of(records: Iterable[Playthrough]) -> list[str]:
+    """Names of the opponents in order of first appearance; none in games for one."""
+    return list(dict.fromkeys(r.opponent for r in records if r.opponent))
+
+
+def standings(records: Sequence[Playthrough]) -> list[Standing]:
+    """Every level, player, opponent and side, then what they come to together; without games that were not played."""
+    levels, opponents = levels_of(records), opponents_of(records)
+    every = product(
+        [*levels, *([EVERY] if len(levels) > 1 else [])], players_of(records),
+        [*opponents, *([EVERY] if len(opponents) > 1 else [])], [*SIDES, EVERY],
+    )  # fmt: skip
+    found = (standing(records, player, level, opponent, side) for level, player, opponent, side in every)
+    return [s for s in found if s.games]
+
+
+def find(records: Sequence[Playthrough], players: Iterable[str]) -> list[Finding]:
+    """What is to be said of the levels of a game for two; players: whose games are judged."""
+    chosen = [r for r in records if r.opponent]
+    judged = [p for p in players_of(chosen) if p in set(players)]
+    cases = [(level, player) for level in levels_of(chosen) for player in judged]
+    found = [finding for level, player in cases for finding in (*_beaten(chosen, level, player),
+                                                                *_endless(chosen, level, player))]  # fmt: skip
+    return found + _sides(chosen, cases)
+
+
+def _beaten(records: Sequence[Playthrough], level: str, player: str) -> list[Finding]:
+    parts, numbers = [], {}
+    for opponent in opponents_of(records):
+        s = standing(records, player, level, opponent)
+        lost = wilson(s.losses, s.games)
+        if lost.low > MOST:
+            parts.append(f"{opponent} {s.losses} of {s.games} ({lost.low * 100:.0f}–{lost.high * 100:.0f} %)")
+            numbers[f"lost to {opponent}"] = float(s.losses)
+    text = f"the {spoken(player)} loses most games to {', '.join(parts)}"
+    return [Finding("notice", "beaten", level, text, numbers)] if parts else []
+
+
+def _endless(records: Sequence[Playthrough], level: str, player: str) -> list[Finding]:
+    own = [r for r in records if r.level == level and r.player == player]
+    endless = [r for r in own if r.unfinished]
+    if not endless:
+        return []
+    steps = sum(r.steps for r in endless) / len(endless)
+    text = (f"{len(endless)} of {counted(len(own), 'game')} of the {spoken(player)} come to no end (after {steps:.0f} "
+            "moves on average) and count as draws")  # fmt: skip
+    return [Finding("notice", "no end", level, text, {"unfinished": len(endless), "games": len(own), "steps": steps})]
+
+
+def _sides(records: Sequence[Playthrough], cases: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Fisher's exact test of the two sides' shares of games won, corrected over all cases that vary (Holm)."""
+    pairs = [[standing(records, player, level, EVERY, side) for side in SIDES] for level, player in cases]
+    varying = [(a, b) for a, b in pairs if a.games and b.games and 0 < a.wins + b.wins < a.games + b.games]
+    tests = holm([fisher(a.wins, a.games, b.wins, b.games).p for a, b in varying])
+    found = []
+    for (a, b), p in zip(varying, tests, strict=True):
+        if p < ALPHA:
+            text = (
+                f"the side matters to the {spoken(a.player)}: {_won(a)} when it moves first, {_won(b)} when it moves "
+                f"second ({p_shown(p)}, Fisher, corrected by Holm)"
+            )
+            numbers = {"first": a.rate.value, "second": b.rate.value, "p": p}
+            found.append(Finding("notice", "sides", a.level, text, numbers))
+    return found
+
+
+def _won(s: Standing) -> str:
+    return f"{s.wins} of {counted(s.games, 'game')} won ({s.rate.low * 100:.0f}–{s.rate.high * 100:.0f} %)"

@@ -1,0 +1,102 @@
+"""Games for two: tables of what was won from which side against whom, and which colour is who in a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from persona_evo.games.core import Game, Level
+from persona_evo.playtest.duels import Standing
+from persona_evo.playtest.metrics import EVERY, Measure
+from persona_evo.playtest.records import SIDES, Playthrough
+from persona_evo.report.tables import Table, interval
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+NOTE = "games won·drawn·lost, and the share of games won with Wilson's 95 % interval"
+RATE = Measure("win_rate", "win rate", lambda r: float(r.won), ratio=True, rate=True)
+MARGIN, INK, PAPER = 4, "#20242f", "#ffffff"
+"""Pixels around a legend's lines, and its colours."""
+
+
+class Label(NamedTuple):
+    """A player in a replay: its name, the side it has, and the name and value (#rrggbb) of its colour."""
+
+    name: str
+    side: str
+    word: str
+    colour: str
+
+
+def standings_table(standings: Sequence[Standing], level: str = EVERY) -> Table:
+    """Players and opponents down, sides across, of one level or (EVERY) of all together."""
+    levels = list(dict.fromkeys(s.level for s in standings))
+    chosen = {(s.player, s.opponent, s.side): s for s in standings if s.level == level or levels == [s.level]}
+    rows = []
+    for player, opponent in dict.fromkeys((p, o) for p, o, _ in chosen):
+        cells = [_cell(chosen.get((player, opponent, side))) for side in (*SIDES, EVERY)]
+        rows.append([player, "all of them" if opponent == EVERY else opponent, *cells])
+    name = "all levels" if level == EVERY and len(levels) > 1 else level if level != EVERY else levels[0]
+    heads = ["", "opponent", *(f"moving {side}" for side in SIDES), "both sides"]
+    return Table(f"{name} · by opponent and side", heads, rows, [NOTE], frozenset({1}), 2)
+
+
+def _cell(s: Standing | None) -> str:
+    return "–" if s is None else f"{s.wins}·{s.draws}·{s.losses}, {interval(RATE, s.rate)}"
+
+
+def standing_rows(standings: Iterable[Standing]) -> list[dict[str, object]]:
+    """Standings for a CSV file; EVERY stands for all levels, opponents or sides."""
+    return [
+        {"level": s.level, "player": s.player, "opponent": s.opponent, "side": s.side, "games": s.games, "won": s.wins,
+         "drawn": s.draws, "lost": s.losses, "win_rate": s.rate.value, "low": s.rate.low, "high": s.rate.high}
+        for s in standings
+    ]  # fmt: skip
+
+
+def seat(game: Game, level: Level, record: Playthrough) -> int:
+    """Number of the player that a record of a game for two is about."""
+    mover = int(game.rules().mover(level.tables, game.start(level, record.seed)))
+    return mover if record.side == SIDES[0] else 1 - mover
+
+
+def labels(game: Game, level: Level, record: Playthrough, colours: Sequence[tuple[str, str]]) -> list[Label]:
+    """Who is who in a record's replay, the record's player first. colours: of players 0 and 1; [] in games for one."""
+    if not record.opponent or len(colours) < 2:
+        return []
+    mine = seat(game, level, record)
+    sides = SIDES if record.side == SIDES[0] else SIDES[::-1]
+    who = zip((record.player, record.opponent), sides, (mine, 1 - mine), strict=True)
+    return [Label(name, side, *colours[number]) for name, side, number in who]
+
+
+def in_words(found: Sequence[Label]) -> str:
+    """The same for captions: duelist (blue, moves first) against random (red)."""
+    mine, other = found
+    return f"{mine.name} ({mine.word}, moves {mine.side}) against {other.name} ({other.word})"
+
+
+def with_legend(picture: Image, found: Sequence[Label], size: int) -> Image:
+    """The picture below lines with a dot in each player's colour and its name. size: of the text in pixels."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    font, line = ImageFont.load_default(size), size + MARGIN
+    whole = Image.new("RGB", (picture.width, picture.height + line * len(found) + MARGIN), PAPER)
+    draw = ImageDraw.Draw(whole)
+    for k, label in enumerate(found):
+        top = MARGIN + k * line
+        draw.ellipse((MARGIN, top + 1, MARGIN + size - 2, top + size - 1), label.colour)
+        draw.text((2 * MARGIN + size, top), _cut(f"{label.name}, {label.side}", font, whole.width - 3 * MARGIN - size),
+                  INK, font=font)  # fmt: skip
+    whole.paste(picture, (0, line * len(found) + MARGIN))
+    return whole
+
+
+def _cut(text: str, font: Any, width: int) -> str:
+    """A text that is not wider than so many pixels."""
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}...") > width:
+        text = text[:-1]
+    return f"{text}..."
