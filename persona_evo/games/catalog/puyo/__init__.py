@@ -15,11 +15,11 @@ from persona_evo.games.core import Event, Game, Level, Metric, Rules
 
 METRICS = (
     Metric("DR", "drops", "pairs dropped so far", "drops", better="higher", clock=True),
-    Metric("SC", "score", "points so far", "points", better="higher"),
-    Metric("LC", "longest chain", "links of the longest chain so far", "links", better="higher"),
+    Metric("SC", "score", "points so far", "points", better="higher", main=True),
+    Metric("LC", "longest chain", "links of the longest chain so far", "links", better="higher", main=True),
     Metric("LS", "last score", "points of the last drop", "points", better="higher"),
     Metric("CH", "last chain", "links of the last drop's chain", "links", better="higher"),
-    Metric("AC", "all clears", "drops that left the field empty", "times", better="higher"),
+    Metric("AC", "all clears", "drops that left the field empty", "times", better="higher", main=True),
     Metric("PU", "puyos", "puyos on the field, garbage too", "puyos", high=78, better="lower"),
     Metric("HC", "highest column", "height of the highest column, ghost row included", "rows", high=13,
            better="lower"),
