@@ -190,7 +190,7 @@ def _checked(name: str, data: Any, game: Game, places: Places | None) -> Agent:
         if not fresh or type(value) not in (int, float) or not math.isfinite(value):
             raise SettingsError(f"agent {name}: a constant is a new name and a finite number",
                                 place=at("constants", key), found=f"{key} = {textfile.shown(value)}",
-                                expected="a name that formulas of the game do not have, and a number such as 0.5")  # fmt: skip
+                                expected="a name that formulas do not know, and a number such as 0.5")  # fmt: skip
     agent = Agent(name, **{"kind": "search", **data})
     for path, look in _looks(agent, game):
         try:
@@ -256,9 +256,11 @@ def _kind(agent: Agent, game: Game) -> None:
         expected, hint = unknown(agent.kind, KINDS)
         raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
     if agent.kind == "program" and not game.programs:
-        raise SettingsError(f"{game.name} does not say how programs are shown its states", found=agent.program)
+        raise SettingsError(f"{game.name} does not say how programs are shown its states",
+                            found=agent.program or agent.kind, expected="another kind, such as search")  # fmt: skip
     if agent.kind == "flat" and game.players != 1:
-        raise SettingsError("flat search is for games for one", found=f"{game.players} players")
+        raise SettingsError("flat search is for games for one", found=f"{game.players} players",
+                            expected="another kind, such as search")  # fmt: skip
 
 
 def _utility(agent: Agent, game: Game) -> Formula:

@@ -19,7 +19,7 @@ METRICS = (
     Metric("LC", "longest chain", "links of the longest chain so far", "links", better="higher", main=True),
     Metric("LS", "last score", "points of the last drop", "points", better="higher"),
     Metric("CH", "last chain", "links of the last drop's chain", "links", better="higher"),
-    Metric("AC", "all clears", "drops that left the field empty", "times", better="higher", main=True),
+    Metric("AC", "all clears", "drops that left the field empty", "times", better="higher"),
     Metric("PU", "puyos", "puyos on the field, garbage too", "puyos", high=78, better="lower"),
     Metric("HC", "highest column", "height of the highest column, ghost row included", "rows", high=13,
            better="lower"),
@@ -47,7 +47,7 @@ def load(text: str, name: str, source: str = "") -> Level:
     """Read a level whose pairs are all known.
 
     Raises:
-        LevelError: with the line of what is wrong.
+        LevelError: with line and column of what is wrong.
     """
     return _level(text, name, source, False)
 
@@ -56,7 +56,7 @@ def load_hidden(text: str, name: str, source: str = "") -> Level:
     """Read a level of which no more than the visible pairs are known, whatever the file says of later ones.
 
     Raises:
-        LevelError: with the line of what is wrong.
+        LevelError: with line and column of what is wrong.
     """
     return _level(text, name, source, True)
 
