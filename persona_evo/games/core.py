@@ -166,7 +166,8 @@ class Game:
     parse_action(level, state, text) -> int is its inverse.
     locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
     events(level, before, after, step) -> what happened between two states.
-    draw: "module:function" that draws a state with matplotlib (loaded on demand).
+    draw: "module:function" that draws a state with matplotlib (loaded on demand); the module may draw what happens in a
+    step, too (see `persona_evo.report.replay.frames`).
     structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
     homing: formula over the metrics that grows on the way to a win; "" where nothing but the utility leads there.
     reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
