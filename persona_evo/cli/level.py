@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 FORMAT = """\
+`persona-evo level new NAME --game GAME` writes a level to start from and says what the format of the game is.
 A level of MiniDungeons 2 is a text file with one character a tile and rows of equal length:
 X wall, space floor, H hero, e exit, T treasure, P potion, p portal (none or a pair), t trap,
-M goblin, R goblin wizard, o ogre, b blob, m minitaur. `persona-evo level new NAME` writes one.
+M goblin, R goblin wizard, o ogre, b blob, m minitaur.
 Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train01"], named as FILE.toml#night.
 """
 
@@ -49,8 +50,11 @@ def run_new(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     words = guide(game)
     if not words.example:
-        raise LevelError(f"{game.title} has no level to start from",
-                         hint="a level of a game of your own is a text that its from_text reads")
+        raise LevelError(
+            f"{game.title} has no level to start from",
+            hint="its levels are no files: they are named MAP:VARIANT@SEED" if game.outside is not None
+            else "a level of a game of your own is a text that its from_text reads",
+        )  # fmt: skip
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", args.name):
         raise LevelError("not a name for a level", found=repr(args.name), expected="letters, digits, _ and -")
     target = args.out or path(f"{args.name}{game.level_suffixes[0]}")
@@ -103,8 +107,9 @@ def run_list(args: argparse.Namespace) -> int:
     known = mapsets.shipped(options.game_of(args))
     for name, members in known.sets.items():
         say(f"{name}: {', '.join(members)}")
-    for name, file in known.levels.items():
-        say(f"{name:<8} {known.about.get(name, file)}")
+    width = max(map(len, known.levels), default=0)
+    for name in known.levels:
+        say(f"{name:<{width}}  {known.about.get(name, '')}".rstrip())
     if not known.levels and options.game_of(args).outside is not None:
         note("levels of a connected game are named MAP:VARIANT@SEED, each part of which may be left out")
     elif not known.levels:

@@ -48,6 +48,7 @@ class Metric:
     symbol: what formulas call it. low, high: its range (high may be infinity). better: which direction a designer
     reads as good. clock: it counts moves from the start, so all states of one depth share it. ratio: shown as a
     percentage. costly: worked out only where a formula reads it (`Game.rules(costly=True)`), otherwise left at 0.
+    main: one of the few that say how a playthrough went, which charts show (see `main_metrics`).
     """
 
     symbol: str
@@ -60,6 +61,24 @@ class Metric:
     clock: bool = False
     ratio: bool = False
     costly: bool = False
+    main: bool = False
+
+
+MOST_MAIN = 4
+"""Metrics that charts show of a game that does not say which are its main ones."""
+
+
+def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that say how a playthrough went, in their order: those that are marked so.
+
+    Of a game that marks none: its percentages, or else the first that a designer reads as good or bad, or else the
+    first; no clocks, nothing costly, and no flags such as "dead", which outcomes say already.
+    """
+    fit = [m for m in metrics if not (m.clock or m.costly or (m.high == 1 and m.low == 0 and not m.ratio))]
+    choices = ([m for m in metrics if m.main], [m for m in fit if m.ratio], [m for m in fit if m.better != "neutral"],
+               fit)  # fmt: skip
+    marked, *others = choices
+    return marked or next((found[:MOST_MAIN] for found in others if found), [])
 
 
 class Rules(NamedTuple):
@@ -147,9 +166,10 @@ class Game:
     parse_action(level, state, text) -> int is its inverse.
     locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
     events(level, before, after, step) -> what happened between two states.
-    draw: "module:function" that draws a state with matplotlib (loaded on demand). The module of a game for two may have
-    PLAYERS, (name, #rrggbb) of both players' pieces, and standing(level, state), the score in words ("" before there is
-    one), with which games of a match are shown.
+    draw: "module:function" that draws a state with matplotlib (loaded on demand). The module may draw what happens in a
+    step, too (see `persona_evo.report.replay.frames`). That of a game for two may have PLAYERS, (name, #rrggbb) of both
+    players' pieces, and standing(level, state), the score in words ("" before there is one), with which games of a
+    match are shown.
     structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
     homing: formula over the metrics that grows on the way to a win; "" where nothing but the utility leads there.
     reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
@@ -158,6 +178,8 @@ class Game:
     outside: of games that run in processes of their own (`persona_evo.connect`).
     variants: name -> as `rules`: the same game for searching in another way, with moves left out or in another order,
     or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
+    whole_games: variants whose random games are one piece: asked for move by move they would go another way, and
+    `mover` does not say whose moves they are. Searches with them keep no AN and AR (see `persona_evo.search.amaf`).
     agents: a TOML file of players that come with the game (see `persona_evo.search.agents`), "" for none.
     programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
     score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
@@ -188,6 +210,7 @@ class Game:
     homing: str = ""
     outside: Outside | None = None
     variants: Mapping[str, Callable[..., Rules]] = field(default_factory=dict)
+    whole_games: tuple[str, ...] = ()
     agents: str = ""
     programs: str = ""
     score: Callable[[Level], str] | None = None

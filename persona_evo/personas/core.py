@@ -222,8 +222,8 @@ def _build(table: Table, game: Game | str | None) -> Persona:
             raise PersonaError(
                 "`always` goes with stages", place=table.place("always"), hint="add the term to the utility itself"
             )
-        always = _formula(table, "always", symbols)
-    utility = combine(stages, always) if stages else _formula(table, "utility", symbols)
+        always = table.formula("always", symbols)
+    utility = combine(stages, always) if stages else table.formula("utility", symbols)
     priority = table.text("priority")
     if priority not in symbols:
         expected, hint = unknown(priority, symbols)
@@ -264,10 +264,6 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
         ) from e  # fmt: skip
 
 
-def _formula(table: Table, key: str, symbols: tuple[str, ...]) -> Formula:
-    return parse(table.text(key), symbols, place=table.text_place(key))
-
-
 def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
     stages = []
     parts = table.tables("stages")
@@ -278,6 +274,6 @@ def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
             raise PersonaError(
                 "the last stage has no end", place=part.place("until"), hint="delete its `until`, or add a stage"
             )
-        until = None if last else _formula(part, "until", symbols)
-        stages.append(Stage(part.text("title", f"stage {i + 1}"), _formula(part, "utility", symbols), until))
+        until = None if last else part.formula("until", symbols)
+        stages.append(Stage(part.text("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
     return tuple(stages)

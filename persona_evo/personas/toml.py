@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import PersonaError, Place, has_control, unknown
+from persona_evo.formula import Formula
 from persona_evo.games import textfile
+from persona_evo.games.tomlplaces import Places
 
 MAX_BYTES = 2**20
 """Largest persona file that is read, in bytes."""
@@ -17,36 +18,24 @@ MAX_BYTES = 2**20
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a file.
-
-    values: what it holds. source: the file. lines: all lines of the file. first, last: the lines (from 0, last
-    excluded) between which this table's own keys stand.
-    """
+    """One table of a file. values: what it holds. places: of the whole file. path: what leads to this table."""
 
     values: Mapping[str, Any]
-    source: str
-    lines: tuple[str, ...]
-    first: int
-    last: int
+    places: Places
+    path: tuple[str | int, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The file."""
+        return self.places.source
 
     def place(self, key: str) -> Place:
         """Where a key stands; the table's first line where it is missing."""
-        pattern = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
-        for i in range(self.first, self.last):
-            if match := pattern.match(self.lines[i]):
-                return Place(self.source, i + 1, len(match.group()) - len(match.group().lstrip()) + 1)
-        return Place(self.source, self.first + 1 if self.first else 1)
+        return self.places.key(*self.path, key)
 
-    def text_place(self, key: str) -> Place:
-        """Where the text of a key's string starts, behind its quotes."""
-        place = self.place(key)
-        line = self.lines[place.line - 1] if place.line <= len(self.lines) else ""
-        match = re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=\s*(\"\"\"|'''|\"|')", line)
-        if match is None:
-            return place
-        if len(match.group(1)) == 3 and not line[match.end() :].strip():
-            return Place(self.source, place.line + 1, 1)
-        return Place(self.source, place.line, match.end() + 1)
+    def formula(self, key: str, symbols: tuple[str, ...]) -> Formula:
+        """The formula that a key's string holds; FormulaError with the character in the file."""
+        return self.places.formula(self.text(key), symbols, *self.path, key)
 
     def allow(self, keys: Sequence[str]) -> None:
         """Raise PersonaError for a key that is not among these."""
@@ -79,13 +68,7 @@ class Table:
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             raise PersonaError(f"{key} is no list of tables", place=self.place(key), expected=f"[[{key}]]")
-        header = re.compile(rf"\s*\[\[\s*{re.escape(key)}\s*\]\]")
-        starts = [i for i, line in enumerate(self.lines) if header.match(line)]
-        if len(starts) == len(value):
-            spans = list(zip(starts, [*starts[1:], len(self.lines)], strict=False))
-        else:
-            spans = [(self.first, len(self.lines))] * len(value)
-        return [Table(v, self.source, self.lines, a, b) for v, (a, b) in zip(value, spans, strict=True)]
+        return [Table(v, self.places, (*self.path, key, i)) for i, v in enumerate(value)]
 
 
 def read(path: Path) -> Table:
@@ -96,7 +79,5 @@ def read(path: Path) -> Table:
     """
     source = str(path)
     text = textfile.read_text(path, MAX_BYTES, PersonaError)
-    lines = tuple(text.splitlines())
     values = textfile.toml(text, source, PersonaError, 'texts stand in quotes: title = "..."')
-    first_table = next((i for i, line in enumerate(lines) if re.match(r"\s*\[", line)), len(lines))
-    return Table(values, source, lines, 0, first_table)
+    return Table(values, Places(text, source))

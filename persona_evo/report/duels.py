@@ -21,7 +21,7 @@ MARGIN, INK, PAPER = 4, "#20242f", "#ffffff"
 
 
 class Label(NamedTuple):
-    """A player in a replay: its name, the side it has, and the name and value (#rrggbb) of its colour."""
+    """A player in a replay: its name, its side ("" where the picture tells), and its colour's name and value (#rrggbb)."""
 
     name: str
     side: str
@@ -87,13 +87,13 @@ def with_legend(picture: Image, found: Sequence[Label], size: int) -> Image:
     for k, label in enumerate(found):
         top = MARGIN + k * line
         draw.ellipse((MARGIN, top + 1, MARGIN + size - 2, top + size - 1), label.colour)
-        draw.text((2 * MARGIN + size, top), _cut(f"{label.name}, {label.side}", font, whole.width - 3 * MARGIN - size),
-                  INK, font=font)  # fmt: skip
+        text = cut(", ".join(filter(None, label[:2])), font, whole.width - 3 * MARGIN - size)
+        draw.text((2 * MARGIN + size, top), text, INK, font=font)
     whole.paste(picture, (0, line * len(found) + MARGIN))
     return whole
 
 
-def _cut(text: str, font: Any, width: int) -> str:
+def cut(text: str, font: Any, width: int) -> str:
     """A text that is not wider than so many pixels."""
     if font.getlength(text) <= width:
         return text

@@ -199,7 +199,7 @@ def _shown(kept: Kept, game: Game, chosen: Telling, folder: Path | None, notes: 
             if shown.picture is None and not notes:
                 notes.append(f"no pictures: {game.title} does not draw its games")
     except VerificationError as e:
-        both, score = None, ""
+        both, score = [], ""
         notes.append(f"no picture: {e}")
     first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
     shown.text = f"game {chosen.number}, {chosen.why}: {first} – {second} in {record.level}: " + ", ".join(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.games.core import Game, Level, Metric
+from persona_evo.games.core import Game, Level, Metric, main_metrics
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval
@@ -35,16 +35,18 @@ def metric_bars(
 ) -> Path:
     """Players side by side in one level, as in the paper's figure 4, with 95 % intervals.
 
-    Shares (win rate and the metrics shown as percentages) stand in one panel; steps, utility and seconds each in one of
-    their own beside it.
+    Of the metrics the game's main ones (`main_metrics`) are shown. Shares (win rate and those shown as percentages)
+    stand in one panel; the others, steps, utility and seconds each in one of their own beside it.
     """
     chosen = [s for s in summaries if s.level == level]
     if not chosen:
         raise ValueError(f"no summaries of level {level!r}")
-    symbols = [m for m in infos if m.ratio and any(m.symbol in s.metrics for s in chosen)]
-    shares = {"win rate": [s.win_rate for s in chosen]}
-    shares |= {m.name: [_scaled(s.metrics.get(m.symbol), 1) for s in chosen] for m in symbols}
-    others = {"steps": [s.steps for s in chosen], "utility": [s.utility for s in chosen]}
+    shown = [m for m in main_metrics(infos) if any(m.symbol in s.metrics for s in chosen)]
+    values = {m.symbol: [_scaled(s.metrics.get(m.symbol), 1) for s in chosen] for m in shown}
+    shares = {"win rate": [s.win_rate for s in chosen]} | {m.name: values[m.symbol] for m in shown if m.ratio}
+    others = {m.name: values[m.symbol] for m in shown if not m.ratio}
+    others |= {"steps": [s.steps for s in chosen], "utility": [s.utility for s in chosen]}
+    signed = {"utility", *(m.name for m in shown if m.low < 0)}
     if any(s.seconds.value for s in chosen):
         others["seconds"] = [s.seconds for s in chosen]
     figure = _figure(4.6 + 1.2 * len(shares) + 1.3 * len(others), 4.0)
@@ -54,9 +56,9 @@ def metric_bars(
     _grouped(axes[0], {k: [_scaled(v, 100) for v in vs] for k, vs in shares.items()})
     axes[0].set_ylabel("%")
     axes[0].set_ylim(0, 105)
-    for ax, (name, values) in zip(axes[1:], others.items(), strict=True):
-        _grouped(ax, {name: values})
-        if name != "utility" or all(v.low >= 0 for v in values):
+    for ax, (name, bars) in zip(axes[1:], others.items(), strict=True):
+        _grouped(ax, {name: bars})
+        if name not in signed or all(v.low >= 0 for v in bars):
             ax.set_ylim(bottom=0)
         else:
             ax.axhline(0, color="#444444", linewidth=0.8)

@@ -350,10 +350,11 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> str:
     played = best_game(m)
     level = m.levels[played.game]
     names = played.actions.split()
-    states = m.game.replay(level, [m.game.parse_action(level, level.start, name) for name in names])
-    frames = [draw.state_image(level, s, scale=20, caption=f"{k}/{len(names)} {names[k - 1] if k else 'start'}")
-              for k, s in enumerate(states)]  # fmt: skip
-    replay.save_gif(frames, m.folder / "replay.gif", step_ms=350)
+    actions = [m.game.parse_action(level, level.start, name) for name in names]
+    states = m.game.replay(level, actions)
+    captions = [f"{k}/{len(names)} {names[k - 1] if k else 'start'}" for k in range(len(states))]
+    frames = replay.film(m.game, level, states, actions, captions, scale=20, step_ms=350)
+    replay.save_gif(frames or [], m.folder / "replay.gif")
     before, after = states[played.at - 1], states[played.at]
     draw.state_image(level, before, scale=32, caption=f"drop {played.at}: {names[played.at - 1]} to come").save(
         m.folder / "best_chain.png")  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +31,13 @@ COLOURS = 96
 
 LEGEND = 11
 """Height of a legend's text in pixels."""
+
+
+class Frame(NamedTuple):
+    """A picture of a replay and how long it is shown, in milliseconds."""
+
+    picture: Image
+    ms: int = STEP_MS
 
 
 class Choice(NamedTuple):
@@ -81,60 +88,77 @@ def states(game: Game, level: Level, record: Playthrough) -> Iterator[Any]:
         )
 
 
-def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> list[Image] | None:
-    """Pictures of each state with a line on the step below; None where the game does not draw states.
+def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> list[Frame] | None:
+    """Each state with a line on the step below, the last held; None where the game does not draw states.
 
+    A game whose drawing has `between(level, before, action, after, *, scale, number)` shows what happens in a step,
+    too: pictures of the same size with their milliseconds, before that of the state `after`. number: of the step.
     In a game for two a legend says which colour is who.
     """
+    last = len(record.actions)
+    end = "  " + (record.result or f"{record.outcome}{' by ' + record.cause if record.cause else ''}")
+    captions = [f"{n}/{last} {record.actions[n - 1] if n else 'start'}{end if n == last else ''}"
+                for n in range(last + 1)]  # fmt: skip
+    passed = list(states(game, level, record))
+    actions = [game.parse_action(level, state, text) for state, text in zip(passed, record.actions, strict=False)]
+    shown = film(game, level, passed, actions, captions, scale)
+    labels = duels.labels(game, level, record, getattr(drawing(game), "PLAYERS", ()))
+    if shown is None or not labels:
+        return shown
+    return [frame._replace(picture=duels.with_legend(frame.picture, labels, LEGEND)) for frame in shown]
+
+
+def film(
+    game: Game, level: Level, passed: Sequence[Any], actions: Sequence[int], captions: Sequence[str], scale: int = 24,
+    step_ms: int = STEP_MS,
+) -> list[Frame] | None:  # fmt: skip
+    """The states that actions passed through, the start first, with what the game shows between them (see `frames`)."""
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):
         return None
-    pictures = []
-    last = len(record.actions)
-    found = duels.labels(game, level, record, getattr(module, "PLAYERS", ()))
-    ending = record.result or f"{record.outcome}{' by ' + record.cause if record.cause else ''}"
-    for number, state in enumerate(states(game, level, record)):
-        action = record.actions[number - 1] if number else "start"
-        caption = f"{number}/{last} {action}{f'  {ending}' if number == last else ''}"
-        picture = module.state_image(level, state, scale=scale, caption=caption)
-        pictures.append(duels.with_legend(picture, found, LEGEND) if found else picture)
-    return pictures
+    between = getattr(module, "between", None)
+    found: list[Frame] = []
+    for number, (state, caption) in enumerate(zip(passed, captions, strict=True)):
+        if number and between is not None:
+            before, action = passed[number - 1], actions[number - 1]
+            found += itertools.starmap(Frame, between(level, before, action, state, scale=scale, number=number))
+        hold = HOLD_MS if number == len(passed) - 1 else step_ms
+        found.append(Frame(module.state_image(level, state, scale=scale, caption=caption), hold))
+    return found
 
 
-def save_gif(
-    pictures: Sequence[Image], path: Path | str, step_ms: int = STEP_MS, hold_ms: int = HOLD_MS, loop: bool = True
-) -> Path:
-    """Write an animated GIF of pictures of one size; the last one stays for `hold_ms`.
+def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Path:
+    """Write an animated GIF of pictures of one size.
 
     All frames share one palette, made from some of them, so that colours do not flicker.
 
     Raises:
         ValueError: no pictures, or of different sizes.
     """
-    if not pictures:
+    if not shown:
         raise ValueError("no pictures for a replay")
-    if len({p.size for p in pictures}) > 1:
+    if len({f.picture.size for f in shown}) > 1:
         raise ValueError("the pictures of a replay have different sizes")
     from PIL.Image import Dither
 
-    chosen = _thinned(pictures)
-    palette = _palette(chosen)
-    reduced = _changes([p.convert("RGB").quantize(palette=palette, dither=Dither.NONE) for p in chosen])
-    durations = [step_ms] * (len(reduced) - 1) + [hold_ms]
+    chosen = _thinned(shown)
+    pictures = [f.picture for f in chosen]
+    palette = _palette(pictures)
+    reduced = _changes([p.convert("RGB").quantize(palette=palette, dither=Dither.NONE) for p in pictures])
     path = Path(path)
     again: dict[str, Any] = {"loop": 0} if loop else {}
     reduced[0].save(
-        path, format="GIF", save_all=True, append_images=reduced[1:], duration=durations, optimize=False, disposal=1,
-        transparency=COLOURS, **again,
-    )
+        path, format="GIF", save_all=True, append_images=reduced[1:], duration=[f.ms for f in chosen], optimize=False,
+        disposal=1, transparency=COLOURS, **again,
+    )  # fmt: skip
     return path
 
 
-def _thinned(pictures: Sequence[Image]) -> list[Image]:
-    if len(pictures) <= MOST_FRAMES:
-        return list(pictures)
-    kept = np.linspace(0, len(pictures) - 1, MOST_FRAMES).round().astype(int)
-    return [pictures[int(i)] for i in kept]
+def _thinned(shown: Sequence[Frame]) -> list[Frame]:
+    if len(shown) <= MOST_FRAMES:
+        return list(shown)
+    kept = np.linspace(0, len(shown) - 1, MOST_FRAMES).round().astype(int)
+    return [shown[int(i)] for i in kept]
 
 
 def _changes(pictures: Sequence[Image]) -> list[Image]:
@@ -143,7 +167,7 @@ def _changes(pictures: Sequence[Image]) -> list[Image]:
 
     pixels = [np.asarray(p) for p in pictures]
     changed = [pictures[0]]
-    for before, after in pairwise(pixels):
+    for before, after in itertools.pairwise(pixels):
         picture = Image.fromarray(np.where(before == after, np.uint8(COLOURS), after))
         picture = picture.convert("P") if picture.mode != "P" else picture
         picture.putpalette(pictures[0].getpalette() or [])

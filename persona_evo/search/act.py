@@ -55,7 +55,7 @@ from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, BEST, DEPTH, KEPT_PART, NOBODY, ROOT, SQUARES, TOTAL, VISITS, Tree
-from persona_evo.search.tree_policy import EVERY_TIME, SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.search.tree_policy import EVERY_TIME, SEARCH_VARIABLES, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
 CHOICES = ("visits", "mean", "max")
@@ -103,7 +103,7 @@ class Actor:
         seed: of all random choices; the same states in the same order give the same moves, unless seconds count.
 
     Raises:
-        SettingsError: no such way to choose, or no such variant.
+        SettingsError: no such way to choose, no such variant, or one that does not keep what a formula reads.
     """
 
     def __init__(
@@ -141,6 +141,7 @@ class Actor:
         policy, choice = (f.symbols if isinstance(f, Formula) else frozenset() for f in
                           (self.policy.formula, self.choice))  # fmt: skip
         symbols = self.utility.symbols | policy
+        check_moves(game, self._variant, policy | choice)
         self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
         self._rules: Rules = game.rules_for(symbols, self._variant)
         self._entries = self._rules.entries

@@ -19,21 +19,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from persona_evo.errors import FormulaError, InputError, Place, SettingsError, unknown
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.games import textfile
 from persona_evo.games.core import Game, Level
+from persona_evo.games.tomlplaces import Places
 from persona_evo.search.act import CHOICES, Actor
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import TreePolicy, variables
+from persona_evo.search.tree_policy import TreePolicy, check_moves, variables
 from persona_evo.words import counted
 
 KINDS = ("random", "greedy", "search", "flat", "program")
@@ -44,10 +46,20 @@ EVOLVER, LEAGUE = "evolver", "league"
 """Names in a file of agents that mean something (see the module)."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "kind": str, "about": str, "utility": str, "policy": str, "answer": str, "variant": str, "constants": dict,
-    "search": dict, "seconds": (int, float), "iterations": int,
+_TEXT, _TABLE = 'a text in quotes, such as {} = "{}"', "a table, such as {} = {{ {} }}"
+_FIELDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "kind": (str, _TEXT.format("kind", "search")), "about": (str, _TEXT.format("about", "what it does")),
+    "utility": (str, _TEXT.format("utility", "WIN - LOSS")), "policy": (str, _TEXT.format("policy", "ucb1:0.5")),
+    "answer": (str, _TEXT.format("answer", "visits")), "variant": (str, _TEXT.format("variant", "random")),
+    "constants": (dict, _TABLE.format("constants", "C = 0.5")),
+    "search": (dict, _TABLE.format("search", "rollout = 20")),
+    "seconds": ((int, float), "a number, such as seconds = 1.5"),
+    "iterations": (int, "a whole number, such as iterations = 500"),
 }  # fmt: skip
+"""Of each field what it may be, for the program and in words."""
+
+Field = tuple[str, ...]
+"""What leads to a value in an agent's table."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class Agent:
     name: what tables call it. utility: formula over the metrics as the mover sees them. policy: "ucb1", "ucb1:C" or a
     formula. answer: which child of the root is played, see `Actor`. variant: of the rules, for the search.
     constants: name -> number in the formulas. search: fields of `SearchSettings`. seconds, iterations: budget of a
-    move; whichever is given, both where both are. program: a file. place: where it was read.
+    move; whichever is given, both where both are. program: a file.
     """
 
     name: str
@@ -72,7 +84,6 @@ class Agent:
     seconds: float | None = None
     iterations: int | None = None
     program: str = ""
-    place: str = field(default="", compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -95,10 +106,14 @@ class Agent:
         return replace(self, iterations=iterations, seconds=seconds)
 
     def formula(self, text: str, symbols: tuple[str, ...]) -> Formula:
-        """A formula of this agent with its constants put in."""
-        for name, value in self.constants.items():
-            text = re.sub(rf"\b{name}\b", f"({float(value)!r})", text)
-        return parse(text, symbols, place=Place(self.place or self.name))
+        """A formula of this agent with its constants put in.
+
+        Raises:
+            FormulaError: it is none over these symbols and the constants; the column is that in `text`.
+        """
+        read = parse(text, (*symbols, *self.constants), place=Place(f"a formula of {self.name}", 1, 1))
+        put_in: dict[float | str, float] = {name: float(value) for name, value in self.constants.items()}
+        return Formula(tuple(put_in.get(token, token) for token in read.tokens))
 
 
 def load_agents(path: Path, game: Game) -> dict[str, Agent]:
@@ -108,11 +123,8 @@ def load_agents(path: Path, game: Game) -> dict[str, Agent]:
         SettingsError: not such a file, with its place.
         FormulaError: a formula that the game cannot read.
     """
-    data, text = _read(path)
-    return {
-        name: _checked(name, value, game, str(path), _line(text, f"[{name}")) for name, value in data.items()
-        if name != LEAGUE
-    }  # fmt: skip
+    data, places = _read(path)
+    return {name: _checked(name, value, game, places) for name, value in data.items() if name != LEAGUE}
 
 
 def load_league(path: Path) -> list[str]:
@@ -121,12 +133,15 @@ def load_league(path: Path) -> list[str]:
     Raises:
         SettingsError: not such a file, with its place.
     """
-    data, text = _read(path)
+    data, places = _read(path)
     words = data.get(LEAGUE, [])
-    if not isinstance(words, list) or not all(isinstance(w, str) and w for w in words):
-        raise SettingsError("the league is no list of agents", place=Place(str(path), _line(text, LEAGUE)),
-                            found=textfile.shown(words), expected='a list such as ["random", "uct"]')  # fmt: skip
-    return words
+    what, said = "the league is no list of agents", 'a list of names, such as ["random", "uct"]'
+    if not isinstance(words, list):
+        raise SettingsError(what, place=places.value(LEAGUE), found=textfile.shown(words), expected=said)
+    for i, word in enumerate(words):
+        if not isinstance(word, str) or not word:
+            raise SettingsError(what, place=places.value(LEAGUE, i), found=textfile.shown(word), expected=said)
+    return list(words)
 
 
 def agent_from(values: Any, game: Game) -> Agent:
@@ -138,45 +153,65 @@ def agent_from(values: Any, game: Game) -> Agent:
     if not isinstance(values, dict) or not isinstance(values.get("name"), str):
         raise SettingsError("not an agent", found=str(values)[:80], expected="an object with the fields of an agent")
     given = {k: v for k, v in values.items() if k not in ("name", "place") and v is not None and v != ""}
-    found = _checked("agent", given, game, "", 0)
+    found = _checked("agent", given, game, None)
     return replace(found, name=values["name"])
 
 
-def _read(path: Path) -> tuple[dict[str, Any], str]:
+def _read(path: Path) -> tuple[dict[str, Any], Places]:
     text = textfile.read_text(path, MOST_BYTES, SettingsError)
-    return textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ..."), text
+    data = textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ...")
+    return data, Places(text, str(path))
 
 
-def _line(text: str, start: str) -> int:
-    return next((i for i, row in enumerate(text.split("\n"), 1) if row.strip().startswith(start)), 0)
+def _checked(name: str, data: Any, game: Game, places: Places | None) -> Agent:
+    """The agent that a table describes. places: of its file, None for values that come from none."""
 
+    def at(*path: str) -> Place | None:
+        return None if places is None else places.value(name, *path)
 
-def _checked(name: str, data: Any, game: Game, source: str, line: int) -> Agent:
-    place = Place(source, line) if source else None
+    def key_of(*path: str) -> Place | None:
+        return None if places is None else places.key(name, *path)
+
     if not isinstance(data, dict) or not _NAME.fullmatch(name):
-        raise SettingsError("not an agent", place=place, found=name[:80], expected="a table [NAME] with its fields")
+        raise SettingsError("not an agent", place=key_of(), found=name[:80],
+                            expected="a table [NAME] with its fields",
+                            hint="a NAME begins with a letter; letters, digits and _ follow")  # fmt: skip
     for key, value in data.items():
         if key not in _FIELDS:
             expected, hint = unknown(key, _FIELDS)
-            raise SettingsError(f"agent {name} has no such field", place=place, found=key, expected=expected, hint=hint)
-        if not isinstance(value, _FIELDS[key]) or isinstance(value, bool):
-            raise SettingsError(f"agent {name}: {key} is of the wrong kind", place=place, found=textfile.shown(value))
+            raise SettingsError(f"agent {name} has no such field", place=key_of(key), found=key,
+                                expected=expected, hint=hint)  # fmt: skip
+        kinds, words = _FIELDS[key]
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise SettingsError(f"agent {name}: {key} is of the wrong kind", place=at(key),
+                                found=textfile.shown(value), expected=words, hint=_quotes(kinds, value))  # fmt: skip
     constants = data.get("constants", {})
     for key, value in constants.items():
-        fresh = _NAME.fullmatch(key) and key not in variables(game, moves=True)
+        fresh = _NAME.fullmatch(key) and key not in variables(game, moves=True) and key not in PRIMITIVES
         if not fresh or type(value) not in (int, float) or not math.isfinite(value):
-            raise SettingsError(f"agent {name}: a constant is a new name and a finite number", place=place,
-                                found=f"{key} = {textfile.shown(value)}",
-                                expected="a name that the game does not have, and a number such as 0.5")  # fmt: skip
-    agent = Agent(name, **{"kind": "search", **data, "place": source})
-    try:
-        check(agent, game)
-    except FormulaError:
-        raise
-    except InputError as e:
-        raise SettingsError(f"agent {name}: {e.what}", place=place, found=e.found, expected=e.expected,
-                            hint=e.hint) from e  # fmt: skip
+            raise SettingsError(f"agent {name}: a constant is a new name and a finite number",
+                                place=at("constants", key), found=f"{key} = {textfile.shown(value)}",
+                                expected="a name that formulas do not know, and a number such as 0.5")  # fmt: skip
+    agent = Agent(name, **{"kind": "search", **data})
+    for path, look in _looks(agent, game):
+        try:
+            look()
+        except FormulaError as e:
+            if places is not None:
+                places.formula(data[path[0]], (*_symbols(path[0], game), *constants), name, *path)
+            raise FormulaError(f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected,
+                               hint=e.hint) from e  # fmt: skip
+        except InputError as e:
+            raise SettingsError(f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected,
+                                hint=e.hint) from e  # fmt: skip
     return agent
+
+
+def _quotes(kinds: type | tuple[type, ...], value: Any) -> str:
+    """What to do about a value of the wrong kind."""
+    if kinds is str:
+        return "texts stand in quotes"
+    return "numbers stand without quotes" if isinstance(value, str) and kinds is not dict else "write it like this"
 
 
 def check(agent: Agent, game: Game) -> None:
@@ -185,29 +220,68 @@ def check(agent: Agent, game: Game) -> None:
     Raises:
         SettingsError, FormulaError: what is wrong with it.
     """
+    for _, look in _looks(agent, game):
+        look()
+
+
+def _looks(agent: Agent, game: Game) -> Iterator[tuple[Field, Callable[[], object]]]:
+    """What there is to look at, field by field; each raises what is wrong there."""
+    kind = agent.kind
+    yield ("kind",), partial(_kind, agent, game)
+    if kind in THINKING and (agent.utility or game.players > 1):
+        yield ("utility",), partial(_utility, agent, game)
+    if kind in ("search", "flat"):
+        for key, value in agent.search.items():
+            yield ("search", key), partial(SearchSettings.from_dict, {key: value})
+    if kind == "flat":
+        yield ("search",), partial(_lines, agent)
+    if kind == "search":
+        yield ("variant",), partial(game.rules_for, (), agent.variant)
+        yield ("search", "variant"), partial(game.rules_for, (), agent.search.get("variant", ""))
+        yield ("policy",), partial(policy_of, agent, game)
+        yield ("answer",), partial(_answer, agent, game)
+        for key in ("policy", "answer"):
+            yield (key,), partial(_moves, agent, game, key)
+    if kind != "program":
+        yield ("iterations",), partial(Budget, 1 if agent.iterations is None else agent.iterations)
+        yield ("seconds",), partial(Budget, 1, agent.seconds)
+
+
+def _symbols(key: str, game: Game) -> tuple[str, ...]:
+    """What the formula of a field may read."""
+    return game.symbols if key == "utility" else variables(game, moves=True)
+
+
+def _kind(agent: Agent, game: Game) -> None:
     if agent.kind not in KINDS:
         expected, hint = unknown(agent.kind, KINDS)
         raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
     if agent.kind == "program" and not game.programs:
-        raise SettingsError(f"{game.name} does not say how programs are shown its states", found=agent.program)
-    if agent.kind in THINKING:
-        if agent.utility:
-            agent.formula(agent.utility, game.symbols)
-        elif game.players > 1:
-            raise SettingsError("the agent has no utility", expected="a formula over the game's metrics")
-    if agent.kind == "flat":
-        if game.players != 1:
-            raise SettingsError("flat search is for games for one", found=counted(game.players, "player"))
-        if not SearchSettings.from_dict(agent.search).horizon:
-            raise SettingsError("the agent does not say how many moves its lines have",
-                                expected="search = { horizon = ... }")  # fmt: skip
-    if agent.kind == "search":
-        game.rules_for((), agent.variant)
-        SearchSettings.from_dict(agent.search)
-        policy_of(agent, game)
-        _answer(agent, game)
-    if agent.kind != "program":
-        _ = agent.budget
+        raise SettingsError(f"{game.name} does not say how programs are shown its states",
+                            found=agent.program or agent.kind, expected="another kind, such as search")  # fmt: skip
+    if agent.kind == "flat" and game.players != 1:
+        raise SettingsError("flat search is for games for one", found=counted(game.players, "player"),
+                            expected="another kind, such as search")  # fmt: skip
+
+
+def _utility(agent: Agent, game: Game) -> Formula:
+    if not agent.utility:
+        raise SettingsError("the agent has no utility", expected="a formula over the game's metrics",
+                            hint="add a line  utility = ...")  # fmt: skip
+    return agent.formula(agent.utility, game.symbols)
+
+
+def _lines(agent: Agent) -> None:
+    if not SearchSettings.from_dict(agent.search).horizon:
+        raise SettingsError("the agent does not say how many moves its lines have",
+                            expected="search = { horizon = ... }")  # fmt: skip
+
+
+def _moves(agent: Agent, game: Game, key: str) -> None:
+    """AN and AR are read only where the search keeps them."""
+    formula = policy_of(agent, game).formula if key == "policy" else _answer(agent, game)
+    if isinstance(formula, Formula):
+        check_moves(game, agent.variant or agent.search.get("variant", ""), formula.symbols)
 
 
 def policy_of(agent: Agent, game: Game) -> TreePolicy:

@@ -7,6 +7,9 @@ in the random moves after it; AR is the mean of what these iterations were worth
 counts once an iteration, and that of the other player not at all. Equal action numbers are equal moves. There are no
 counts from before the child was made: policies are not asked before all moves of a node have been tried once.
 
+Variants of rules whose random games are one piece (`Game.whole_games`) have none of this, and a formula that reads it
+is refused with them: each move asked for by itself would begin such a game anew, and be put down to the wrong player.
+
 Kept only where a formula reads them (opts[AMAF]), as a count and a total in two more columns of a node's row, behind
 the parts that nodes keep. Then random moves are asked for one by one, so as to know whose each of them is.
 

@@ -168,8 +168,8 @@ class Duel(Solo):
 
 
 def plain(agent: Agent) -> dict[str, Any]:
-    """An agent as plain values, without where it was read."""
-    return {k: v for k, v in agent.to_dict().items() if k != "place"}
+    """An agent as plain values."""
+    return agent.to_dict()
 
 
 def seen_from(side: int, outcome: int) -> int:

@@ -9,6 +9,7 @@ A formula reads the metrics of the child's own state as its mover sees them and 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,6 +86,21 @@ class TreePolicy:
         if self.formula is None or not self.formula.symbols.isdisjoint({"P", *MOVE_VARIABLES}):
             return EVERY_TIME
         return ALONG_PATH if self.formula.symbols & set(SEARCH_VARIABLES) else STATIC
+
+
+def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:
+    """See that a search with a variant of the rules can keep what its formulas read.
+
+    Raises:
+        SettingsError: AN or AR, with random games that are one piece (`Game.whole_games`).
+    """
+    read = sorted(set(symbols) & (set(variables(game, moves=True)) - set(variables(game))))
+    if read and variant in game.whole_games:
+        raise SettingsError(
+            f"searches with the variant {variant!r} of {game.name} do not keep {' and '.join(read)}",
+            found=", ".join(read), expected="a policy and an answer without AN and AR, or another variant",
+            hint="random games of this variant are one piece, so that nobody can tell whose each of their moves is",
+        )  # fmt: skip
 
 
 def variables(game: Game, moves: bool = False) -> tuple[str, ...]:

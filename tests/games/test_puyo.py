@@ -12,8 +12,8 @@ import pytest
 from persona_evo.compiling import interpreted
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets
-from persona_evo.games.catalog.puyo import GAME, HIDDEN, tables
-from persona_evo.games.catalog.puyo.draw import state_image
+from persona_evo.games.catalog.puyo import GAME, HIDDEN, links, tables
+from persona_evo.games.catalog.puyo.draw import between, state_image
 from persona_evo.games.catalog.puyo.rules import settle_all
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level
 from persona_evo.seeds import below, stream
@@ -34,7 +34,7 @@ def with_field(field: str, level: Level) -> Any:
     return state
 
 
-def level(text: str = "", name: str = "here") -> Level:
+def level(text: str = "seed = 1", name: str = "here") -> Level:
     return GAME.load(text, name)
 
 
@@ -53,6 +53,46 @@ def test_every_field_resolves_as_recorded() -> None:
         assert settled(case["field"]) == (case["chain"], case["score"], case["final"]), case["id"]
         count += 1
     assert count > 250
+
+
+def test_a_chain_taken_apart_is_the_one_that_is_resolved() -> None:
+    count = 0
+    for case in (*lines("resolve.jsonl"), *lines("resolve_ghost_garbage.jsonl")):
+        wanted = case.get("tsu", case)
+        state = with_field(case["field"], level())
+        found = links.chain(tables.cells(state))
+        points = sum(link.points for link in found)
+        assert (len(found), points) == (wanted["chain"], wanted["score"]), case["id"]
+        last = found[-1].after if found else tables.cells(state)
+        assert "".join(tables.LETTERS[c] for row in last for c in row) == wanted["final"], case["id"]
+        for link, step in zip(found, case.get("steps", []), strict=False):
+            assert sorted(map(len, link.groups)) == sorted(step["groups"]) and link.points == step["score"], case["id"]
+            count += 1
+    assert count > 500
+
+
+@pytest.mark.parametrize("game", [GAME, HIDDEN])
+def test_what_is_drawn_between_two_states_leads_from_one_to_the_other(game: Any) -> None:
+    """The pair placed, then two pictures a link; the last has the field and the points of the state after the drop."""
+    of, pick, luck, chains = game.load("seed = 5\ncolours = 3", "three"), stream(2), stream(3), 0
+    state = game.start(of)
+    for number in range(1, 61):
+        options = game.legal(of, state)
+        action, before = options[int(below(pick, len(options)))], state.copy()
+        game.rules().step(of.tables, state, action, luck)
+        found = between(of, before, action, state, scale=12, number=number)
+        links_made = int(state[tables.CHAIN])
+        assert len(found) == (1 + 2 * links_made if links_made else 0)
+        assert all(0 < ms < 300 and picture.size == (12 * 8, found[0][0].size[1]) for picture, ms in found)
+        if found:
+            chains += links_made > 1
+            field, last = (np.asarray(p)[: 13 * 12] for p in (found[-1][0], state_image(of, state, scale=12)))
+            assert (field == last).all()
+            glowing = [(np.asarray(p)[: 13 * 12] == (0xFF, 0xF3, 0xB0)).all(axis=2).any() for p, _ in found]
+            assert glowing == [False] + [True, False] * links_made
+        if game.over(of, state) != RUNNING:
+            state = game.start(of)
+    assert chains >= 1
 
 
 def test_garbage_in_the_ghost_row_stays() -> None:
@@ -77,11 +117,11 @@ def test_whole_games_replay() -> None:
         of = level(f'colours = {case["colors"]}\ndrops = 150\npairs = "{" ".join(case["pairs"])}"')
         actions = [4 * x + side for x, side in case["moves"]]
         states = GAME.replay(of, actions)
-        for number, (links, points) in enumerate(case["results"]):
+        for number, (long, points) in enumerate(case["results"]):
             before, after = states[number], states[number + 1]
             assert actions[number] in GAME.legal(of, before)
             measured = GAME.measure(of, after)
-            assert (measured["CH"], measured["LS"]) == (links, points), (case["id"], number)
+            assert (measured["CH"], measured["LS"]) == (long, points), (case["id"], number)
             if (number + 1) % 10 == 0:
                 assert tables.text(after) == case["snapshots"][number // 10][1], (case["id"], number)
         assert tables.text(states[-1]) == case["final"]
@@ -154,22 +194,38 @@ def test_positions_differ_and_their_pairs_are_uniform() -> None:
     assert abs(counts - 375).max() < 60, counts
 
 
-@pytest.mark.parametrize(("text", "said", "line"), [
-    ("colours = 6", "colours is out of range", 1),
-    ("seed = 1\ncolors = 4", "did you mean 'colours'", 2),
-    ("drops = [", "not TOML", 1),
-    ('pairs = "RG PX"', "not a pair", 1),
-    ('seed = 2\nfield = """\nR..\n"""', "a row of another length", 3),
-    ('field = """\nR.....\n......\n"""', "a puyo floats", 2),
-    ('field = """\nRR....\nRR....\n"""', "pops before the first drop", 1),
-    ('field = """\n..Q...\n"""', "no such cell", 2),
-    ('field = """\n' + "..#...\n" * 12 + '"""', "over before it begins", 1),
-    ('field = """\n' + "......\n" * 14 + '"""', "too many rows", 1),
+@pytest.mark.parametrize(("text", "said", "place"), [
+    ("", "the level is empty", "1:1"),
+    ("\n\n", "the level is empty", "1:1"),
+    ("# colours = 4\n", "the level is empty", "1:1"),
+    ("colours = 6", "colours is out of range", "1:11"),
+    ("seed = 1\ndrops = 1.5", "drops is no whole number", "2:9"),
+    ("seed = 1\n  colors = 4", "did you mean 'colours'", "2:3"),
+    ("drops = [1, 2", "not TOML", "1"),
+    ("seed = 1\npairs = 3", "pairs is no text", "2:9"),
+    ('pairs = "RG PX"', "not a pair", "1:13"),
+    ('pairs = "RG RX"', "not a pair", "1:14"),
+    ('pairs = "RGB"', "not a pair", "1:12"),
+    ('pairs = """\nRG\n  G"""', "not a pair", "3:4"),
+    ('seed = 2\nfield = """\nR..\n"""', "a row of another length", "3:4"),
+    ('seed = 2\nfield = """\n\n  R.....\nR......\n"""', "a row of another length", "5:7"),
+    ('field = """\n  R.....\n......\n"""', "a puyo floats", "2:3"),
+    ('field = """\n......\n....R.\n\n......"""', "a row of another length", "4:1"),
+    ('field = """\n.R....\nRR....\n.R....\n"""', "a puyo floats", "3:1"),
+    ('field = """\n.R....\nRR....\nGR....\n"""', "pops before the first drop", "2:2"),
+    ("field = '.R....\\n'", "no such cell", "1:16"),
+    ('field = "RR....\\nR.#.Q."', "no such cell", "1:22"),
+    ('field = """\n..Q...\n"""', "no such cell", "2:3"),
+    ('field = """\n' + "..#...\n" * 12 + '"""', "over before it begins", "2:3"),
+    ('field = """\n' + "......\n" * 14 + '"""', "too many rows", "15:1"),
 ])  # fmt: skip
-def test_broken_levels_name_their_line(text: str, said: str, line: int) -> None:
-    with pytest.raises(LevelError) as caught:
-        GAME.load(text, "broken", "broken.txt")
-    assert said in str(caught.value) and str(caught.value).startswith(f"broken.txt:{line}")
+def test_broken_levels_name_line_and_column_and_what_to_do(text: str, said: str, place: str) -> None:
+    for game in (GAME, HIDDEN):
+        with pytest.raises(LevelError) as caught:
+            game.load(text, "broken", "broken.txt")
+        assert said in str(caught.value) and str(caught.value).startswith(f"broken.txt:{place}: "), str(caught.value)
+        assert caught.value.found and caught.value.hint
+        assert caught.value.expected or "not TOML" in said
 
 
 @pytest.mark.parametrize("text", ["0U", "7U", "3X", "6R", "1L", ""])

@@ -120,7 +120,7 @@ MISTAKES = [
     (PLAIN + 'name = "a b"\n', PersonaError, "miser.toml:5:1: not a name"),
     (PLAIN + "[[stages]]\nutility = 'ST'\n", PersonaError, "miser.toml:4:1: a persona has either"),
     (STAGED + 'until = "ST"\n', PersonaError, "miser.toml:13:1: the last stage has no end"),
-    (STAGED.replace('until = "GOLD >= 0.5"\n', ""), PersonaError, "miser.toml:5: until is missing"),
+    (STAGED.replace('until = "GOLD >= 0.5"\n', ""), PersonaError, "miser.toml:5:1: until is missing"),
     (STAGED.replace("ST", "STP"), FormulaError, "miser.toml:12:23: unknown symbol"),
     (STAGED.replace("until", "untill"), PersonaError, "miser.toml:8:1: unknown key"),
     ('game = "toy"\npriority = "GOLD"\nstages = 3\n', PersonaError, "miser.toml:3:1: stages is no list"),

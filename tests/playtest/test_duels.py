@@ -97,7 +97,8 @@ def test_replays_say_which_colour_is_who(results: Any) -> None:
     assert tables.in_words((mine, other)) == f"duelist (blue, moves second) against {record.opponent} (red)"
     pictures = replay.frames(GAME, level, record, scale=24)
     assert pictures is not None
-    legend = np.asarray(pictures[0])[: pictures[0].height - 3 * 24 - 20]
+    first = pictures[0].picture
+    legend = np.asarray(first)[: first.height - 3 * 24 - 20]
     rows = [np.nonzero((legend == colour).all(axis=2).any(axis=1))[0] for colour in ([47, 111, 208], [200, 68, 47])]
     assert len(rows[0]) and len(rows[1]) and rows[0].max() < rows[1].min(), "the persona's line comes first"
     alone = Image.new("RGB", (60, 10))

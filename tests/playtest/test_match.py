@@ -44,10 +44,11 @@ def test_every_pair_meets_on_the_same_boards_from_both_sides() -> None:
     assert all((j.first, j.second) == (0, 1) for j in match("random", "uct", swap=False).jobs())
 
 
-def test_a_folder_does_not_say_where_the_program_is_installed() -> None:
-    m = match("two_ply", "killer_moves")
-    moved = replace(m, agents=tuple(replace(a, place="elsewhere/agents.toml") for a in m.agents))
-    assert moved.config(1) == m.config(1) and "agents.toml" not in json.dumps(m.config(1))
+def test_a_folder_does_not_say_where_the_agents_were_read(tmp_path: Path) -> None:
+    m, copy = match("two_ply", "killer_moves"), tmp_path / "mine.toml"
+    copy.write_bytes(Path(GAME.agents).read_bytes())
+    moved = match(f"{copy}#two_ply", f"{copy}#killer_moves")
+    assert moved.config(1) == m.config(1) and ".toml" not in json.dumps(m.config(1))
 
 
 def test_a_match_is_the_same_on_one_core_on_two_and_resumed(tmp_path: Path) -> None:

@@ -90,11 +90,11 @@ def test_frames_name_both_the_mover_and_lost_moves_in_its_colour(folder: Path) -
     kept = records.reopen(folder)
     record = next(r for r in kept.records if r.faults)
     level, both = report.level_of(kept, GAME, record.level), match_replay.sides(GAME, record)
-    assert both is not None and [(s.word, s.name) for s in both] == [("blue", record.first), ("red", record.second)]
+    assert [(s.word, s.name) for s in both] == [("blue", record.first), ("red", record.second)]
     shown = match_replay.frames(GAME, level, record, both)
     red = (0xB3, 0x26, 0x1E)
     lost = {move + 1 for _, move, *_ in record.faults}
-    for number, picture in enumerate(shown):
+    for number, (picture, _) in enumerate(shown):
         below = picture.crop((0, picture.height - 36, picture.width, picture.height - 18))
         found = red in {colour for _, colour in below.getcolors(10_000) or []}
         assert found == (number in lost)

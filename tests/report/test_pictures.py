@@ -14,8 +14,8 @@ import pytest
 from PIL import Image, ImageSequence
 
 from persona_evo.errors import VerificationError
-from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import Game, Level, Metric, main_metrics
 from persona_evo.playtest import metrics
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import plots, replay
@@ -144,16 +144,16 @@ def test_a_replay_shows_every_state_and_stays_on_the_last(game: Game, level: Lev
     record = walked(game, level, ["E", "E", "E", "E"])
     pictures = replay.frames(game, level, record, scale=16)
     assert pictures is not None and len(pictures) == 5
-    path = replay.save_gif(pictures, tmp_path / "r.gif", step_ms=200, hold_ms=1500)
+    path = replay.save_gif(pictures, tmp_path / "r.gif")
     with Image.open(path) as gif:
         durations, first, last = [], None, None
         for frame in ImageSequence.Iterator(gif):
             durations.append(frame.info["duration"])
             last = frame.convert("RGB")
             first = first or last
-    assert durations == [200, 200, 200, 200, 1500] and gif.info.get("loop") == 0
+    assert durations == [replay.STEP_MS] * 4 + [replay.HOLD_MS] and gif.info.get("loop") == 0
     assert first is not None and last is not None
-    wanted = np.asarray(pictures[-1].convert("RGB")).astype(int)
+    wanted = np.asarray(pictures[-1].picture.convert("RGB")).astype(int)
     assert np.abs(np.asarray(last).astype(int) - wanted).mean() < 6
     assert np.abs(np.asarray(first).astype(int) - wanted).mean() > 1
 
@@ -166,7 +166,8 @@ def test_a_replay_keeps_what_did_not_change(tmp_path: Path) -> None:
         pixels = board.copy()
         pixels[k : k + 3, k : k + 3] = (255, 255, 255)
         pictures.append(Image.fromarray(pixels))
-    path = replay.save_gif(pictures, tmp_path / "r.gif", step_ms=100, hold_ms=500)
+    shown_for = [100] * 6 + [500]
+    path = replay.save_gif(list(map(replay.Frame, pictures, shown_for)), tmp_path / "r.gif")
     shown = []
     with Image.open(path) as gif:
         for frame in ImageSequence.Iterator(gif):
@@ -185,7 +186,7 @@ def test_a_replay_of_another_level_is_refused(game: Game, level: Level) -> None:
 
 
 def test_long_replays_leave_out_frames_but_not_the_ends() -> None:
-    pictures = [Image.new("RGB", (4, 4), (k % 256, k // 256, 0)) for k in range(1000)]
+    pictures = [replay.Frame(Image.new("RGB", (4, 4), (k % 256, k // 256, 0))) for k in range(1000)]
     kept = replay._thinned(pictures)
     assert len(kept) == replay.MOST_FRAMES and kept[0] is pictures[0] and kept[-1] is pictures[-1]
 
@@ -194,4 +195,49 @@ def test_pictures_of_a_replay_must_fit(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no pictures"):
         replay.save_gif([], tmp_path / "r.gif")
     with pytest.raises(ValueError, match="different sizes"):
-        replay.save_gif([Image.new("RGB", (2, 2)), Image.new("RGB", (3, 2))], tmp_path / "r.gif")
+        replay.save_gif([replay.Frame(Image.new("RGB", (n, 2))) for n in (2, 3)], tmp_path / "r.gif")
+
+
+def test_a_replay_shows_what_a_game_draws_within_a_step(tmp_path: Path) -> None:
+    """A chain of four: the pair placed, then what pops and what is left, four times; other drops are one frame."""
+    puyo = registry.get("puyo")
+    (stairs,) = mapsets.resolve(puyo, ["stairs01"])
+    record = walked(puyo, stairs, ["6U", "1U", "5U"])
+    shown = replay.frames(puyo, stairs, record, scale=16)
+    assert shown is not None and len(shown) == 4 + 9
+    assert [f.ms for f in shown[:2]] == [replay.STEP_MS] * 2 and shown[-1].ms == replay.HOLD_MS
+    assert all(0 < f.ms < 300 for f in shown[:-1])
+    path = replay.save_gif(shown, tmp_path / "r.gif")
+    with Image.open(path) as gif:
+        frames = [(f.convert("RGB"), f.info["duration"]) for f in ImageSequence.Iterator(gif)]
+    assert [ms for _, ms in frames] == [f.ms for f in shown] and path.stat().st_size < 60_000
+    glowing = [(np.abs(np.asarray(f).astype(int) - (0xFF, 0xF3, 0xB0)).sum(axis=2) < 20).sum() for f, _ in frames]
+    assert [g > 100 for g in glowing] == [False] * 3 + [True, False] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize("name", sorted(registry.CATALOG))
+def test_bars_show_what_a_game_calls_its_main_metrics(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    real = plots._grouped
+    monkeypatch.setattr(plots, "_grouped", lambda ax, groups: (drawn.extend(groups), real(ax, groups)))
+    infos = registry.get(name).metrics
+    wanted = {m.name for m in infos if m.main}
+    assert wanted and all(not m.clock and not m.costly for m in infos if m.main), "each game says which they are"
+    measured = {m.symbol: min(1.0, m.high) for m in infos}
+    records = [dataclasses.replace(played(trial=k, seconds=0.5), metrics=measured) for k in range(2)]
+    plots.metric_bars(metrics.summarise(records, infos), tmp_path / "bars.png", infos)
+    assert {"win rate", *wanted, "steps", "utility"} <= set(drawn) and len(drawn) == len(set(drawn)) <= len(wanted) + 4
+
+
+def test_games_that_name_no_main_metrics_show_some_all_the_same() -> None:
+    clock, flag, costly = Metric("ST", "s", "", clock=True), Metric("DEAD", "d", "", high=1, better="lower"), Metric(
+        "CP", "c", "", better="higher", costly=True)  # fmt: skip
+    plain, share = Metric("GOLD", "g", "", better="higher"), Metric("PR", "p", "", high=1, ratio=True)
+    neutral = [Metric(f"N{k}", str(k), "") for k in range(6)]
+    rest = [clock, flag, costly]
+    assert main_metrics([*rest, plain, share, *neutral]) == [share]
+    assert main_metrics([*rest, plain, *neutral]) == [plain]
+    assert main_metrics([*rest, *neutral]) == neutral[:4]
+    assert main_metrics(rest) == [] and main_metrics([dataclasses.replace(clock, main=True), share])[0].symbol == "ST"

@@ -15,7 +15,7 @@ from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum import board_of
 from persona_evo.games.core import RUNNING
 from persona_evo.search.act import Actor
-from persona_evo.search.agents import Agent, Mind, load_agents, policy_of, random_move
+from persona_evo.search.agents import Agent, Mind, load_agents, load_league, policy_of, random_move
 from persona_evo.search.contest import Caller, contest
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -224,35 +224,83 @@ def test_a_move_over_the_limit_is_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "message", "place"),
     [
-        ("[a", "not TOML"),
-        ("a = 1", "not an agent"),
-        ("[a]\nkind = 'clever'", "no such kind"),
-        ("[a]\nkin = 'random'", "no such field"),
-        ("[a]\nutility = 3", "wrong kind"),
-        ("[a]\nkind = 'greedy'", "no utility"),
-        ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "no such variant"),
-        ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read"),
-        ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings"),
-        ("[a]\nutility = 'WIN'\nconstants = { WIN = 3 }", "a constant is a new name"),
-        ("[a]\nutility = 'WIN'\nconstants = { C = nan }", "finite number"),
-        ("[a]\nutility = 'WIN'\nseconds = -1", "out of range"),
+        ("[a", "not TOML", "1"),
+        ("a = 1", "not an agent", "1:1"),
+        ("[b]\nkind = 'random'\n['9']\nkind = 'random'", "not an agent", "3:1"),
+        ("[a]\nkind = 'clever'", "no such kind", "2:8"),
+        ("[a]\nkind = 'search'\n  kin = 'random'", "no such field", "3:3"),
+        ("[b]\nkind = 'random'\n[a]\n\nutility = 3", "wrong kind", "5:11"),
+        ("[a]\nutility = 'WIN'\niterations = '5'", "wrong kind", "3:14"),
+        ("[a]\nutility = 'WIN'\nsearch = 'fast'", "wrong kind", "3:10"),
+        ("[a]\nutility = 'WIN'\nseconds = true", "wrong kind", "3:11"),
+        ("[a]\nkind = 'greedy'", "no utility", "1:1"),
+        ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "no such variant", "3:11"),
+        ("[a]\nutility = 'WIN'\nsearch.variant = 'kilers'", "no such variant", "3:18"),
+        ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read", "3:10"),
+        ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings", "3:21"),
+        ("[a]\nutility = 'WIN'\n[a.search]\nrollout = 3\nhorizon = -2", "search setting 'horizon'", "5:11"),
+        ("[a]\nutility = 'WIN'\nconstants = { C = 1, WIN = 3 }", "a constant is a new name", "3:28"),
+        ("[a]\nutility = 'WIN'\nconstants = { C = nan }", "finite number", "3:19"),
+        ("[a]\nutility = 'WIN'\nconstants = { sqrt = 1 }", "a constant is a new name", "3:22"),
+        ("[a]\nutility = 'WIN'\nseconds = -1", "out of range", "3:11"),
+        ("[a]\nutility = 'WIN'\niterations = 0", "out of range", "3:14"),
+        ("[a]\nkind = 'flat'\nutility = 'WIN'\nsearch = { horizon = 3 }", "games for one", "2:8"),
+        ("[a]\nvariant = 'unswapped'\nutility = 'WIN'\npolicy = 'R + AR'", "do not keep AR", "4:10"),
+        ("[a]\nvariant = 'unswapped'\nutility = 'WIN'\nanswer = 'AN'", "do not keep AN", "4:10"),
     ],
 )
-def test_wrong_files_of_agents_are_told(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_files_of_agents_name_the_fields_line_and_column(
+    tmp_path: Path, text: str, message: str, place: str
+) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=message) as caught:
         load_agents(path, GAME)
-    assert "mine.toml" in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:{place}: "), str(caught.value)
+    assert caught.value.expected or caught.value.hint
+    if "wrong kind" in message:
+        assert caught.value.found and caught.value.expected and caught.value.hint
 
 
-def test_a_wrong_formula_of_an_agent_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "found", "place"),
+    [
+        ("[a]\nutility = 'WIN + WINS'\n", "WINS", "2:18"),
+        ("[a]\nutility = 'WIN'\nconstants = { LONG = 0.123456 }\npolicy = 'R + LONG*sqrt(P) + NEW'", "NEW", "4:30"),
+        ('[a]\nutility = "WIN"\nanswer = """\n  R +\n   -*N"""', "*", "5:5"),
+        ('[a]\nutility = "WIN"\nanswer = "\\u0052 + Q"', "Q", "3:20"),
+        ("[a]\nutility = 'WIN'\nanswer = ''", "", "3:11"),
+    ],
+)  # fmt: skip
+def test_a_wrong_formula_of_an_agent_names_the_character_in_the_file(
+    tmp_path: Path, text: str, found: str, place: str
+) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text("[a]\nutility = 'WINS'\n", encoding="utf-8")
-    with pytest.raises(FormulaError, match=r"mine\.toml"):
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FormulaError) as caught:
         load_agents(path, GAME)
+    assert str(caught.value.place) == f"{path}:{place}" and (caught.value.found or "") == found
+
+
+def test_formulas_that_come_from_no_file_name_none() -> None:
+    """A constant's value is longer than its name, and still the column is that of what was written."""
+    agent = replace(AGENTS["uct"], policy="R + C*sqrt(log(P)) + FOO")
+    with pytest.raises(FormulaError) as caught:
+        policy_of(agent, GAME)
+    assert str(caught.value.place) == "a formula of uct:1:22" and caught.value.found == "FOO"
+
+
+@pytest.mark.parametrize(("text", "place"), [
+    ('league = "random"', "1:10"), ('league = ["random",\n  3]', "2:3"), ('league = ["random", ""]', "1:21"),
+])  # fmt: skip
+def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match="no list of agents") as caught:
+        load_league(path)
+    assert str(caught.value.place) == f"{path}:{place}"
 
 
 def test_constants_are_numbers_in_formulas() -> None:

@@ -211,3 +211,32 @@ def test_the_agent_plays_the_same_from_the_same_seed() -> None:
         assert mind._actor is not None and mind._actor._amaf
         trees.append(kept(mind._actor))
     assert trees[0] == trees[1] != trees[2]
+
+
+def test_random_games_that_are_one_piece_have_no_moves_of_their_own() -> None:
+    """Of the variant `unswapped` each move asked for by itself would be the other player's, and be put down to me."""
+    level, goal = COLOSSEUM.load("random 6 seed 1", "six"), parse("WIN")
+    policy = TreePolicy.of("R + 0.1*AR", COLOSSEUM, moves=True)
+    for settings, variant in ((RULES, "unswapped"), (dataclasses.replace(RULES, variant="unswapped"), "")):
+        with pytest.raises(SettingsError, match="do not keep AR"):
+            Actor(COLOSSEUM, level, goal, policy, Budget(50), settings, variant=variant)
+        with pytest.raises(SettingsError, match="do not keep AN and AR"):
+            Actor(COLOSSEUM, level, goal, None, Budget(50), settings, choose=parse("AR*AN"), variant=variant)
+        assert Actor(COLOSSEUM, level, goal, None, Budget(50), settings, variant=variant).think(level.start).iterations
+
+
+@pytest.mark.parametrize("variant", sorted(COLOSSEUM.variants))
+def test_the_games_that_are_one_piece_are_those_that_are_declared_so(variant: str) -> None:
+    """Asked for one by one, random moves of a variant are those of the whole game, made by whom `mover` says."""
+    level, rules = COLOSSEUM.load("random 7", "seven"), COLOSSEUM.variants[variant]()
+    actions, seen = np.zeros(level.max_actions, dtype=np.int64), np.zeros((1, len(COLOSSEUM.metrics)))
+    same = []
+    for seed in range(5):
+        whole, played = COLOSSEUM.start(level, seed), np.zeros(12, dtype=np.int64)
+        made = rules.rollout(level.tables, whole, actions, played, 12, stream(seed), seen, 0)
+        state, luck, one, moves = COLOSSEUM.start(level, seed), stream(seed), np.zeros(1, dtype=np.int64), []
+        for _ in range(made):
+            rules.rollout(level.tables, state, actions, one, 1, luck, seen, 0)
+            moves.append(int(one[0]))
+        same.append(moves == played[:made].tolist() and bool((state == whole).all()))
+    assert all(same) == (variant not in COLOSSEUM.whole_games)

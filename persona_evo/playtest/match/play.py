@@ -74,7 +74,7 @@ class Match:
             "game": self.game, "game_version": version, "games": self.games, "swap": self.swap, "seed": self.seed,
             "limit": self.limit, "program_seconds": self.program_seconds, "megabytes": self.megabytes,
             "levels": [{**level._asdict(), "options": dict(level.options)} for level in self.levels],
-            "agents": [{k: v for k, v in agent.to_dict().items() if k != "place"} for agent in self.agents],
+            "agents": [agent.to_dict() for agent in self.agents],
         }  # fmt: skip
 
     def costs(self, jobs: Sequence[Job]) -> list[float]:

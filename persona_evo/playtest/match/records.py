@@ -117,7 +117,7 @@ def _two(value: Any) -> bool:
 
 
 def _faults(value: Any) -> bool:
-    kinds = (lambda v: v in (0, 1), _whole, _text, _text)
+    kinds: tuple[Callable[[Any], bool], ...] = (lambda v: v in (0, 1), _whole, _text, _text)
     return isinstance(value, list) and all(
         isinstance(f, list) and len(f) == 4 and all(fits(v) for fits, v in zip(kinds, f, strict=True)) for f in value)
 

@@ -19,7 +19,7 @@ METRICS = (
     Metric("WIN", "won", "1 when this player has won, 1/2 for a tie", high=1, better="higher"),
     Metric("LOSS", "lost", "1 when this player has lost, 1/2 for a tie", high=1, better="lower"),
     Metric("MG", "margin", "own cells less the other's at the end, as a share of the board; 0 before", low=-1, high=1,
-           better="higher"),
+           better="higher", main=True),
     Metric("WA", "walls around me", "walled sides of this player's cell", high=4, better="lower"),
     Metric("OWA", "walls around the other", "walled sides of the other's cell", high=4, better="higher"),
     Metric("MD", "distance", "rows plus columns between the players", "cells"),
@@ -207,6 +207,7 @@ GAME = Game(
     draw="persona_evo.games.catalog.colosseum.draw",
     levels=str(Path(__file__).parent / "levels"),
     variants={name: partial(variant, name) for name in VARIANTS},
+    whole_games=("unswapped",),
     agents=str(Path(__file__).parent / "agents.toml"),
     programs="persona_evo.games.catalog.colosseum.foreign",
 )

@@ -11,7 +11,8 @@
 | `calm` | those that end in the 5 cells of least danger | uniform |
 | `unswapped` | all, the last first | uniform; in the tree the mover never changes, as in a published program |
 
-A killer move encloses the other in a single cell.
+A killer move encloses the other in a single cell. Random games of `unswapped` are one piece: whose turn it is is turned
+round once, at their begin (`Game.whole_games`).
 """
 
 from __future__ import annotations

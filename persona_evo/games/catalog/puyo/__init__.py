@@ -15,8 +15,8 @@ from persona_evo.games.core import Event, Game, Level, Metric, Rules
 
 METRICS = (
     Metric("DR", "drops", "pairs dropped so far", "drops", better="higher", clock=True),
-    Metric("SC", "score", "points so far", "points", better="higher"),
-    Metric("LC", "longest chain", "links of the longest chain so far", "links", better="higher"),
+    Metric("SC", "score", "points so far", "points", better="higher", main=True),
+    Metric("LC", "longest chain", "links of the longest chain so far", "links", better="higher", main=True),
     Metric("LS", "last score", "points of the last drop", "points", better="higher"),
     Metric("CH", "last chain", "links of the last drop's chain", "links", better="higher"),
     Metric("AC", "all clears", "drops that left the field empty", "times", better="higher"),
@@ -47,7 +47,7 @@ def load(text: str, name: str, source: str = "") -> Level:
     """Read a level whose pairs are all known.
 
     Raises:
-        LevelError: with the line of what is wrong.
+        LevelError: with line and column of what is wrong.
     """
     return _level(text, name, source, False)
 
@@ -56,7 +56,7 @@ def load_hidden(text: str, name: str, source: str = "") -> Level:
     """Read a level of which no more than the visible pairs are known, whatever the file says of later ones.
 
     Raises:
-        LevelError: with the line of what is wrong.
+        LevelError: with line and column of what is wrong.
     """
     return _level(text, name, source, True)
 

@@ -1,10 +1,12 @@
-"""Pictures of Puyo-Puyo: a state as a frame of a replay. Everything is made of shapes of our own."""
+"""Pictures of Puyo-Puyo: a state as a frame of a replay, and what a drop sets off. Shapes are our own."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.games.catalog.puyo import links
 from persona_evo.games.catalog.puyo import tables as t
 
 if TYPE_CHECKING:
@@ -22,7 +24,10 @@ SMOOTH = 4
 FILL = ("", "#d8434e", "#e6b422", "#3f9f57", "#3f74c8", "#8e5bb5", "#8b9099")
 """By number of the colour: red, yellow, green, blue, purple, garbage. Eyes and marks tell them apart, too."""
 
-SHEET, WELL, GHOST, LINE, INK = "#ffffff", "#20262e", "#2c343e", "#39424d", "#1e2227"
+SHEET, WELL, GHOST, LINE, INK, GLOW = "#ffffff", "#20262e", "#2c343e", "#39424d", "#1e2227", "#fff3b0"
+
+PLACED_MS, POP_MS, FALL_MS = 180, 260, 160
+"""How long frames of a replay are shown: the pair placed, groups that pop, the field after the fall."""
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,8 +68,48 @@ def pairs_in_sight(level: Level, state: NDArray[Any]) -> list[int]:
     return [int(p) for p in level.tables[at : at + visible]]
 
 
-def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
-    """One state: the field, the pairs in sight beside it, score and longest chain below, and a line of text."""
+def between(
+    level: Level, before: NDArray[Any], action: int, after: NDArray[Any], *, scale: int = SCALE, number: int = 0
+) -> list[tuple[Image.Image, int]]:
+    """What a drop that pops something looks like before it has resolved, with milliseconds.
+
+    The pair placed, then of each link what pops, and the field after the fall.
+    """
+    was = t.cells(before)
+    field = links.placed(was, pairs_in_sight(level, before)[0], action)
+    found = links.chain(field)
+    if not found:
+        return []
+    shown, total = after.copy(), t.points(before)
+    shown[t.CHAIN] = 0
+    pictures = []
+
+    def add(cells: Sequence[Sequence[int]], text: str, ms: int, popping: Collection[links.Cell] = ()) -> None:
+        t.fill(shown, ["".join(t.LETTERS[cell] for cell in row) for row in cells])
+        shown[t.SCORE_LOW], shown[t.SCORE_HIGH] = total & 0xFFFF, total >> 16
+        pictures.append((state_image(level, shown, scale=scale, caption=text, popping=popping), ms))
+
+    add(field, f"drop {number}, {_placement(action)}", PLACED_MS)
+    for k, link in enumerate(found, 1):
+        text, gone = f"drop {number}, chain {k}, +{link.points:,} points", frozenset().union(link.garbage, *link.groups)
+        add(field, text, POP_MS, gone)
+        total, field = total + link.points, link.after
+        shown[t.CHAIN] = k
+        add(field, text, FALL_MS)
+    return pictures
+
+
+def _placement(action: int) -> str:
+    return f"{(action >> 2) + 1}{t.SIDES[action & 3]}"
+
+
+def state_image(
+    level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "", popping: Collection[links.Cell] = ()
+) -> Image.Image:
+    """One state: the field, the pairs in sight beside it, score and chain below, and a line of text.
+
+    popping: cells (row, column from the top left) that are about to vanish, which are set off.
+    """
     from PIL import Image, ImageDraw, ImageFont
 
     size = max(10, min(scale // 2, 16))
@@ -77,6 +122,8 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
     for x in range(1, t.COLUMNS):
         pen.line((x * scale, 0, x * scale, high - 1), LINE)
     _cross(pen, scale)
+    for y, x in popping:
+        pen.rectangle((x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1), GLOW)
     for y, row in enumerate(t.cells(state)):
         for x, colour in enumerate(row):
             if colour:
@@ -89,9 +136,8 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
         for y, colour in enumerate((pair >> 3, pair & 7)):
             shape = puyo(colour, scale)
             picture.paste(shape, (wide + scale // 2, top + y * scale), shape)
-    score = int(state[t.SCORE_LOW]) + (int(state[t.SCORE_HIGH]) << 16)
     chain = int(state[t.CHAIN])
-    text = f"{score:,}" + (f"  chain {chain}" if chain > 1 else "")
+    text = f"{t.points(state):,}" + (f"  chain {chain}" if chain > 1 else "")
     pen.text((4, high + 3), text, INK, font=font)
     pen.text((4, high + 3 + line), _fitted(pen, caption, font, picture.width - 8), INK, font=font)
     return picture

@@ -1,4 +1,4 @@
-"""Level files of Puyo-Puyo: TOML text to a `Setup`, every mistake with its line.
+"""Level files of Puyo-Puyo: TOML text to a `Setup`, every mistake with its line and column.
 
 | key | what |
 |---|---|
@@ -13,16 +13,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from persona_evo.errors import LevelError, Place, unknown
 from persona_evo.games import textfile
-from persona_evo.games.catalog.puyo import tables
+from persona_evo.games.catalog.puyo import links, tables
+from persona_evo.games.tomlplaces import Places
 from persona_evo.seeds import SEED_LIMIT, below, derive, stream
-from persona_evo.words import counted
 
 LIMITS = {"seed": (0, SEED_LIMIT - 1, 1), "colours": (3, 5, 4), "drops": (1, 10_000, 150), "visible": (1, 8, 3)}
 """Lowest, highest and default of the numbers."""
@@ -45,25 +44,30 @@ def parse(text: str, source: str) -> Setup:
     """Read a level.
 
     Raises:
-        LevelError: with the line of what is wrong.
+        LevelError: with line and column of what is wrong.
     """
     data = textfile.toml(text, source, LevelError, "lines such as  colours = 4")
+    file = _File(data, Places(text, source))
+    if not data:
+        raise LevelError(
+            "the level is empty", place=Place(source, 1, 1), found="comments alone" if text.strip() else "no text",
+            expected="a line at least, such as  seed = 1",
+            hint="persona-evo level new NAME --game puyo writes a level to start from",
+        )  # fmt: skip
     for key in data:
         if key not in KEYS:
             expected, hint = unknown(key, KEYS)
-            raise LevelError("no such key", place=_place(text, source, key), found=key, expected=expected, hint=hint)
-    seed, colours, drops, visible = (_number(data, key, text, source) for key in LIMITS)
-    first = _pairs(data, colours, text, source)[:drops]
+            raise LevelError("no such key", place=file.places.key(key), found=key, expected=expected, hint=hint)
+    seed, colours, drops, visible = (file.number(key) for key in LIMITS)
+    first = _pairs(file, colours)[:drops]
     rest = random_pairs(seed, colours, drops)[len(first) :]
-    rows = _field(data, colours, text, source)
-    return Setup(seed, colours, drops, visible, (*first, *rest), rows)
+    return Setup(seed, colours, drops, visible, (*first, *rest), _field(file, colours))
 
 
 def random_pairs(seed: int, colours: int, count: int) -> tuple[int, ...]:
     """Pairs with both colours uniform, axis + 8 * child; a longer sequence begins with the shorter one."""
     rng = stream(derive(seed, "puyo", colours))
-    with np.errstate(over="ignore"):
-        return tuple(int(1 + below(rng, colours) + 8 * (1 + below(rng, colours))) for _ in range(count))
+    return tuple(int(1 + below(rng, colours) + 8 * (1 + below(rng, colours))) for _ in range(count))
 
 
 def spelled(pair: int) -> str:
@@ -71,95 +75,125 @@ def spelled(pair: int) -> str:
     return tables.LETTERS[pair & 7] + tables.LETTERS[pair >> 3]
 
 
-def _place(text: str, source: str, key: str, row: int = 0, column: int = 0) -> Place:
-    hit = re.search(rf"^\s*[\"']?{re.escape(key)}\b", text, re.MULTILINE)
-    line = text.count("\n", 0, hit.end()) + 1 if hit else 0
-    return Place(source, line + row if line else 0, column)
+@dataclass(frozen=True)
+class _File:
+    """What a file says, and where."""
+
+    data: Mapping[str, Any]
+    places: Places
+
+    def number(self, key: str) -> int:
+        """One of the numbers of LIMITS."""
+        low, high, usual = LIMITS[key]
+        value = self.data.get(key, usual)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not low <= value <= high:
+            raise LevelError(
+                f"{key} is out of range" if whole else f"{key} is no whole number", place=self.places.value(key),
+                found=textfile.shown(value), expected=f"a whole number from {low} to {high}",
+                hint=f"without this line it is {usual}",
+            )  # fmt: skip
+        return int(value)
+
+    def text(self, key: str, such_as: str) -> str:
+        """A text, "" where it is left out."""
+        value = self.data.get(key, "")
+        if not isinstance(value, str):
+            raise LevelError(f"{key} is no text", place=self.places.value(key), found=textfile.shown(value),
+                             expected="letters in quotes", hint=f"such as  {key} = {such_as}")  # fmt: skip
+        return value
 
 
-def _number(data: dict[str, Any], key: str, text: str, source: str) -> int:
-    low, high, usual = LIMITS[key]
-    value = data.get(key, usual)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise LevelError(
-            f"{key} is out of range", place=_place(text, source, key), found=textfile.shown(value),
-            expected=f"a whole number from {low} to {high}",
-        )  # fmt: skip
-    return value
-
-
-def _text(data: dict[str, Any], key: str, text: str, source: str) -> str:
-    value = data.get(key, "")
-    if not isinstance(value, str):
-        raise LevelError(f"{key} is no text", place=_place(text, source, key), found=textfile.shown(value),
-                         expected="letters in quotes")  # fmt: skip
-    return value
-
-
-def _pairs(data: dict[str, Any], colours: int, text: str, source: str) -> tuple[int, ...]:
+def _pairs(file: _File, colours: int) -> tuple[int, ...]:
     allowed = tables.LETTERS[1 : colours + 1]
     found = []
-    for pair in _text(data, "pairs", text, source).split():
-        if len(pair) != 2 or not set(pair) <= set(allowed):
+    for match in re.finditer(r"\S+", file.text("pairs", '"RG BB"')):
+        pair = match.group()
+        wrong = next((i for i, letter in enumerate(pair) if letter not in allowed or i > 1), None)
+        if wrong is None and len(pair) == 1:
+            wrong = 1
+        if wrong is not None:
             raise LevelError(
-                "not a pair", place=_place(text, source, "pairs"), found=pair[:20],
-                expected=f"two letters of {allowed} ({colours} colours)", hint="the axis first, then the child",
+                "not a pair", place=file.places.within(("pairs",), match.start() + wrong), found=pair[:20],
+                expected=f"two letters of {allowed} ({colours} colours)",
+                hint="the axis first, then the child; a space between pairs",
             )  # fmt: skip
         found.append(tables.LETTERS.index(pair[0]) + 8 * tables.LETTERS.index(pair[1]))
     return tuple(found)
 
 
-def _field(data: dict[str, Any], colours: int, text: str, source: str) -> tuple[str, ...]:
-    given = [row.strip() for row in _text(data, "field", text, source).strip().splitlines()]
-    allowed = "." + tables.LETTERS[1 : colours + 1] + "#"
-    for number, row in enumerate(given):
-        place = _place(text, source, "field", number + 1)
-        wrong = next((c for c in row if c not in allowed), None)
-        if wrong is not None:
-            raise LevelError("no such cell", place=place, found=repr(wrong), expected=f"one of {allowed}")
-        if len(row) != tables.COLUMNS:
-            raise LevelError("a row of another length", place=place, found=counted(len(row), "cell"),
-                             expected=f"{tables.COLUMNS} cells, . for an empty one")  # fmt: skip
-    if len(given) > tables.ROWS:
-        raise LevelError("the field has too many rows", place=_place(text, source, "field"), found=str(len(given)),
-                         expected=f"at most {tables.ROWS}, the topmost being the ghost row")  # fmt: skip
-    rows = ("." * tables.COLUMNS,) * (tables.ROWS - len(given)) + tuple(given)
-    _settled(rows, len(given), text, source)
+class _Row(NamedTuple):
+    """A row of the field as written. start: the place of its first cell in the text."""
+
+    cells: str
+    start: int
+
+
+def _rows(text: str) -> list[_Row]:
+    """The rows of a text without what is empty above and below them."""
+    rows, start = [], 0
+    for line in text.split("\n"):
+        rows.append(_Row(line.strip(), start + len(line) - len(line.lstrip())))
+        start += len(line) + 1
+    while rows and not rows[0].cells:
+        rows.pop(0)
+    while rows and not rows[-1].cells:
+        rows.pop()
     return rows
 
 
-def _settled(rows: tuple[str, ...], given: int, text: str, source: str) -> None:
+def _field(file: _File, colours: int) -> tuple[str, ...]:
+    given = _rows(file.text("field", '"""......"""'))
+    allowed = "." + tables.LETTERS[1 : colours + 1] + "#"
+    for row in given:
+        wrong = next((i for i, c in enumerate(row.cells) if c not in allowed), None)
+        if wrong is not None:
+            raise LevelError(
+                "no such cell", place=file.places.within(("field",), row.start + wrong), found=repr(row.cells[wrong]),
+                expected=f"one of {allowed}", hint=f"{colours} colours, # for garbage, . for an empty cell",
+            )  # fmt: skip
+        if len(row.cells) != tables.COLUMNS:
+            raise LevelError(
+                "a row of another length", found=f"{len(row.cells)} cells",
+                place=file.places.within(("field",), row.start + min(len(row.cells), tables.COLUMNS)),
+                expected=f"{tables.COLUMNS} cells, . for an empty one",
+                hint="add what is missing" if len(row.cells) < tables.COLUMNS else "delete from here on",
+            )  # fmt: skip
+    if len(given) > tables.ROWS:
+        raise LevelError(
+            "the field has too many rows", place=file.places.within(("field",), given[tables.ROWS].start),
+            found=f"{len(given)} rows", expected=f"at most {tables.ROWS}, the topmost being the ghost row",
+            hint=f"delete {len(given) - tables.ROWS} of them; empty ones on top may be left out",
+        )  # fmt: skip
+    _settled(file, given)
+    return ("." * tables.COLUMNS,) * (tables.ROWS - len(given)) + tuple(row.cells for row in given)
+
+
+def _settled(file: _File, given: list[_Row]) -> None:
     """Nothing floats, nothing pops of itself, and the game is not over."""
-    for r in range(1, tables.ROWS):
+    left_out = tables.ROWS - len(given)
+    rows = ["." * tables.COLUMNS] * left_out + [row.cells for row in given]
+
+    def at(y: int, x: int) -> Place:
+        return file.places.within(("field",), given[y - left_out].start + x)
+
+    for y in range(1, tables.ROWS):
         for x in range(tables.COLUMNS):
-            if rows[r][x] == "." != rows[r - 1][x]:
-                place = _place(text, source, "field", r - 1 - (tables.ROWS - given) + 1)
-                raise LevelError("a puyo floats", place=place, found=f"{rows[r - 1][x]} in column {x + 1} over nothing",
-                                 hint="puyos stand on the ground or on others")  # fmt: skip
-    place = _place(text, source, "field")
-    if rows[tables.ROWS - tables.VISIBLE_ROWS][tables.THIRD] != ".":
-        raise LevelError("the game is over before it begins", place=place, found="a third column full up to row 12",
-                         expected="room in the third column")  # fmt: skip
-    group = _group(rows)
+            if rows[y][x] == "." != rows[y - 1][x]:
+                raise LevelError("a puyo floats", place=at(y - 1, x),
+                                 found=f"{rows[y - 1][x]} in column {x + 1} over nothing",
+                                 expected="puyos that stand on the ground or on others",
+                                 hint="fill the cell below it, or move it down")  # fmt: skip
+    top = tables.ROWS - tables.VISIBLE_ROWS
+    if rows[top][tables.THIRD] != ".":
+        raise LevelError("the game is over before it begins", place=at(top, tables.THIRD),
+                         found="a third column full up to row 12", expected="room in the third column",
+                         hint="the game is lost when this cell is filled")  # fmt: skip
+    found = links.groups([[tables.LETTERS.index(cell) for cell in row] for row in rows])
+    group = next((sorted(g) for g in found if len(g) >= 4), None)
     if group:
-        raise LevelError("the field pops before the first drop", place=place, found=f"a group of {group}",
-                         expected="groups of three at most")  # fmt: skip
-
-
-def _group(rows: tuple[str, ...]) -> str:
-    """A group of four and more, in words; "" without any."""
-    seen: set[tuple[int, int]] = set()
-    for r in range(1, tables.ROWS):
-        for x in range(tables.COLUMNS):
-            group, colour = [(r, x)], rows[r][x]
-            if colour in ".#" or (r, x) in seen:
-                continue
-            for y, z in group:
-                for at in ((y + 1, z), (y - 1, z), (y, z + 1), (y, z - 1)):
-                    inside = 0 < at[0] < tables.ROWS and 0 <= at[1] < tables.COLUMNS
-                    if inside and at not in group and rows[at[0]][at[1]] == colour:
-                        group.append(at)
-            seen.update(group)
-            if len(group) >= 4:
-                return f"{len(group)} {colour} at column {x + 1}, row {tables.ROWS - r}"
-    return ""
+        y, x = group[0]
+        raise LevelError("the field pops before the first drop", place=at(y, x),
+                         found=f"a group of {len(group)} {rows[y][x]} at column {x + 1}, row {tables.ROWS - y}",
+                         expected="groups of three at most",
+                         hint="give one of them another colour")  # fmt: skip

@@ -108,6 +108,11 @@ def fill(state: NDArray[Any], rows: Sequence[str]) -> None:
             state[PLANES + 6 * plane + x] = sum((cell >> plane & 1) << r for r, cell in enumerate(column))
 
 
+def points(state: NDArray[Any]) -> int:
+    """The score of a state."""
+    return int(state[SCORE_LOW]) + (int(state[SCORE_HIGH]) << 16)
+
+
 def cells(state: NDArray[Any]) -> list[list[int]]:
     """The field of a state as numbers: 13 rows of 6, the ghost row first."""
     planes = [[int(state[PLANES + 6 * p + x]) for x in range(COLUMNS)] for p in range(3)]
