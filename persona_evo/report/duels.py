@@ -21,7 +21,7 @@ MARGIN, INK, PAPER = 4, "#20242f", "#ffffff"
 
 
 class Label(NamedTuple):
-    """A player in a replay: its name, its side ("" where the picture tells), and its colour's name and value (#rrggbb)."""
+    """A player in a replay: name, side ("" where the picture tells), and name and value (#rrggbb) of its colour."""
 
     name: str
     side: str
