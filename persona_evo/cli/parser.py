@@ -50,9 +50,10 @@ class Parser(argparse.ArgumentParser):
     def _refuse(self, rest: Sequence[str]) -> NoReturn:
         option = next((r for r in rest if r.startswith("-")), None)
         if option is None:
-            raise SettingsError(
-                "more arguments than this command takes", found=" ".join(rest), hint=f"see {self.prog} --help"
-            )
+            lists = [action.option_strings[-1] for action in self._actions if action.type is names]
+            commas = f"{', '.join(lists)}: commas between names and no spaces; " if lists else ""
+            raise SettingsError("more arguments than this command takes", found=" ".join(rest),
+                                hint=f"{commas}see {self.prog} --help")  # fmt: skip
         word = option.partition("=")[0]
         known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
         near = nearest(word, known)

@@ -65,6 +65,7 @@ BAD: list[tuple[str, str]] = [
     ("compare test01 test01", "two levels"),
     ("compare test01 train", "two levels"),
     ("compare test01 test02 test03", "more arguments"),
+    ("playtest test01 --personas runner greedy", "commas between names and no spaces"),
     ("solve test01", "--persona"),
     ("solve --persona runner", "LEVEL"),
     ("solve test01 --personna runner", "did you mean --persona"),
