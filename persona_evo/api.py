@@ -41,7 +41,7 @@ from persona_evo.playtest.reproduce.course import Material
 from persona_evo.search.agents import Agent
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
-from persona_evo.search.duel import League
+from persona_evo.search.duel import League, budget_for
 from persona_evo.search.plan import Plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -320,7 +320,7 @@ def evolve_policy(
     *,
     preset: str = "modern",
     seed: int | None = None,
-    iterations: int | None = 10_000,
+    iterations: int | None = None,
     seconds: float | None = None,
     jobs: int = -1,
     out: str | Path = "runs",
@@ -334,7 +334,8 @@ def evolve_policy(
 
     Args:
         preset: "modern" or "paper"; `settings` change single values, such as generations or population.
-        iterations, seconds: of the search in each playthrough.
+        iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
+            has for a move.
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which no new generation is begun.
         league: in games for two, whom the policies play against (see `playtest.match.names`); the game's own if there
@@ -351,7 +352,7 @@ def evolve_policy(
     chosen = EvolutionSettings.of(preset, **{**usual(game, meeting), **settings})
     best, _ = runs_of_evolution.evolve_runs(
         game, who, _levels(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
-        budget=Budget(iterations, seconds), jobs=jobs, progress=progress, deadline=_deadline(duration),
+        budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, deadline=_deadline(duration),
         game_name=who.game, league=meeting,
     )  # fmt: skip
     return best
@@ -385,7 +386,7 @@ def plan(
     persona: PersonaLike,
     policy: PolicyLike = "evolved",
     *,
-    iterations: int | None = 10_000,
+    iterations: int | None = None,
     seconds: float | None = None,
     search: str | SearchSettings = "anytime",
     seed: int = 0,
@@ -393,7 +394,7 @@ def plan(
     """One playthrough of a level: the best plan that a search finds."""
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
-    budget = Budget(iterations, seconds)
+    budget = budget_for(iterations, seconds)
     planner = planner_for(game, _levels(game, level)[0], _search(search), batch.room(budget))
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, tree_policy(policy, who, game), budget, seed)
@@ -405,7 +406,7 @@ def playtest_levels(
     players: PlayersLike = "all",
     *,
     trials: int = 50,
-    iterations: int | None = 10_000,
+    iterations: int | None = None,
     seconds: float | None = None,
     search: str | SearchSettings = "anytime",
     seed: int | None = None,
@@ -420,7 +421,8 @@ def playtest_levels(
 
     Args:
         players: made by `player`, or personas, which then play by their evolved policies; "all" for the paper's four.
-        iterations, seconds: of the search in each playthrough.
+        iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
+            has for a move.
         folder: where playthroughs are kept as they are made; the same call continues a batch that was stopped.
         bound_seconds: time to look for the best possible utility of each persona in each level; 0 not to.
         league, agent: as for `evolve_policy`.
@@ -429,11 +431,13 @@ def playtest_levels(
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
     loaded = _levels(game, levels)
     target = Path(folder) if folder is not None else None
+    meeting = _league(game, chosen[0].persona, league, agent) if chosen else None
     played = batch.playtest(
-        game, loaded, chosen, trials, seed=fresh() if seed is None else seed, budget=Budget(iterations, seconds),
+        game, loaded, chosen, trials, seed=fresh() if seed is None else seed,
+        budget=budget_for(iterations, seconds, meeting),
         settings=_search(search), jobs=jobs, folder=target, progress=progress,
         game_name=chosen[0].persona.game if chosen else None,
-        league=_league(game, chosen[0].persona, league, agent) if chosen else None,
+        league=meeting,
     )  # fmt: skip
     results = as_results(played)
     if bound_seconds > 0:

@@ -88,7 +88,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     persona = load(args.persona, game)
     league = options.league_of(args, game, persona)
     settings = _settings(args, game, league)
-    budget = options.budget_of(args) if league is None or args.iterations or args.seconds else league.agent.budget
+    budget = options.budget_of(args, league)
     if game.outside is None:
         compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])

@@ -208,13 +208,11 @@ def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> lis
     return found
 
 
-def budget_of(args: argparse.Namespace, iterations: int = 10_000) -> Budget:
-    """The budget of a playthrough."""
-    from persona_evo.search.settings import Budget
+def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
+    """The budget of a playthrough, or of a move where one is played move by move."""
+    from persona_evo.search.duel import budget_for
 
-    if args.iterations is None and args.seconds is None:
-        return Budget(iterations)
-    return Budget(args.iterations, args.seconds)
+    return budget_for(args.iterations, args.seconds, league)
 
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:

@@ -120,7 +120,7 @@ def play(
     from persona_evo.search.settings import SearchSettings
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
-    budget = options.budget_of(args) if league is None or args.iterations or args.seconds else league.agent.budget
+    budget = options.budget_of(args, league)
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)

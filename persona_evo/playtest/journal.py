@@ -22,7 +22,7 @@ from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
 from persona_evo.playtest.records import Playthrough, from_json
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import schema
-from persona_evo.store.lines import claim, whole_lines
+from persona_evo.store.lines import claim, made, whole_lines
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
@@ -50,10 +50,7 @@ class Journal:
 
     def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
         self.folder, self.path = folder, folder / TRACES
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as e:
-            raise RunError("the playtest's folder cannot be made", place=Place(str(folder)), found=e.strerror) from e
+        made(folder, "playtest's folder")
         self._lock = Lock(folder)
         self._lock.acquire()
         try:

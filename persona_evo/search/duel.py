@@ -23,6 +23,13 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
 
 
+def budget_for(iterations: int | None, seconds: float | None, league: League | None = None) -> Budget:
+    """The budget asked for; where nothing is, that of the league's agent for a move, else the usual one for a plan."""
+    if iterations is None and seconds is None:
+        return Budget() if league is None else league.agent.budget
+    return Budget(iterations, seconds)
+
+
 @dataclass(frozen=True)
 class League:
     """Who plays move by move: an agent and, in a game for two, whom it meets.

@@ -29,6 +29,7 @@ from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
 from persona_evo.store import schema
+from persona_evo.store.lines import made
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
@@ -166,8 +167,8 @@ class Run:
 
 
 def _fresh(root: Path, name: str) -> Path:
+    made(root, "folder of runs")
     try:
-        root.mkdir(parents=True, exist_ok=True)
         for n in range(1, 1000):
             folder = root / (name if n == 1 else f"{name}-{n}")
             try:
@@ -184,10 +185,7 @@ def _named(folder: Path) -> Path:
     """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
     if (folder / CONFIG).exists():
         raise RunError("the folder holds a run already", place=Place(str(folder)), hint="resume it, or name another")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunError("the run's folder cannot be made", place=Place(str(folder)), found=e.strerror) from e
+    made(folder, "run's folder")
     return folder
 
 

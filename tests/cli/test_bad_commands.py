@@ -59,7 +59,7 @@ BAD: list[tuple[str, str]] = [
     ("playtest test01 --game chess", "no such game"),
     ("playtest test01 --game no.module:GAME", "cannot be loaded"),
     ("playtest test01 --game os:path", "os:path"),
-    ("playtest test01 --out taken.txt --policy ucb1", "cannot be made"),
+    ("playtest test01 --out taken.txt --policy ucb1", "name another folder with --out"),
     ("playtest ragged.txt", "ragged.txt:2"),
     ("compare test01", "required: B"),
     ("compare test01 test01", "two levels"),

@@ -26,7 +26,7 @@ from persona_evo.playtest.batch import Player
 from persona_evo.playtest.match import names
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents
-from persona_evo.search.duel import Duel, League, seen_from
+from persona_evo.search.duel import Duel, League, budget_for, seen_from
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
@@ -220,3 +220,9 @@ def test_a_league_is_plain_data_in_both_directions() -> None:
     for values in ({}, {"agent": {}, "opponents": []}, {**LEAGUE.to_dict(), "opponents": [3]}):
         with pytest.raises(SettingsError):
             League.from_dict(values, GAME)
+
+
+def test_a_budget_that_nobody_asked_for_is_that_of_the_agents_move() -> None:
+    assert budget_for(None, None, LEAGUE) == LEAGUE.agent.budget != Budget()
+    assert budget_for(None, None) == Budget(10_000)
+    assert budget_for(7, None, LEAGUE) == Budget(7) and budget_for(None, 0.5, LEAGUE) == Budget(None, 0.5)

@@ -27,7 +27,7 @@ from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, search
 from persona_evo.playtest.experiment.stage import Stage
 from persona_evo.store import schema
-from persona_evo.store.lines import claim, whole_lines
+from persona_evo.store.lines import claim, made, whole_lines
 from persona_evo.store.lock import Lock
 
 SCHEMA = 1
@@ -151,7 +151,7 @@ def conduct(
         stack.callback(_close)
         config = configuration(experiment)
         if folder is not None:
-            _make(folder)
+            made(folder)
             stack.enter_context(Lock(folder))
             claim(folder / CONFIG, folder / RESULTS, config, "experiment")
             results.records = _known(folder / RESULTS, tasks)
@@ -159,10 +159,10 @@ def conduct(
         workers = stack.enter_context(Workers(1 if alone else jobs))
         pace = _Pace(tasks, len(results.records), progress)
         try:
-            for made in _rounds(tasks, len(results.records), workers, pace):
+            for new in _rounds(tasks, len(results.records), workers, pace):
                 if folder is not None:
-                    schema.append_lines(folder / RESULTS, [record.to_json() for record in made])
-                results.records += made
+                    schema.append_lines(folder / RESULTS, [record.to_json() for record in new])
+                results.records += new
         except KeyboardInterrupt:
             results.complete = False
     return results
@@ -214,14 +214,6 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
         finally:
             stage.close()
     return {"schema": SCHEMA, **experiment.to_dict(), "game_version": version, "levels": levels}
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunError("the folder cannot be made", place=Place(str(folder)), found=e.strerror,
-                       hint="name another: --out") from e  # fmt: skip
 
 
 def _known(path: Path, tasks: Sequence[Task]) -> list[Record]:

@@ -32,6 +32,7 @@ from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import Record
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.search.agents import Agent
+from persona_evo.store.lines import made
 from persona_evo.store.lock import Lock
 
 STUDY = "colosseum"
@@ -244,7 +245,7 @@ def run(
     Raises:
         RunError: the folder is for something else, damaged, or in use.
     """
-    keeping.made(folder)
+    made(folder)
     found, material = matches(settings), Material(folder, settings)
     with Lock(folder), Workers(jobs, backend) as workers:
         keeping.claim(folder, STUDY, {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)})

@@ -43,6 +43,7 @@ from persona_evo.playtest.reproduce.settings import Settings, claim, training
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs, schema
+from persona_evo.store.lines import made
 from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
 from persona_evo.words import plural
@@ -203,7 +204,7 @@ class Course:
             RunError: the folder is for something else, damaged, or in use.
             KeyboardInterrupt: Ctrl-C; everything up to then is kept.
         """
-        keeping.made(self.folder)
+        made(self.folder)
         with Lock(self.folder):
             claim(self.folder, self.settings, self.game, self.levels)
             outcomes = {p.name: self._evolutions(p) for p in self.personas}

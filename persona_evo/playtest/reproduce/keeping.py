@@ -8,19 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError
-from persona_evo.store import lines, schema
+from persona_evo.store import schema
 
 CONFIG = "reproduction.json"
 SCHEMA = 1
-
-
-def made(folder: Path) -> None:
-    """See that a folder is there.
-
-    Raises:
-        RunError: it cannot be made.
-    """
-    lines.made(folder)
 
 
 def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ from persona_evo.playtest.experiment.results import SIGNIFICANT, Comparison, com
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.published import FOLDER
 from persona_evo.seeds import derive
+from persona_evo.store.lines import made
 from persona_evo.store.lock import Lock
 
 FILE = FOLDER / "montecarlo.toml"
@@ -172,7 +173,7 @@ def conduct(
     """
     thesis = load()
     material = Material(folder, settings, thesis, {})
-    keeping.made(folder)
+    made(folder)
     with Lock(folder):
         keeping.claim(folder, STUDY, dataclasses.asdict(settings))
         for number, chapter in enumerate(thesis.chapters, 1):

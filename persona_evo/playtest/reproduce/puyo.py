@@ -49,6 +49,7 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
 from persona_evo.store import policies, schema
+from persona_evo.store.lines import made
 from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
 
@@ -120,7 +121,7 @@ def run(
         RunError: the folder is for something else, damaged, or in use.
         KeyboardInterrupt: Ctrl-C; everything up to then is kept.
     """
-    keeping.made(folder)
+    made(folder)
     game = registry.get("puyo")
     levels = mapsets.resolve(game, ["positions"])[: settings.games]
     persona = load_persona(settings.persona, game)
