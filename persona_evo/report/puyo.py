@@ -354,7 +354,7 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> str:
     states = m.game.replay(level, actions)
     captions = [f"{k}/{len(names)} {names[k - 1] if k else 'start'}" for k in range(len(states))]
     frames = replay.film(m.game, level, states, actions, captions, scale=20, step_ms=350)
-    replay.save_gif(frames or [], m.folder / "replay.gif")
+    replay.save_gif(frames, m.folder / "replay.gif")
     before, after = states[played.at - 1], states[played.at]
     draw.state_image(level, before, scale=32, caption=f"drop {played.at}: {names[played.at - 1]} to come").save(
         m.folder / "best_chain.png")  # fmt: skip

@@ -95,6 +95,9 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> li
     too: pictures of the same size with their milliseconds, before that of the state `after`. number: of the step.
     In a game for two a legend says which colour is who.
     """
+    module = drawing(game)
+    if module is None or not hasattr(module, "state_image"):
+        return None  # before anything is played again: a game that runs elsewhere would be started for that
     last = len(record.actions)
     end = "  " + (record.result or f"{record.outcome}{' by ' + record.cause if record.cause else ''}")
     captions = [f"{n}/{last} {record.actions[n - 1] if n else 'start'}{end if n == last else ''}"
@@ -102,8 +105,8 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> li
     passed = list(states(game, level, record))
     actions = [game.parse_action(level, state, text) for state, text in zip(passed, record.actions, strict=False)]
     shown = film(game, level, passed, actions, captions, scale)
-    labels = duels.labels(game, level, record, getattr(drawing(game), "PLAYERS", ()))
-    if shown is None or not labels:
+    labels = duels.labels(game, level, record, getattr(module, "PLAYERS", ()))
+    if not labels:
         return shown
     return [frame._replace(picture=duels.with_legend(frame.picture, labels, LEGEND)) for frame in shown]
 
@@ -111,11 +114,12 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> li
 def film(
     game: Game, level: Level, passed: Sequence[Any], actions: Sequence[int], captions: Sequence[str], scale: int = 24,
     step_ms: int = STEP_MS,
-) -> list[Frame] | None:  # fmt: skip
-    """The states that actions passed through, the start first, with what the game shows between them (see `frames`)."""
-    module = drawing(game)
-    if module is None or not hasattr(module, "state_image"):
-        return None
+) -> list[Frame]:  # fmt: skip
+    """The states that actions passed through, the start first, with what the game shows between them (see `frames`).
+
+    Only of a game that draws its states.
+    """
+    module: Any = drawing(game)
     between = getattr(module, "between", None)
     found: list[Frame] = []
     for number, (state, caption) in enumerate(zip(passed, captions, strict=True)):

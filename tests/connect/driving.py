@@ -44,13 +44,14 @@ def game(file):
 
 def left(folder):
     """Processes whose command line names something in a folder."""
-    text = subprocess.run(["ps", "-axww", "-o", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["ps", "-axww", "-o", "pid=,ppid=,stat=,etimes=,args="], capture_output=True, text=True, check=True).stdout
     return [line for line in text.splitlines() if str(folder) in line and "ps -axww" not in line]
 
 
 def none_left(folder, seconds=15.0):
-    """Whether no process of a folder is left, or soon will be."""
+    """Whether no process of a folder is left, or soon will be; those that are are printed."""
     end = time.monotonic() + seconds
-    while left(folder) and time.monotonic() < end:
+    while (found := left(folder)) and time.monotonic() < end:
         time.sleep(0.05)
-    return not left(folder)
+    print(*found, sep="\n")
+    return not found
