@@ -44,7 +44,8 @@ def game(file):
 
 def left(folder):
     """Processes whose command line names something in a folder."""
-    text = subprocess.run(["ps", "-axww", "-o", "pid=,ppid=,stat=,etimes=,args="], capture_output=True, text=True, check=True).stdout
+    columns = "pid=,ppid=,stat=,etimes=,args="
+    text = subprocess.run(["ps", "-axww", "-o", columns], capture_output=True, text=True, check=True).stdout
     return [line for line in text.splitlines() if str(folder) in line and "ps -axww" not in line]
 
 
