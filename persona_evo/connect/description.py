@@ -19,7 +19,8 @@
     handshake = 5
     rollout = 30
 
-    [restarts]                          # of processes that failed
+    [restarts]                          # of processes that failed, but for those whose rollout went well when it was
+                                        # repeated, one in ten rollouts at most
     a_minute = 3
     in_all = 10
 

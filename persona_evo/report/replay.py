@@ -96,7 +96,8 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> li
     In a game for two a legend says which colour is who.
     """
     last = len(record.actions)
-    end = "  " + (record.result or f"{record.outcome}{' by ' + record.cause if record.cause else ''}")
+    outcome = "not over" if record.unfinished else record.outcome
+    end = "  " + (record.result or f"{outcome}{' by ' + record.cause if record.cause else ''}")
     captions = [f"{n}/{last} {record.actions[n - 1] if n else 'start'}{end if n == last else ''}"
                 for n in range(last + 1)]  # fmt: skip
     passed = list(states(game, level, record))

@@ -20,6 +20,7 @@ from persona_evo.errors import ConnectError
 
 DEPTH = 4
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
+PLAYED = []
 
 
 def play(client):
@@ -34,6 +35,8 @@ def play(client):
             elif FAULT in ("once", "tardy") and not os.path.exists(sys.argv[0] + ".died"):
                 open(sys.argv[0] + ".died", "w").close()
                 os.kill(os.getpid(), signal.SIGKILL)
+            elif FAULT == "rots" and len(PLAYED) > 6:
+                os.kill(os.getpid(), signal.SIGKILL)
             elif FAULT == "raise":
                 raise ValueError("no such room \x1b[31m\nbehind the\u202e door")
             elif FAULT == "hang":
@@ -42,6 +45,9 @@ def play(client):
         time.sleep(0.002 * (zlib.crc32(bytes([*made, int(os.environ["PE_WORKER"])])) % 5))
     if FAULT == "tardy":
         time.sleep(0.1)
+    PLAYED.append(made)
+    if FAULT == "tired" and len(PLAYED) == 25:
+        os.kill(os.getpid(), signal.SIGKILL)
     client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
     luck = secrets.randbelow(1000) if FAULT == "score" else 0
     client.supply_outcome(luck + sum(bit << i for i, bit in enumerate(reversed(made))))
