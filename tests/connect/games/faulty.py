@@ -25,6 +25,8 @@ PLAYED = []
 
 def play(client):
     made = []
+    if FAULT == "rots" and os.path.exists(sys.argv[0] + ".rotten"):
+        os.kill(os.getpid(), signal.SIGKILL)
     for turn in range(DEPTH):
         client.report_metric("TURN", turn)
         count = 2 + secrets.randbelow(3) if FAULT == "chance" and turn == 2 else 2
@@ -34,8 +36,6 @@ def play(client):
                 os.kill(os.getpid(), signal.SIGKILL)
             elif FAULT in ("once", "tardy") and not os.path.exists(sys.argv[0] + ".died"):
                 open(sys.argv[0] + ".died", "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
-            elif FAULT == "rots" and len(PLAYED) > 6:
                 os.kill(os.getpid(), signal.SIGKILL)
             elif FAULT == "raise":
                 raise ValueError("no such room \x1b[31m\nbehind the\u202e door")
@@ -48,6 +48,8 @@ def play(client):
     PLAYED.append(made)
     if FAULT == "tired" and len(PLAYED) == 25:
         os.kill(os.getpid(), signal.SIGKILL)
+    if FAULT == "rots" and len(PLAYED) == 9:
+        open(sys.argv[0] + ".rotten", "w").close()
     client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
     luck = secrets.randbelow(1000) if FAULT == "score" else 0
     client.supply_outcome(luck + sum(bit << i for i, bit in enumerate(reversed(made))))
