@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from persona_evo.errors import VerificationError
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import EVERY, grouped
@@ -90,7 +90,9 @@ def write(
     written = Written(folder / "index.html")
     names = Names(folder / "pictures")
     _charts(names, analysis, written, progress)
-    _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress, bool(versions))
+    with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
+        _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress,
+                bool(versions))  # fmt: skip
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = Page(
         title=title,
