@@ -105,13 +105,13 @@ class Session:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
         elif self._home is not None and self._folder != self._home:
+            # What was said of the failure may name the files that are copied here, which therefore stay.
             shutil.copytree(self._folder, self._home, dirs_exist_ok=True)
-            shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = self._home
 
     def keep_in(self, folder: Path) -> None:
-        """Keep logs and findings of a game that fails in `folder`/logs, or logs-2 and so on where there is such a
-        folder, and not in a temporary one. Where the description names a folder that one counts."""
+        """Keep findings, and copies of the logs, of a game that fails in `folder`/logs, or logs-2 and so on where there
+        is such a folder. Where the description names a folder that one counts."""
         if self.about.logs is not None or (self._home is not None and self._home.parent == folder):
             return
         number, self._home = 1, folder / "logs"
