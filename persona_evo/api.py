@@ -48,7 +48,7 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import fresh
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
-from persona_evo.words import counted
+from persona_evo.words import counted, listed
 
 if TYPE_CHECKING:
     from persona_evo.report.written import Report
@@ -105,7 +105,12 @@ FORMULA = "formula:"
 
 @dataclass
 class Results(batch.Results):
-    """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings."""
+    """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
+
+    command: the command line that made it, "" where none did.
+    """
+
+    command: str = ""
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -132,13 +137,14 @@ class Results(batch.Results):
         limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
         protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)
         return {
+            **({"command": self.command} if self.command else {}),
             "seed": str(self.seed),
             "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
             **({} if self.league is None else {
-                "agent": self.league.agent.name,
+                "agent": ", ".join(self.movers),
                 **({"opponents": ", ".join(o.name for o in self.league.opponents)} if self.league.opponents else {}),
             }),
-            "search": ", ".join(f"{k} {v}" for k, v in self.settings.to_dict().items()),
+            "search": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
             **{p.label: p.text for p in self.players},
             **({"formulas": protected} if protected else {}),

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -95,6 +96,11 @@ class InputError(PersonaEvoError):
             if text:
                 lines.append(f"  {label}: {text}")
         super().__init__("\n".join(lines))
+
+    def hinting(self, first: str) -> Self:
+        """The same error with something to do before all else."""
+        hint = "; ".join(filter(None, (first, self.hint)))
+        return type(self)(self.what, place=self.place, found=self.found, expected=self.expected, hint=hint)
 
 
 class FormulaError(InputError):

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+
+def listed(values: Mapping[str, object]) -> str:
+    """Names with their values, without those that are empty: "stop budget, horizon 100"."""
+    return ", ".join(f"{name} {value}" for name, value in values.items() if value not in ("", None))
+
 
 def counted(n: int, thing: str, several: str = "") -> str:
     """A number of things: 1 level, 3 levels, 0 levels; thousands with commas, as in 12,000 games.

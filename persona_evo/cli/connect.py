@@ -10,13 +10,17 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.connect.search import Search
+    from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
 
@@ -27,7 +31,7 @@ workers = 2                      # game processes
 # game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
 # slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
 # arguments = []
-# logs = "logs"                  # worker-N.log; else a temporary folder, kept if the game fails
+# logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
 # rollout = "weights"            # random choices by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
 # personas = ["personas/*.toml"]
@@ -94,13 +98,26 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_search(args: argparse.Namespace) -> int:
-    """Search one level."""
+    """Search one level; also where that has to end early, what was found up to then is kept."""
+    from persona_evo.errors import PersonaEvoError
+
+    kept: list[str] = []
+    try:
+        return _search(args, kept)
+    except (PersonaEvoError, KeyboardInterrupt):
+        if kept:
+            logs = sorted(str(f.name) for f in args.out.glob("logs*") if f.is_dir())
+            note(f"what was found up to then is in {args.out}: {', '.join([*kept, *logs])}")
+        raise
+
+
+def _search(args: argparse.Namespace, kept: list[str]) -> int:
+    """Search; `kept` gets the names of the files that are written."""
     import csv
     from contextlib import ExitStack
     from dataclasses import replace
 
     from persona_evo import api
-    from persona_evo.connect.traces import Trace
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.personas import load
@@ -126,7 +143,9 @@ def run_search(args: argparse.Namespace) -> int:
         if args.out is not None:
             stack.enter_context(writing_in(args.out))
             args.out.mkdir(parents=True, exist_ok=True)
+            game.outside.keep_in(args.out)
             rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
+            kept.append(SAMPLES)
             rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
 
             def tell(s: Any) -> None:
@@ -134,20 +153,15 @@ def run_search(args: argparse.Namespace) -> int:
 
         began = time.perf_counter()
         search = planner.search(persona.utility, policy, seed, tell)
-        search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
-        seconds = time.perf_counter() - began
-        line.done_with_line()
-        best = search.best
-        proof = "proven: no way to play is better" if search.proven else "best known"
-        say(f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
-            f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
-            f"{counted(search.tree.nodes, 'node')}")
-        say("  " + " ".join(str(choice) for choice, _ in best.trace))
-        say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
-        if args.out is not None:
-            Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
-            search.tree.save(args.out / TREE)
-            say(f"kept in {args.out}; watch it:  persona-evo connect replay {args.game} {args.out / BEST}")
+        try:
+            search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
+        except BaseException as e:
+            search.stopped = "Ctrl-C" if isinstance(e, KeyboardInterrupt) else "an error"
+            raise
+        finally:
+            line.done_with_line()
+            if search.best is not None:
+                kept += _told(args, game, level, search, time.perf_counter() - began)
         try:
             wrong = planner.confirm(search)
         finally:
@@ -155,6 +169,26 @@ def run_search(args: argparse.Namespace) -> int:
         if wrong:
             say("FAULT: played again, the same choices came to another end: " + "; ".join(wrong))
     return 1 if wrong else 0
+
+
+def _told(args: argparse.Namespace, game: Game, level: Level, search: Search, seconds: float) -> list[str]:
+    """Say what a search found, and write it down where that is wanted; the names of the files."""
+    from persona_evo.connect.traces import Trace
+
+    best = search.best
+    assert best is not None
+    proof = "proven: no way to play is better" if search.proven else "best known"
+    say(f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
+        f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{counted(search.tree.nodes, 'node')}")
+    say("  " + " ".join(str(choice) for choice, _ in best.trace))
+    say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
+    if args.out is None:
+        return []
+    Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
+    search.tree.save(args.out / TREE)
+    say(f"kept in {args.out}; watch it:  persona-evo connect replay {args.game} {args.out / BEST}")
+    return [BEST, TREE]
 
 
 def run_replay(args: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import Progress, duration, is_compiled, note, say
-from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="instead of what the file says")
     options.add_jobs(parser)
     parser.add_argument("-o", "--out", type=path, metavar="PATH", help="folder for everything (default: "
-                        "runs/experiments/NAME); with new, the file")
+                        "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif")
     parser.add_argument("--force", action="store_true", help="new: write over a file that is there")
     parser.add_argument("--cell", type=filled, metavar="NAME", help="replay: the combination, such as 'hard / lazy' "
                         "(default: the one with the best score)")  # fmt: skip
@@ -87,12 +87,19 @@ def _make(args: argparse.Namespace) -> int:
     compiling_rollouts()
     note(f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
          f"{counted(experiment.replicates, 'replicate')}, into {folder}")  # fmt: skip
-    with writing_in(folder):
-        results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
+    wanted = counted(len(experiment.tasks()), "search", "searches")
+    try:
+        with writing_in(folder):
+            results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
+    except (ConnectError, GameError):
+        Progress.done_with_line()
+        if (folder / course.RESULTS).is_file():
+            done = len(course.kept(folder, experiment))
+            note(f"kept in {folder}: {done} of {wanted}; the same command goes on with the next one")
+        raise
     Progress.done_with_line()
     if not results.complete:
-        kept = f"{len(results.records)} of {counted(len(experiment.tasks()), 'search', 'searches')}"
-        note(f"stopped; kept in {folder}: {kept}; the same command goes on")  # fmt: skip
+        note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command goes on")
         return 130
     line = Progress()
     with writing_in(folder):
@@ -109,6 +116,8 @@ def _replay(args: argparse.Namespace) -> int:
 
     folder = Path(args.name)
     experiment = course.reopen(folder)
+    if args.out is not None and not experiment.connected:
+        options.check_picture(args.out)
     records = course.kept(folder, experiment)
     if args.cell is not None:
         labels = [cell.label for cell in experiment.cells]

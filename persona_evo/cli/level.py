@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 FORMAT = """\
-`persona-evo level new NAME --game GAME` writes a level to start from and says what the format of the game is.
-A level of MiniDungeons 2 is a text file with one character a tile and rows of equal length:
-X wall, space floor, H hero, e exit, T treasure, P potion, p portal (none or a pair), t trap,
-M goblin, R goblin wizard, o ogre, b blob, m minitaur.
+Each game has a format of its own: `persona-evo level list --game GAME` says what stands in a level's file, and
+`persona-evo level new NAME --game GAME` writes one to start from.
 Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train01"], named as FILE.toml#night.
 """
 
@@ -35,7 +33,7 @@ def add(commands: Any) -> None:
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     check.set_defaults(run=run_check)
-    listing = parts.add_parser("list", help="the levels and sets that ship with a game")
+    listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
 
@@ -101,16 +99,20 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Sets, then levels with a line on each."""
+    """Sets, then levels with a line on each, then the format of a level."""
     from persona_evo.games import mapsets
+    from persona_evo.games.guides import guide
 
-    known = mapsets.shipped(options.game_of(args))
+    game = options.game_of(args)
+    known = mapsets.shipped(game)
     for name, members in known.sets.items():
         say(f"{name}: {', '.join(members)}")
     width = max(map(len, known.levels), default=0)
     for name in known.levels:
         say(f"{name:<{width}}  {known.about.get(name, '')}".rstrip())
-    if not known.levels and options.game_of(args).outside is not None:
+    if legend := guide(game).legend:
+        say(f"\n{legend}")
+    if not known.levels and game.outside is not None:
         note("levels of a connected game are named MAP:VARIANT@SEED, each part of which may be left out")
     elif not known.levels:
         note("no levels ship with this game: name files or folders")

@@ -6,6 +6,7 @@
 | 1 | a requirement (`--require`) does not hold, or a connected game is not fit |
 | 2 | something that was given is wrong; nothing is lost |
 | 130 | stopped by Ctrl-C |
+| 143 | stopped by `kill` (SIGTERM), which otherwise does what Ctrl-C does |
 | 141 | nobody reads the output any more |
 """
 
@@ -75,70 +76,82 @@ def _open_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
+class _Stops(list[float]):
+    """When the process was told to stop, by Ctrl-C or SIGTERM. code: of a process that stops for that."""
+
+    code = 130
+
+
 @contextlib.contextmanager
-def _interrupts() -> Iterator[list[float]]:
-    """A list that is not empty once Ctrl-C was typed, whatever compiled code made of it. Typed again while what runs is
-    being ended, it is not heard."""
+def _interrupts(stops: _Stops) -> Iterator[None]:
+    """Note in `stops`, which is so not empty any more, that Ctrl-C was typed or SIGTERM came, whatever compiled code
+    makes of it. Told so again while what runs is being ended, nobody listens. Workers and games are processes of other
+    programs, which neither of this is for."""
     import signal
     import threading
     import time
 
-    typed: list[float] = []
-
     def stop(number: int, frame: Any) -> None:
         now = time.monotonic()
-        if not typed or now - typed[-1] > _ENDING:
-            typed.append(now)
-            signal.default_int_handler(number, frame)
+        if not stops or now - stops[-1] > _ENDING:
+            stops.append(now)
+            stops.code = 128 + number
+            signal.default_int_handler(signal.SIGINT, frame)
 
-    ours = threading.current_thread() is threading.main_thread()
-    ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if ours:
-        signal.signal(signal.SIGINT, stop)
+    usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    ours = [s for s in usual if signal.getsignal(s) is usual[s]]
+    if threading.current_thread() is not threading.main_thread():
+        ours = []
+    for number in ours:
+        signal.signal(number, stop)
     try:
-        yield typed
+        yield
     finally:
-        if ours and signal.getsignal(signal.SIGINT) is stop:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in ours:
+            if signal.getsignal(number) is stop:
+                signal.signal(number, usual[number])
 
 
 def entry() -> int:
     """`main` for a process that ends with it: once the code is certain, no Ctrl-C is heard any more."""
     import signal
 
+    stops = _Stops()
     try:
         _open_streams()
         _quiet_threads()
-        with _interrupts() as typed:
-            code = _main(None, typed)
+        with _interrupts(stops):
+            code = _main(None, stops)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return code
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return 130
+        return stops.code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
+    stops = _Stops()
     try:
         _open_streams()
         _quiet_threads()
-        with _interrupts() as typed:
-            return _main(argv, typed)
+        with _interrupts(stops):
+            return _main(argv, stops)
     except KeyboardInterrupt:
-        return 130
+        return stops.code
 
 
-def _main(argv: Sequence[str] | None, typed: Sequence[float]) -> int:
+def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
     from persona_evo.cli.say import Progress, note, silence
     from persona_evo.errors import PersonaEvoError
 
     try:
         try:
             args = parser().parse_args(argv)
+            args.typed = sys.argv[1:] if argv is None else [str(word) for word in argv]
             code = int(args.run(args))
             _flush()
-            return code
+            return stops.code if code == 130 else code
         except SystemExit:
             _flush()
             raise
@@ -147,13 +160,13 @@ def _main(argv: Sequence[str] | None, typed: Sequence[float]) -> int:
             return 2
         except KeyboardInterrupt:
             note("persona-evo: stopped")
-            return 130
+            return stops.code
         except BrokenPipeError:
             raise
         except Exception as e:
-            if typed:
+            if stops:
                 note("persona-evo: stopped")
-                return 130
+                return stops.code
             if not isinstance(e, OSError):
                 raise
             note(f"persona-evo: error: {_told(e)}")

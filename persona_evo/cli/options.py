@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
@@ -89,10 +90,11 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
     """--league and --agent. whom: meets the league. who: the agent is."""
     parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
-                        help=f"in games for two: whom {whom}, named as for match (default: the game's league)")
+                        help=f"in games for two: whom {whom}, named as for match, but no programs (FILE.py), whose "
+                        "games could not be played again (default: the game's league)")
     parser.add_argument("--agent", type=filled, metavar="AGENT",
-                        help=f"the agent {who}, move by move; without one games for one are planned whole (default in "
-                        "games for two: the game's evolver)")
+                        help=f"the agent {who}, move by move, no program either; without one games for one are planned "
+                        "whole (default in games for two: the game's evolver)")
 
 
 def add_personas(parser: argparse.ArgumentParser) -> None:
@@ -114,6 +116,13 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
     """--out."""
     parser.add_argument("--out", type=path, metavar="FOLDER", help=text)
+
+
+def check_picture(target: Path, suffix: str = ".gif") -> None:
+    """Refuse a name for a picture that does not end as its format does."""
+    if target.suffix.lower() != suffix:
+        raise SettingsError(f"the picture is a {suffix[1:].upper()} and would be named as something else",
+                            found=str(target), expected=f"a name that ends in {suffix}")  # fmt: skip
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
@@ -225,7 +234,8 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
                                 hint="leave --league out")  # fmt: skip
         if not args.agent:
             return None
-    return names.league(game, persona.utility.text, args.agent or "", args.league or ())
+    with _no_programs():
+        return names.league(game, persona.utility.text, args.agent or "", args.league or ())
 
 
 def jobs_of(args: argparse.Namespace) -> int:
@@ -240,6 +250,17 @@ def check_backend(args: argparse.Namespace) -> None:
     from persona_evo.evolve.parallel import Workers
 
     Workers(1, args.backend, args.address)
+
+
+def typed(args: argparse.Namespace, seed: int) -> str:
+    """The command line that was typed, to be copied: with the seed, which may have been a new one. seed: that was used.
+    """
+    import shlex
+
+    command, *words = args.typed
+    more = [] if getattr(args, "resume", None) is not None or args.seed is not None else ["--seed", str(seed)]
+    words = [*more, *words] if "--" in words else [*words, *more]
+    return shlex.join(["persona-evo", command, *words])
 
 
 def seed_of(args: argparse.Namespace) -> int:
@@ -314,8 +335,23 @@ def _read(policy: str, persona: Persona, game: Game) -> Any:
     from persona_evo.playtest.match import names
 
     if policy.startswith(AGENT):
-        return names.agent(game, policy.removeprefix(AGENT))
+        with _no_programs():
+            return names.agent(game, policy.removeprefix(AGENT))
     return api.tree_policy(policy, persona, game)
+
+
+@contextlib.contextmanager
+def _no_programs() -> Iterator[None]:
+    """Leave programs out of what an error says to be expected, where agents are named that cannot be any."""
+    from persona_evo.playtest.match import names
+
+    try:
+        yield
+    except SettingsError as e:
+        if not e.expected or names.FORMS not in e.expected:
+            raise
+        expected = e.expected.replace(names.FORMS, names.FORMS.replace(", or FILE.py", "").replace(", a ", ", or a "))
+        raise type(e)(e.what, place=e.place, found=e.found, expected=expected, hint=e.hint) from e
 
 
 def _trained(game: Game) -> Sequence[str]:

@@ -25,7 +25,8 @@ REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   runner.win_rate >= 95%          all of the runner's trials together, whatever the level
   runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
-  deaths == 0                     without a player, or with *: each player, all of which have to hold
+  deaths == 0                     without a player, or with *: each persona, all of which have to hold; a baseline is
+                                  judged only where it is named, such as runner/ucb1.win_rate > 0
   measures: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished, steps,
   utility, best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game
   (its mean)
@@ -131,9 +132,10 @@ def play(
         if args.search is not None:
             raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
                                 hint="leave --search out, or name another --agent")  # fmt: skip
-        note(f"against {', '.join(o.name for o in league.opponents)}" if league.opponents else f"{league.agent.name} "
-             "plays move by move")
-    return as_results(
+        who = batch.movers(players, league)
+        note(f"against {', '.join(o.name for o in league.opponents)}" if league.opponents else
+             f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")  # fmt: skip
+    results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
             settings=SearchSettings.preset(args.search or "anytime"), league=league,
@@ -141,6 +143,8 @@ def play(
             game_name=registry.address(game),
         )
     )
+    results.command = options.typed(args, seed)
+    return results
 
 
 def _resumed(args: argparse.Namespace) -> Results:
@@ -156,7 +160,9 @@ def _resumed(args: argparse.Namespace) -> Results:
     )
     note(f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
          f"{counted(played.trials, 'trial')}, seed {played.seed}")
-    return as_results(played)
+    results = as_results(played)
+    results.command = options.typed(args, played.seed)
+    return results
 
 
 def teller() -> Callable[[Played], None]:

@@ -10,7 +10,8 @@
     policy = "HP - 0.1 * WAY"           # with "policy": the choice after which this is highest (capability lookahead)
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
     personas = ["personas/*.toml"]      # files and patterns, from this file's folder
-    logs = "logs"                       # folder for worker-N.log (default: a temporary one, kept if the game fails)
+    logs = "logs"                       # folder for worker-N.log (default: if the game fails, logs in --out, else a
+                                        # temporary one)
     horizon = 100                       # deepest node of a search (default: what the game says)
     port = 0                            # 0: the system's choice; else worker N listens on port + N
 
@@ -19,7 +20,8 @@
     handshake = 5
     rollout = 30
 
-    [restarts]                          # of processes that failed
+    [restarts]                          # of processes that failed, but for those whose rollout went well when it was
+                                        # repeated, one in ten rollouts at most
     a_minute = 3
     in_all = 10
 

@@ -65,8 +65,8 @@ def of(session: Session) -> Game:
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
         outside=Outside(
             planner=partial(ConnectedPlanner, session, outcome), close=session.close, findings=session.findings,
-            levels=lambda names: [str(level) for level in session.named(names)], sets=about.maps,
-            personas=tuple(map(str, about.personas)), wins=bool(about.outcome[0]),
+            keep_in=session.keep_in, levels=lambda names: [str(level) for level in session.named(names)],
+            sets=about.maps, personas=tuple(map(str, about.personas)), wins=bool(about.outcome[0]),
         ),
     )  # fmt: skip
 

@@ -27,13 +27,18 @@ from persona_evo.connect.worker import Start, Worker, close_all
 from persona_evo.errors import ConnectError, GameError, Place, ProtocolError
 
 MOST_WORKERS = 256
+WELL = 10
+"""Rollouts that have to go well for each restart that is not counted. A game that dies now and then, and goes well when
+it is played again, is so not given up, however fast it is; one that dies all the time is."""
+MORE = "a_minute and in_all in the table [restarts] of the game's description allow more"
 _LOOK = 0.25
 """Seconds between two looks at processes that say nothing."""
 
 
 @dataclass(frozen=True)
 class Restarts:
-    """How many times processes may be started again: within any 60 s, and in all."""
+    """How many times processes may be started again: within any 60 s, and in all. Not counted is a restart after which
+    the rollout went well that was being played, as long as a good many rollouts go well for each of these (WELL)."""
 
     a_minute: int = 3
     in_all: int = 10
@@ -81,7 +86,8 @@ class Pool:
         self._blamed: dict[int, tuple[str, str]] = {}
         self._deserted: set[int] = set()
         self._next_id = 0
-        self._restarts: list[float] = []
+        self._restarts: list[tuple[float, int]] = []
+        self._well = self._pardoned = 0
         self._told_frames: list[bytes] = []
         self.chooser: Callable[[dict[str, Any]], int] | None = None
         self._looked = 0.0
@@ -340,6 +346,8 @@ class Pool:
         if order.id in self._blamed:
             failed, message = self._blamed.pop(order.id)
             self._find(failed, order, message, again=False)
+            self._pardon(order)
+        self._well += result.status in (p.OK, p.TRUNCATED)
         if result.status == p.ILLEGAL:
             raise self._not_deterministic(order, result)
         if result.status == p.EXCEPTION:
@@ -406,6 +414,7 @@ class Pool:
         seat.worker.kill()
         orders = list(seat.orders)
         seat.orders.clear()
+        blamed = orders[0].id if orders else -1
         if orders and orders[0].id not in self._deserted:
             first, found = orders[0], f"{failure.what}; {failure.found}"
             if self._blamed.pop(first.id, None) is not None:
@@ -414,7 +423,7 @@ class Pool:
             else:
                 self._blamed[first.id] = kind, found
         self._waiting.extendleft(o for o in reversed(orders) if o.id not in self._deserted)
-        self._allow(failure)
+        self._allow(failure, blamed)
         worker = Worker(self.start, seat.worker.number)
         worker.launch()
         try:
@@ -429,18 +438,24 @@ class Pool:
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)
 
-    def _allow(self, failure: ConnectError) -> None:
-        """Refuse to start a process again too often."""
+    def _pardon(self, order: p.Rollout) -> None:
+        """Do not count a restart after all, now that its rollout went well."""
+        if self._well >= WELL * self._pardoned:
+            self._pardoned += 1
+            self._restarts = [(when, blamed) for when, blamed in self._restarts if blamed != order.id]
+
+    def _allow(self, failure: ConnectError, blamed: int) -> None:
+        """Refuse to start a process again too often. blamed: the rollout that was being played, -1 if none was."""
         now = time.monotonic()
-        recent = [t for t in self._restarts if now - t < 60.0]
+        recent = [when for when, _ in self._restarts if now - when < 60.0]
         if len(recent) >= self.restarts.a_minute or len(self._restarts) >= self.restarts.in_all:
             seen = "".join(f"\n  finding: {finding}" for finding in self.findings[:5])
             raise ConnectError(
                 f"the game fails too often: {failure.what}", place=failure.place, found=failure.found,
                 expected=f"at most {self.restarts.a_minute} restarts in 60 s and {self.restarts.in_all} in all",
-                hint=(failure.hint or "") + seen,
+                hint="; ".join(filter(None, (failure.hint, MORE))) + seen,
             )  # fmt: skip
-        self._restarts.append(now)
+        self._restarts.append((now, blamed))
 
 
 def _described(hello: p.Hello) -> str:

@@ -60,6 +60,7 @@ class Session:
         self.mode = {"weights": p.WEIGHTS, "policy": p.POLICY}.get(about.rollout, p.UNIFORM)
         self._pools: OrderedDict[tuple[str, str], Pool] = OrderedDict()
         self._folder: Path | None = None
+        self._home: Path | None = None
         self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
         self._untold: list[str] = []
         self._noted: set[str] = set()
@@ -98,9 +99,25 @@ class Session:
         """End all processes; they are started again when they are needed."""
         while self._pools:
             self._collect(self._pools.popitem()[1]).close()
-        if self._folder is not None and not self._keep_logs:
+        if self._folder is None:
+            return
+        if not self._keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+        elif self._home is not None and self._folder != self._home:
+            # What was said of the failure may name the files that are copied here, which therefore stay.
+            shutil.copytree(self._folder, self._home, dirs_exist_ok=True)
+            self._folder = self._home
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep findings, and copies of the logs, of a game that fails in `folder`/logs, or logs-2 and so on where there
+        is such a folder. Where the description names a folder that one counts."""
+        if self.about.logs is not None or (self._home is not None and self._home.parent == folder):
+            return
+        number, self._home = 1, folder / "logs"
+        while self._home.exists():
+            number += 1
+            self._home = folder / f"logs-{number}"
 
     def findings(self) -> list[str]:
         """What made the game fail since the last call, and what was noted beside that: sentences."""
@@ -268,7 +285,7 @@ class Session:
         if not new:
             return
         self._keep_logs = True
-        file = self._logs() / FINDINGS
+        file = (self._home or self._logs()) / FINDINGS
         self._untold += [f"the game failed: {finding} (kept in {file})" for finding in new]
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as out:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import SettingsError
+from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_to_dict
@@ -23,6 +23,7 @@ from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
+from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
@@ -324,10 +325,17 @@ def _state(run: runs.Run) -> State | None:
 
 def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None) -> Outcome:
     game = registry.get(fitness.spec.game)
+    if game.outside is not None:
+        game.outside.keep_in(run.folder)
     settings = EvolutionSettings.from_dict(run.config["evolution"])
-    status = drive(
-        run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=deadline, progress=progress
-    )
+    try:
+        status = drive(
+            run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=deadline, progress=progress
+        )
+    except ConnectError as e:
+        made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
+        again = command(game, "evolve", "--resume", run.folder)
+        raise e.hinting(f"kept in {run.folder}: {made}; go on with: {again}") from e
     state = _state(run)
     if state is None:
         return Outcome(run.folder, status, 0, None)

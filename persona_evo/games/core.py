@@ -25,6 +25,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -144,6 +145,7 @@ class Outside:
     levels(names) -> the texts of the levels that names stand for, which `load` reads; no files are looked for.
     sets: names of levels by set. personas: files of its own. close() ends its processes, which start again when needed.
     findings() -> what made the game fail since the last call, one text each.
+    keep_in(folder) says where what shows a failure is kept, if the description says nothing of that.
     wins: whether it is said which ends of the game count as won.
     """
 
@@ -151,6 +153,7 @@ class Outside:
     levels: Callable[[Sequence[str]], list[str]]
     close: Callable[[], None]
     findings: Callable[[], list[str]]
+    keep_in: Callable[[Path], None]
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
     wins: bool = True

@@ -61,7 +61,7 @@ def analyse(
         levels: those that were played.
         records: the playthroughs.
         baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Players that are a
-            baseline are compared with, and not judged by findings.
+            baseline are compared with, and not judged by findings, nor by requirements that do not name them.
         priorities: label of a player -> symbol of the metric it cares for most; correlations are of win rates, steps
             and these.
         utilities: label of a player -> what it wants.
@@ -74,7 +74,8 @@ def analyse(
     levels, records = list(levels), list(records)
     priorities, known = priorities or {}, players_of(records)
     pairs = [(p, b) for p, b in (baselines or {}).items() if p in known and b in known]
-    personas = [p for p in known if p not in {b for _, b in pairs}]
+    compared = {b for _, b in pairs}
+    personas = [p for p in known if p not in compared]
     summaries = summarise(records, game.metrics, bounds)
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
@@ -95,7 +96,7 @@ def analyse(
         players=tuple(compare.between_players(records, game.metrics, personas)),
         structure=structure,
         correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
-        checks=tuple(require.evaluate(requirements, summaries)),
+        checks=tuple(require.evaluate(requirements, summaries, compared)),
     )
 
 

@@ -22,12 +22,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers, workers_for
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.formula import parse
 from persona_evo.games import registry
+from persona_evo.games.commands import command
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level, closing_outside
 from persona_evo.personas import Persona
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
@@ -39,6 +40,7 @@ from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
+from persona_evo.words import counted
 
 _ROUND_SECONDS = 2.0
 """How long a round of tasks should take; playthroughs are written down and progress is told after each."""
@@ -124,9 +126,19 @@ class Results:
         return {p.label: p.baseline for p in self.players if p.baseline}
 
     @property
+    def movers(self) -> list[str]:
+        """Names of the agents that play move by move: players' own, and the league's for those who have none."""
+        return [] if self.league is None else movers(self.players, self.league)
+
+    @property
     def priorities(self) -> dict[str, str]:
         """Label of a player -> symbol of the metric that its persona is about."""
         return {p.label: p.persona.priority for p in self.players}
+
+
+def movers(players: Sequence[Player], league: League) -> list[str]:
+    """Names of the agents that play for players move by move, each once."""
+    return list(dict.fromkeys((p.agent or league.agent).name for p in players))
 
 
 class Role(NamedTuple):
@@ -267,6 +279,8 @@ def playtest(
             about = {**configuration(spec, game, players, trials, seed), "game": recorded or spec.game}
             journal = stack.enter_context(Journal(folder, about))
             results.records = journal.records([_key(spec, job) for job in todo])
+            if game.outside is not None:
+                game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
         workers = stack.enter_context(_Crew(game, jobs, backend, address))
         try:
@@ -276,6 +290,12 @@ def playtest(
                 results.records += made
         except KeyboardInterrupt:
             results.complete = False
+        except ConnectError as e:
+            if folder is None:
+                raise
+            made_so_far = counted(len(results.records), "playthrough")
+            again = command(game, "playtest", "--resume", folder)
+            raise e.hinting(f"kept in {folder}: {made_so_far}; go on with: {again}") from e
     return results
 
 
@@ -429,6 +449,7 @@ class _Table:
         self._number = -1
         self._level: Level | None = None
         self._planners: list[Any] = []
+        self._warm: set[int] = set()
 
     def level(self, number: int) -> Level:
         if self._level is None or self._number != number:
@@ -444,16 +465,28 @@ class _Table:
         if league is None:
             if not self._planners:
                 self._planners = [planner_for(self.game, level, self.spec.settings, room(self.spec.budget))]
+            if self.game.outside is None and self._cold(job.player):
+                self._planners[0].plan(utility, policy, Budget(1), job.seed)
             plan = self._planners[0].plan(utility, policy, self.spec.budget, job.seed)
         else:
             games = league.games(self.game, level, role.agent)
             side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
+            if self._cold(job.player):
+                for game in games:
+                    game.warm_up(utility, policy)
             plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
             opponent = games[turn].others[0].name if games[turn].others else ""
         found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None)
         cause = opponent if plan.outcome == LOST else ""
         return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
                        opponent=opponent)  # fmt: skip
+
+    def _cold(self, player: int) -> bool:
+        """Whether a player has not played in this process yet, so that its first search would have to load, or compile,
+        what searches: no time of the player's. Asking is taking it as done."""
+        new = player not in self._warm
+        self._warm.add(player)
+        return new
 
 
 _tables: dict[str, _Table] = {}

@@ -6,7 +6,7 @@
 |---|---|
 | `runner` | the player of that label, its trials of all levels together |
 | `runner@map01` | in one level; `runner@*` in each level, all of which must hold |
-| `*` or nothing | each player, all of which must hold |
+| `*` or nothing | each persona, all of which must hold; players that are only there to be compared with must be named |
 | measure | one of MEASURES, or a metric's symbol (its mean) |
 | operator | >= <= > < == != |
 | number | with %, hundredths |
@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
@@ -65,7 +65,7 @@ class Check(NamedTuple):
 class Requirement:
     """One parsed requirement.
 
-    player: a label, or EVERY for each. level: a name, EVERY for each, or None for all trials together.
+    player: a label, or EVERY for each persona. level: a name, EVERY for each, or None for all trials together.
     columns: where player, level and measure stand in the text, from 1.
     """
 
@@ -96,10 +96,13 @@ class Requirement:
                 place = Place(self.source, 1, column)
                 raise SettingsError(f"no such {kind}", place=place, found=name, expected=expected, hint=hint)
 
-    def evaluate(self, summaries: Sequence[Summary]) -> Check:
-        """Hold the requirement against results; what is missing fails and says so (names: see `check_names`)."""
+    def evaluate(self, summaries: Sequence[Summary], baselines: Collection[str] = ()) -> Check:
+        """Hold the requirement against results; what is missing fails and says so (names: see `check_names`).
+
+        baselines: labels of players that are judged only where they are named.
+        """
         level_of = EVERY if self.level is None else self.level
-        chosen = [s for s in summaries if self.player in (EVERY, s.player) and self._takes(s.level, level_of)]
+        chosen = [s for s in summaries if self._judges(s.player, baselines) and self._takes(s.level, level_of)]
         if not chosen:
             return Check(self.text, None, False, "", "no playthroughs of this player and level")
         results: list[tuple[Summary, float]] = []
@@ -112,6 +115,9 @@ class Requirement:
         summary, value = max(failed or results, key=lambda r: self._badness(r[1]))
         others = f"{len(failed)} of {len(results)} fail" if len(failed) > 1 else ""
         return Check(self.text, value, not failed, _where(summary), others)
+
+    def _judges(self, player: str, baselines: Collection[str]) -> bool:
+        return player == self.player or (self.player == EVERY and player not in baselines)
 
     def _takes(self, level: str, wanted: str) -> bool:
         return level != EVERY if self.level == EVERY else level == wanted
@@ -162,7 +168,7 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
         _refuse("a requirement names no measure", source, measure_at + 1, text, _FORM)
     player, at, level = who.partition("@")
     if dot and not player.strip():
-        _refuse("a requirement names no player", source, start + 1, text, _FORM, "* stands for each player")
+        _refuse("a requirement names no player", source, start + 1, text, _FORM, "* stands for each persona")
     if at and not level.strip():
         _refuse("a requirement names no level", source, start + len(player) + 2, text, _FORM, "* stands for each level")
     if not dot and "@" in measure:
@@ -187,8 +193,10 @@ def parse_all(texts: Iterable[str]) -> list[Requirement]:
     return found
 
 
-def evaluate(requirements: Iterable[Requirement], summaries: Sequence[Summary]) -> list[Check]:
-    """All requirements held against results, in order.
+def evaluate(
+    requirements: Iterable[Requirement], summaries: Sequence[Summary], baselines: Collection[str] = ()
+) -> list[Check]:
+    """All requirements held against results, in order (arguments as for `Requirement.evaluate`).
 
     Raises:
         SettingsError: a requirement names a player, level or measure that the results do not have.
@@ -200,7 +208,7 @@ def evaluate(requirements: Iterable[Requirement], summaries: Sequence[Summary]) 
     for requirement in requirements:
         if summaries:
             requirement.check_names(players, levels, symbols)
-        checks.append(requirement.evaluate(summaries))
+        checks.append(requirement.evaluate(summaries, baselines))
     return checks
 
 

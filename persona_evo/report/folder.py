@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from persona_evo.errors import VerificationError
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import EVERY, grouped
@@ -90,7 +90,9 @@ def write(
     written = Written(folder / "index.html")
     names = Names(folder / "pictures")
     _charts(names, analysis, written, progress)
-    _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress, bool(versions))
+    with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
+        _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress,
+                bool(versions))  # fmt: skip
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = Page(
         title=title,
@@ -198,7 +200,9 @@ def _replays(names: Names, game: Game, level: Level, group: list[Playthrough], w
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
     """What a replay shows: who, by which colour where there are two, and how it ended."""
     found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
-    how = f"{record.result or record.outcome} in {counted(record.steps, 'move' if found else 'step')}"
+    steps = counted(record.steps, "move" if found else "step")
+    ended = record.result or ("" if record.unfinished else record.outcome)
+    how = f"{ended} in {steps}" if ended else f"not over after {steps}"
     return f"{duels.in_words(found) if found else record.player}, {word}: {how}, utility {record.utility:.3f}"
 
 

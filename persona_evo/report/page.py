@@ -131,7 +131,7 @@ def _overview(page: Page, levels: Sequence[str], folder: Path | None) -> str:
         f'<div class="scroll"><table><caption>Win rate, with its 95 % interval</caption><thead><tr><th></th>{head}</tr>'
         f"</thead><tbody>{body}</tbody></table></div>"
     )
-    whole = html.table(tables.summary_table(page.summaries, page.infos)) if len(levels) > 1 else ""
+    whole = html.table(tables.summary_table(page.summaries, page.infos, brief=True)) if len(levels) > 1 else ""
     rates += _standings(page, EVERY)
     return html.section("overview", "Overview", rates, _gallery(page.pictures, EVERY, folder), whole)
 
@@ -148,7 +148,7 @@ def _rate(summary: Summary | None) -> str:
 def _level(page: Page, name: str, number: int, folder: Path | None) -> str:
     own = [f for f in page.findings if f.level == name]
     words = f'<p class="dim">{counted(len(own), "finding")} on this level</p>' if own else ""
-    table = html.table(tables.summary_table(page.summaries, page.infos, name))
+    table = html.table(tables.summary_table(page.summaries, page.infos, name, brief=True))
     kinds = [kind for kind in KINDS if kind != "heatmap" or not _is_pair(page)]
     standing = _standings(page, name) if len({s.level for s in page.standings}) > 1 else ""
     return html.section(f"level{number}", name, words, standing, _gallery(page.pictures, name, folder, kinds), table)

@@ -174,6 +174,7 @@ def ranges(
     ax.set_ylim(bottom=min(0.0, float(low.min(initial=0.0))))
     ax.set_xlabel(across)
     ax.set_ylabel(up)
+    _at(ax, at)
     _tidy(ax, "y")
     return _save(figure, path)
 
@@ -188,7 +189,7 @@ def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], path: Path
     ax.set_ylim(bottom=0)
     ax.set_xlabel(across)
     ax.set_ylabel(up)
-    _whole(ax)
+    _at(ax, at)
     _tidy(ax, "y")
     if lines:
         figure.legend(loc="outside lower center", ncols=min(3, len(lines)), fontsize=8, frameon=False)
@@ -372,6 +373,13 @@ def _tidy(ax: Axes, grid: Any) -> None:
         ax.spines[side].set_visible(False)
     ax.grid(axis=grid, color="#e6e6e6", linewidth=0.8)
     ax.set_axisbelow(True)
+
+
+def _at(ax: Axes, at: Sequence[float], most: int = 8) -> None:
+    """Ticks along x where values are: at all of them, or at every second, third, ... one, the last among them."""
+    step = max(1, -(-len(at) // most))
+    ticks = [*at][::-1][::step][::-1]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
 
 
 def _whole(ax: Axes) -> None:

@@ -9,7 +9,7 @@ from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.winner import versions
 from persona_evo.games.mapsets import shipped
 from persona_evo.playtest.reproduce.course import Material
-from persona_evo.words import counted
+from persona_evo.words import counted, listed
 
 FEW = 10
 """Playthroughs of a map below which tests show next to nothing."""
@@ -18,7 +18,7 @@ FEW = 10
 def facts(m: Material) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s, e = m.settings, m.settings.evolution
-    search = ", ".join(f"{k} {v}" for k, v in s.search.to_dict().items())
+    search = listed(s.search.to_dict())
     found = {
         "command": " ".join(_command(m)),
         "seed": str(s.seed),

@@ -169,9 +169,10 @@ def claims(m: Material) -> Table:
         cellsof = [f"{text} {('yes' if agrees else 'no') if whole else '(too short)'}" for text, agrees in found]
         rows.append([str(claim.figure), claim.says, *cellsof])
     heads = ["figure", "the prose", *(f"{counted(clock, 'drop')} a row" for clock in m.settings.clocks)]
-    notes = ["yes: agrees; round numbers within a quarter, half of the games from 30 to 70 %. The clock lets a search "
-             "make so many drops of its own for each free row above the highest column"]  # fmt: skip
-    if m.settings.quick or (m.settings.games, m.settings.drops) != (10, 150):
+    notes = ["The clock lets a search make so many drops of its own for each free row above the highest column"]
+    if (m.settings.games, m.settings.drops) == (10, 150):
+        notes.insert(0, "yes: agrees; round numbers within a quarter, half of the games from 30 to 70 %")
+    else:
         notes.append("fewer or shorter games than in the publication: nothing here confirms or refutes it")
     return Table("The prose and this reproduction", heads, rows, notes, left=frozenset({1}))
 
@@ -359,7 +360,9 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> str:
     draw.state_image(level, before, scale=32, caption=f"drop {played.at}: {names[played.at - 1]} to come").save(
         m.folder / "best_chain.png")  # fmt: skip
     gain = m.game.measure(level, after)["LS"]
-    words = f"{played.cell}, {level.name}: drop {played.at} ({names[played.at - 1]}) sets off a chain of "
+    cell = next(c for c in cells(m.settings) if c.name == played.cell)
+    how = f"{NAMES[cell.method]}, depth {cell.depth}, budget of a move: {cell.budget}"
+    words = f"{how}; {level.name}: drop {played.at} ({names[played.at - 1]}) sets off a chain of "
     words += f"{played.longest} for {gain:,.0f} points; {played.final:,} points in {counted(played.drops, 'drop')}."
     pictures = [html.figure(m.folder / "best_chain.png", "The field before its best chain", m.folder),
                 html.figure(m.folder / "replay.gif", "The whole game", m.folder)]  # fmt: skip

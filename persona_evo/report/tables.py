@@ -181,7 +181,9 @@ def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) 
     Where neither is better the numbers are higher / lower, and the row says so.
     """
     found = counts(rows, corrected=corrected)
-    measured = {r.measure.key: r.measure for r in rows}
+    moved = {r.measure.key for r in rows if any((r.a.low, r.a.high, r.b.low, r.b.high))}
+    measured = {r.measure.key: r.measure for r in rows if r.measure.key in moved}
+    zero = list(dict.fromkeys(r.measure.name for r in rows if r.measure.key not in moved))
     players = list(dict.fromkeys(player for _, player in found))
     bases = dict.fromkeys(r.player_b.rpartition("/")[2] for r in rows)
     totals = sorted({total for _, _, total in found.values()})
@@ -191,10 +193,11 @@ def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) 
         turned = [c[1::-1] if c and measure.better == "lower" else c for c in cells]
         name = measure.name + (" (higher / lower)" if measure.better == "neutral" else "")
         body.append([name, *(f"{c[0]} / {c[1]}" if c else "–" for c in turned)])
-    how = "corrected by Holm" if corrected else "not corrected, as in the paper"
+    how = "corrected by Holm" if corrected else "not corrected for the number of tests"
     head = f"better / worse, of {_span(totals or [0], 'level')}"
     title = title or f"against the baseline: {', '.join(bases)}"
-    return Table(title, [head, *players], body, [f"levels with p < 0.05, {how}"])
+    notes = [f"levels with p < 0.05, {how}", *([f"0 for all: {', '.join(zero)}"] if zero else [])]
+    return Table(title, [head, *players], body, notes)
 
 
 def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> Table:
@@ -203,7 +206,7 @@ def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> 
     players = list(dict.fromkeys(p for pair in found for p in pair))
     name = next((r.measure.name for r in rows if r.measure.key == measure), measure)
     body = [[p, *("–" if p == q else str(found.get((p, q), "–")) for q in players)] for p in players]
-    how = "corrected by Holm" if corrected else "not corrected, as in the paper"
+    how = "corrected by Holm" if corrected else "not corrected for the number of tests"
     return Table(f"{name}: row above column", ["", *players], body, [f"levels with p < 0.05, {how}"])
 
 

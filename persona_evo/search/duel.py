@@ -144,9 +144,7 @@ class Solo:
             iterations, nodes: of the agent's searches, all moves together.
         """
         began = time.perf_counter()
-        text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
-        agent = replace(self.agent, utility=self.agent.utility or utility.text, policy=text,
-                        iterations=budget.iterations, seconds=budget.seconds)  # fmt: skip
+        agent = self._playing(utility, policy, budget)
         seats = [*self.others]
         seats.insert(side, agent)
         minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(seats)]
@@ -164,6 +162,19 @@ class Solo:
             proven=False,
             seed=seed,
         )
+
+    def warm_up(self, utility: Formula, policy: TreePolicy) -> None:
+        """Let all who play choose a first move, with hardly any thought, so that the time of no playthrough is that of
+        loading or compiling what they think with (arguments as for `plan`)."""
+        start = self.game.start(self.level, 0)
+        for agent in (self._playing(utility, policy, Budget(1)), *self.others):
+            Mind(agent.with_budget(1, None), self.game, self.level, 0).choose(start.copy())
+
+    def _playing(self, utility: Formula, policy: TreePolicy, budget: Budget) -> Agent:
+        """The agent with a tree policy, and with the persona's utility where it has none of its own."""
+        text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
+        return replace(self.agent, utility=self.agent.utility or utility.text, policy=text,
+                       iterations=budget.iterations, seconds=budget.seconds)  # fmt: skip
 
 
 class Duel(Solo):

@@ -18,7 +18,8 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
-from persona_evo.store import schema
+from persona_evo.store import runs, schema
+from persona_evo.words import counted
 
 SCHEMA = 1
 """Version of policy files."""
@@ -225,6 +226,18 @@ def folders(game: str) -> list[Path]:
     return found
 
 
+MOST_SHOWN = 3
+"""Runs that an error names."""
+
+
+def _runs_in(folder: Path) -> str | None:
+    """What to name instead of a folder that holds runs: those that have a policy, the newest first."""
+    found = [run for run in runs.find_runs(folder)[::-1] if runs.policy_of(run) is not None]
+    shown = ", ".join(map(str, found[:MOST_SHOWN]))
+    return None if not found else f"it holds {counted(len(found), 'run')} with a policy: name {shown}" + (
+        ", ..." if found[MOST_SHOWN:] else "")  # fmt: skip
+
+
 def find(name: str | Path, game: str) -> Policy:
     """The policy called `name`, or in the file `name`.
 
@@ -235,13 +248,15 @@ def find(name: str | Path, game: str) -> Policy:
     if path.is_file():
         return _for_game(read(path), game)
     if isinstance(name, Path) or path.suffix == ".json" or len(path.parts) > 1:
-        raise PolicyError("no such policy file", found=str(name), expected="a JSON file of a policy")
+        raise PolicyError("no such policy file", found=str(name), expected="a JSON file of a policy, or a run's folder",
+                          hint=_runs_in(path))  # fmt: skip
     for folder in folders(game):
         candidate = folder / f"{name}.json"
         if candidate.is_file():
             return _for_game(read(candidate), game)
     expected, hint = unknown(str(name), {f.stem for folder in folders(game) for f in folder.glob("*.json")})
-    raise PolicyError("no such policy", found=str(name), expected=expected + ", or a policy file", hint=hint)
+    raise PolicyError("no such policy", found=str(name), expected=expected + ", a policy file or a run's folder",
+                      hint=_runs_in(path) or hint)  # fmt: skip
 
 
 def _for_game(policy: Policy, game: str) -> Policy:

@@ -111,11 +111,16 @@ def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys:
     assert ran.code == 0, ran.err
     for part in ("monster_killer/ucb1", "level by level", "findings", "limit", "passed", "seed 5"):
         assert part in ran.out
+    page = (here / "out/index.html").read_text()
+    assert f"<dd>persona-evo playtest test01 test02 --personas MK --policy {run_folder} --baseline ucb1" in page
+    assert "variant ," not in page and "variant <" not in page and "None" not in page
     names = {p.name for p in (here / "out").iterdir()}
     assert {"traces.jsonl", "summary.csv", "playthroughs.csv", "index.html", "pictures", "bounds.json"} <= names
     assert (here / "out/pictures/test01-monster_killer.png").read_bytes().startswith(b"\x89PNG")
     traces = (here / "out/traces.jsonl").read_text()
     assert traces.count("\n") == 12
+    wrong = run(capsys, *line[:-2], "--policy", f"MK={run_folder.parent}", "--out", "other")
+    assert wrong.code == 2 and f"it holds 1 run with a policy: name {run_folder}" in wrong.err
     failed = run(capsys, *line, "--require", "monster_killer.win_rate > 1")
     assert failed.code == 1 and "FAILED" in failed.out
     assert (here / "out/traces.jsonl").read_text() == traces, "what was played is not played again"
@@ -132,6 +137,7 @@ def test_replays_and_pictures_without_a_seed_given(here: Path, capsys: pytest.Ca
     (folder,) = (here / "runs" / "playtests").iterdir()
     kept = json.loads((folder / "playtest.json").read_text())
     assert f"seed {kept['seed']}" in ran.err and f"seed {kept['seed']}" in ran.out
+    assert f"--bound-seconds 0 --seed {kept['seed']}</dd>" in (folder / "index.html").read_text()
     gifs = list((folder / "pictures").glob("*.gif"))
     assert gifs and all(g.read_bytes().startswith(b"GIF89a") for g in gifs)
 
@@ -154,7 +160,8 @@ def test_two_versions_are_compared_in_words(here: Path, capsys: pytest.CaptureFi
               200, "--jobs", 1, "--seed", 1, "--out", "c")  # fmt: skip
     assert ran.code == 0, ran.err
     assert "changes what the runner does" in ran.out and "p <" in ran.out
-    assert (here / "c/index.html").is_file() and (here / "c/comparison.csv").is_file()
+    assert "<dd>persona-evo compare a.txt b.txt" in (here / "c/index.html").read_text()
+    assert (here / "c/comparison.csv").is_file()
 
 
 def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

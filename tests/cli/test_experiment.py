@@ -42,6 +42,8 @@ def test_from_a_new_file_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert other.code == 2 and "no such option" in other.err
     shown = run(capsys, "experiment", "replay", folder, "--cell", "regular / lazy")
     assert shown.code == 0 and shown.out.startswith("regular / lazy: score ") and (folder / "replay.gif").is_file()
+    named = run(capsys, "experiment", "replay", folder, "-o", tmp_path / "r.png")
+    assert named.code == 2 and "ends in .gif" in named.err and not (tmp_path / "r.png").exists()
     wrong = run(capsys, "experiment", "replay", folder, "--cell", "regular / lasy")
     assert wrong.code == 2 and "did you mean 'regular / lazy'" in wrong.err
     assert "experiment new NAME" in run(capsys, "experiment", "new").err

@@ -38,20 +38,23 @@ def test_streams_that_cannot_be_written(line: tuple[str, ...], streams: str, cod
     assert "Traceback" not in done.stderr and "ignored" not in done.stderr
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_that_became_another_error_is_still_one(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        pytest.skip("somebody else takes Ctrl-C")
+    usual = signal.getsignal(number)
+    if usual not in (signal.default_int_handler, signal.SIG_DFL):
+        pytest.skip("somebody else takes the signal")
 
     def broken(*_: object) -> None:
         with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
         raise TypeError("what compiled code made of it")
 
     monkeypatch.setattr(program, "parser", broken)
-    assert run(capsys, "doctor").code == 130
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    stopped = run(capsys, "doctor")
+    assert stopped.code == code and stopped.err == "persona-evo: stopped\n"
+    assert signal.getsignal(number) is usual
 
 
 @pytest.mark.parametrize(("program", "late"), [

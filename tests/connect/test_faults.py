@@ -182,6 +182,17 @@ def test_answers_that_nobody_asked_for_are_dropped_and_counted(tmp_path):
         running.close()
 
 
+def test_a_game_that_dies_now_and_then_and_goes_well_when_repeated_is_not_given_up(tmp_path):
+    running = session(faulty(tmp_path, "tired", "workers = 1"))
+    try:
+        pool = running.pool(SOUND)
+        results = [running.play(SOUND, b"", seed) for seed in range(140)]
+        assert pool.restarted >= 5 > pool.restarts.a_minute and len(results) == 140
+        assert not any(finding.again for finding in pool.findings)
+    finally:
+        running.close()
+
+
 @pytest.mark.parametrize("fault", ["kill", "hang"])
 def test_a_prefix_that_ends_two_processes_is_set_aside(tmp_path, fault):
     file = faulty(tmp_path, fault, "workers = 2", f"[timeouts]\nrollout = {2 if fault == 'hang' else 30}\n")

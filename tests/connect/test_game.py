@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from persona_evo.connect.game import load as load_game
+from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError, FormulaError, GameError, LevelError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON
@@ -221,6 +222,21 @@ def test_a_search_whose_best_playthrough_ends_otherwise_says_so(tmp_path, capsys
     found = run(capsys, "connect", "search", faulty(tmp_path, "score"), "--iterations", 20, "--seed", 1, "--out", out)
     assert found.code == 1 and "came to another end: the score was" in found.out and "chance in default" in found.err
     assert (out / "best.json").is_file() and none_left(tmp_path)
+
+
+def test_a_search_that_gives_up_keeps_what_it_found(tmp_path, capsys, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    file, out = faulty(tmp_path, "rots", "workers = 1\nslots = 1", "[restarts]\na_minute = 1\n"), tmp_path / "out"
+    file.write_text(file.read_text(encoding="utf-8").replace('logs = "logs"', ""), encoding="utf-8")
+    gone = run(capsys, "connect", "search", file, "--iterations", 500, "--seed", 1, "--out", out)
+    assert gone.code == 2 and "the game fails too often" in gone.err and "[restarts]" in gone.err, gone.err
+    assert f"is in {out}: samples.csv, best.json, tree.npz, logs" in gone.err and "stopped by an error" in gone.out
+    best = json.loads((out / "best.json").read_text(encoding="utf-8"))
+    rows = (out / "samples.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert best["score"] == max(float(row.split(",")[1]) for row in rows) and len(rows) >= 5
+    assert PrefixTree.load(out / "tree.npz").nodes > 5
+    assert {f.name for f in (out / "logs").iterdir()} == {"findings.jsonl", "worker-0.log"}
 
 
 def test_a_comparison_says_which_variants_nobody_has_declared(file, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,34 @@ def test_records_come_in_order_and_replay(levels: list[Level], players: list[Pla
         assert (r.cause != "") == r.lost
     assert results.complete and results.baselines == {"runner": "runner/formula"}
     assert results.priorities["monster_killer"] == "MS"
+
+
+def test_no_time_of_a_player_is_that_of_loading_what_searches(
+    levels: list[Level], players: list[Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = batch.planner_for
+    asked: list[tuple[TreePolicy, int | None]] = []
+
+    class Slow:
+        """A planner whose first search of each policy takes half a second."""
+
+        def __init__(self, *given: Any) -> None:
+            self.planner = real(*given)
+
+        def plan(self, utility: Any, policy: Any, budget: Budget, seed: int) -> Any:
+            began = time.perf_counter()
+            if policy not in [known for known, _ in asked]:
+                time.sleep(0.5)
+            asked.append((policy, budget.iterations))
+            plan = self.planner.plan(utility, policy, budget, seed)
+            return dataclasses.replace(plan, seconds=time.perf_counter() - began)
+
+    usual = timeless(played(levels, players[2:], 2).records)
+    batch._tables.clear()
+    monkeypatch.setattr(batch, "planner_for", Slow)
+    records = played(levels, players[2:], 2).records
+    assert max(r.seconds for r in records) < 0.4 and timeless(records) == usual
+    assert [n for _, n in asked] == [1, *[BUDGET.iterations] * 4]
 
 
 def test_neither_jobs_nor_company_change_a_result(levels: list[Level], players: list[Player]) -> None:

@@ -143,6 +143,13 @@ def test_limits_cannot_be_required_where_there_are_none(capsys: pytest.CaptureFi
     assert code == 2 and "bound_ratio needs limits" in capsys.readouterr().err
 
 
+def test_programs_are_no_part_of_what_can_be_named_in_a_league(capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in (("--league", "nobody"), ("--agent", "nobody"), ("--policy", "agent:nobody")):
+        assert main(["playtest", "random06", "--game", "colosseum", *wrong]) == 2
+        said = capsys.readouterr().err
+        assert "no such agent" in said and "or a policy's name or file" in said and ".py" not in said, said
+
+
 def test_wrong_sides_are_refused() -> None:
     from persona_evo.errors import RunError
 

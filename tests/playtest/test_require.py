@@ -53,6 +53,13 @@ def test_means_are_those_of_the_summary(measure: str) -> None:
     assert check.passed and check.value == expected[measure]
 
 
+def test_a_baseline_is_judged_only_where_it_is_named() -> None:
+    wanted = require.parse_all(["win_rate >= 90%; *@*.win_rate >= 80%; monster killer.win_rate >= 90%"])
+    judged = require.evaluate(wanted, SUMMARIES, {"monster killer"})
+    assert [c.passed for c in judged] == [True, True, False]
+    assert [c.where for c in judged] == ["runner", "runner@map02", "monster killer"]
+
+
 def test_missing_data_fails_and_says_so() -> None:
     ok, missing = require.evaluate(
         require.parse_all(["runner@map01.bound_ratio > .5; runner@map02.bound_ratio > .5"]), SUMMARIES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from pathlib import Path
 
@@ -96,6 +97,10 @@ def test_tables_of_the_paper() -> None:
     rows = compare.versus_baseline(RECORDS, [("runner", "collector")], INFOS)
     counted = tables.counts_table(rows)
     assert ["win rate", "1 / 0"] in counted.rows and counted.headers[0] == "better / worse, of 1 level"
+    nothing = Interval(0, 0, 0, 9)
+    still = [dataclasses.replace(r, a=nothing, b=nothing) if r.measure.key == "win_rate" else r for r in rows]
+    silent = tables.counts_table(still)
+    assert "win rate" not in [row[0] for row in silent.rows] and silent.notes[1].startswith("0 for all: win rate, ")
     square = tables.matrix_table(rows, "win_rate")
     assert square.rows == [["runner", "–", "1"], ["collector", "0", "–"]]
     only = tables.comparison_table(rows, only_differing=True)
@@ -165,7 +170,9 @@ def test_what_is_always_nothing_or_said_twice_is_left_out_of_a_brief_table() -> 
 
 def test_where_less_is_better_the_lower_one_counts_as_better() -> None:
     quick, slow = group("one", "runner", 10, 10, steps=10), group("one", "runner/ucb1", 10, 10, steps=40)
-    table = tables.counts_table(compare.versus_baseline(quick + slow, [("runner", "runner/ucb1")], INFOS))
+    rows = [dataclasses.replace(r, b=Interval(1, 1, 1, 10)) if r.measure.better == "neutral" else r for r in
+            compare.versus_baseline(quick + slow, [("runner", "runner/ucb1")], INFOS)]  # fmt: skip
+    table = tables.counts_table(rows)
     assert table.title == "against the baseline: ucb1" and ["steps", "1 / 0"] in table.rows
     assert any(row[0] == "teleports used (higher / lower)" for row in table.rows)
 

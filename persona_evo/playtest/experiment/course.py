@@ -37,13 +37,15 @@ _EVERY = 0.2
 
 
 class Task(NamedTuple):
-    """A search, as it can be sent anywhere. number: of its cell."""
+    """A search, as it can be sent anywhere. number: of its cell. folder: where logs of a connected game that fails are
+    kept, "" for a temporary one."""
 
     game: str
     cell: Cell
     number: int
     replicate: int
     seed: int
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,8 +147,8 @@ def conduct(
     Raises:
         PersonaEvoError: no such game, level or setting; the folder is another's, or damaged; the game fails.
     """
-    results = Results(experiment, [], folder)
-    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
+    results, logs = Results(experiment, [], folder), "" if folder is None else str(folder)
+    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
     with ExitStack() as stack:
         stack.callback(_close)
         config = configuration(experiment)
@@ -279,6 +281,8 @@ def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
         if len(_stages) >= _FEW:
             _stages.pop(next(iter(_stages))).close()
         _stages[key] = cell.open(task.game)
+        if task.folder:
+            _stages[key].keep_in(Path(task.folder))
     made = search(_stages[key], cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
     return Record(cell.label, task.replicate, task.seed, made.growth, made.best, made.rollouts, made.lost,
                   made.tree.nodes, made.stopped, made.proven, made.seconds)  # fmt: skip

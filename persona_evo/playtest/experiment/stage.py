@@ -80,6 +80,9 @@ class Stage:
         raise SettingsError(f"{self.game.title} has no window", expected="a connected game",
                             hint="persona-evo experiment replay draws it into a GIF")  # fmt: skip
 
+    def keep_in(self, folder: Path) -> None:
+        """Where logs of a game that fails are kept; here there are none."""
+
     def close(self) -> None:
         """Nothing runs here."""
 
@@ -129,6 +132,10 @@ class Connected(Stage):
             GameError: it came to another end.
         """
         traces.replay(self.about, trace, screen=screen, delay=delay)
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep logs and findings of a game that fails there (see `Session.keep_in`)."""
+        self._session.keep_in(folder)
 
     def close(self) -> None:
         """End the game's processes."""

@@ -20,10 +20,13 @@ from persona_evo.errors import ConnectError
 
 DEPTH = 4
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
+PLAYED = []
 
 
 def play(client):
     made = []
+    if FAULT == "rots" and os.path.exists(sys.argv[0] + ".rotten"):
+        os.kill(os.getpid(), signal.SIGKILL)
     for turn in range(DEPTH):
         client.report_metric("TURN", turn)
         count = 2 + secrets.randbelow(3) if FAULT == "chance" and turn == 2 else 2
@@ -42,6 +45,11 @@ def play(client):
         time.sleep(0.002 * (zlib.crc32(bytes([*made, int(os.environ["PE_WORKER"])])) % 5))
     if FAULT == "tardy":
         time.sleep(0.1)
+    PLAYED.append(made)
+    if FAULT == "tired" and len(PLAYED) == 25:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if FAULT == "rots" and len(PLAYED) == 9:
+        open(sys.argv[0] + ".rotten", "w").close()
     client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
     luck = secrets.randbelow(1000) if FAULT == "score" else 0
     client.supply_outcome(luck + sum(bit << i for i, bit in enumerate(reversed(made))))
