@@ -25,7 +25,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.playtest.match import cost
 from persona_evo.playtest.match.again import MARGIN, RESULTS
 from persona_evo.playtest.match.records import Folder, Record
-from persona_evo.search.agents import Agent, Mind
+from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
 
@@ -201,6 +201,7 @@ def play_one(task: tuple[Match, Job]) -> tuple[Record, dict[str, str]]:
     level = game.load(text.text, text.name, text.source, **dict(text.options))
     pair = (match.agents[job.first], match.agents[job.second])
     seed = derive(match.seed, "game", *match.key(job))
+    warm_up(pair, game, level)
     seats = [seat(match, game, level, agent, derive(seed, "agent", who)) for who, agent in enumerate(pair)]
     limits = [None if agent.kind == "program" else match.limit for agent in pair]
     found = _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))
