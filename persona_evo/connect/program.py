@@ -6,7 +6,8 @@ memory it may take; `shown(level, state)` is what it is asked with; `read(level,
 it says, or raises ValueError.
 
 The runner writes {"ready": true} or {"failed": text} once, then for each line it reads {"move": anything} or
-{"error": text, "kind": one of the faults}. All that the program itself prints is kept (`Program.said`), cut where it is
+{"error": text, "kind": one of the faults}, each with the "number" that the line has (0 for the first words). Answers of
+another number are late ones, and dropped. All that the program itself prints is kept (`Program.said`), cut where it is
 much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
 
 This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
@@ -71,7 +72,7 @@ class Program:
         self.level, self.path, self.seconds, self.megabytes = level, path, seconds, megabytes
         self._way = importlib.import_module(game.programs)
         self._process: subprocess.Popen[bytes] | None = None
-        self._pending = b""
+        self._pending, self._number = b"", 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._failed = ""
         self._ear: Ear | None = None
@@ -105,7 +106,7 @@ class Program:
             self._folder = tempfile.TemporaryDirectory(prefix="persona_evo_")
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")}
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self._pending = b""
+        self._pending, self._number = b"", 0
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-u", GUARD, self._way.RUNNER, self.path, str(self.megabytes)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -136,7 +137,8 @@ class Program:
         self.prepare()
         end = time.perf_counter() + self.seconds
         try:
-            self._ask(self._way.shown(self.level, state))
+            self._number += 1
+            self._ask({"number": self._number, **self._way.shown(self.level, state)})
             answer = self._answer(end, f"no move after {self.seconds:g} s")
         except Fault:
             self._end()
@@ -169,7 +171,20 @@ class Program:
             raise Fault("error", "its process has ended") from e
 
     def _answer(self, end: float, late: str) -> dict[str, Any]:
-        """The next line it writes, by the moment `end`; late: what there is to say if there is none by then."""
+        """What it answers to the last question, by the moment `end`; late: what there is to say if nothing by then."""
+        while True:
+            line = self._line(end, late)
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError) as e:
+                raise Fault("nonsense", "its answer is not JSON") from e
+            if not isinstance(found, dict):
+                raise Fault("nonsense", "its answer is no object")
+            if found.get("number") == self._number:
+                return found
+
+    def _line(self, end: float, late: str) -> bytes:
+        """The next line it writes, by the moment `end`."""
         assert self._process is not None and self._process.stdout is not None
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
@@ -184,13 +199,7 @@ class Program:
             if len(self._pending) > LONGEST:
                 raise Fault("nonsense", f"an answer of more than {LONGEST} bytes")
         line, _, self._pending = self._pending.partition(b"\n")
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as e:
-            raise Fault("nonsense", "its answer is not JSON") from e
-        if not isinstance(found, dict):
-            raise Fault("nonsense", "its answer is no object")
-        return found
+        return line
 
     def _where(self) -> str:
         """Which of its lines the program is at, "" where it cannot be asked or does not tell."""

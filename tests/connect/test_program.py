@@ -113,6 +113,18 @@ def step(b, m, a, k):
         assert not state.exists() or state.read_text().split()[2] == "Z", "its child is gone, too"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
+def test_a_forked_process_that_comes_back_answers_nothing(tmp_path: Path) -> None:
+    text = """
+import os
+def step(b, m, a, k):
+    os.fork()
+    return m, [d for d in range(4) if not b[m[0], m[1], d]][0]
+"""
+    found = play(tmp_path, text)
+    assert not found.faults and found.outcome != 0, "no answer was taken for one to the next question"
+
+
 def test_what_it_prints_and_its_tracebacks_are_kept_and_cut(tmp_path: Path) -> None:
     path = tmp_path / "student.py"
     path.write_text(LOUD, encoding="utf-8")
