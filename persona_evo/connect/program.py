@@ -10,6 +10,8 @@ The runner writes {"ready": true} or {"failed": text} once, then for each line i
 another number are late ones, and dropped. All that the program itself prints is kept (`Program.said`), cut where it is
 much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
 
+With a program ends what it has started, in the guard's way (`persona_evo.connect.guard`).
+
 This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
 """
 
@@ -43,6 +45,9 @@ START_SECONDS = 30.0
 
 DUMP_SECONDS = 0.3
 """For a program that is late to tell where it is, before it is ended."""
+
+GUARD_SECONDS = 3.0
+"""For the guard to end a program's processes, before it is ended itself."""
 
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 """A line of what faulthandler tells."""
@@ -222,6 +227,10 @@ class Program:
         if process is None:
             return
         with contextlib.suppress(OSError):
+            process.terminate()  # the guard ends the program and all that it has started, then itself
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GUARD_SECONDS if process.poll() is None else 0)
+        with contextlib.suppress(OSError):
             if os.name != "nt":
                 os.killpg(process.pid, signal.SIGKILL)
             else:
@@ -249,14 +258,27 @@ def _how(process: subprocess.Popen[bytes]) -> str:
     return f" (by signal {-code})" if code < 0 else f" (exit code {code})"
 
 
+def is_file(path: Path, word: str = "") -> None:
+    """See that there is a program. word: as it was typed.
+
+    Raises:
+        SettingsError: there is nothing, or it is a folder.
+    """
+    if path.is_file():
+        return
+    what = "this is a folder, not a program" if path.is_dir() else "there is no such program"
+    raise SettingsError(what, place=Place(word or str(path)), expected="a Python file",
+                        found="a folder" if path.is_dir() else "nothing of this name",
+                        hint="name the file in it" if path.is_dir() else "check the spelling and the folder")  # fmt: skip
+
+
 def try_out(game: Game, level: Level, path: Path) -> None:
     """See that a program starts.
 
     Raises:
         SettingsError: it does not, with its file and what it said.
     """
-    if not path.is_file():
-        raise SettingsError("there is no such program", place=Place(str(path)), expected="a Python file")
+    is_file(path)
     program = Program(game, level, str(path.resolve()))
     try:
         program.start()

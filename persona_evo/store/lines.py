@@ -31,7 +31,8 @@ def claim(config: Path, lines: Path, values: Mapping[str, Any], what: str) -> No
         if lines.exists():
             raise RunError(
                 f"the folder has {lines.name} but no {config.name}", place=Place(str(config.parent)),
-                hint="name another folder",
+                found=f"{lines.name}, which does not say what it is of", expected=f"{config.name} beside it, or no "
+                f"{lines.name}", hint=f"restore {config.name} from a copy, or name another folder",
             )  # fmt: skip
         schema.write_atomically(config, schema.dump(values))
         return
