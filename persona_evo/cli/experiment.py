@@ -108,6 +108,7 @@ def _replay(args: argparse.Namespace) -> int:
     from persona_evo.report import experiment as report
 
     folder = Path(args.name)
+    options.check_gif(args.out)
     experiment = course.reopen(folder)
     records = course.kept(folder, experiment)
     if args.cell is not None:

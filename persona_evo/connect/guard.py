@@ -1,9 +1,9 @@
 """Runs a Python file and ends all that it has started with it: `python guard.py FILE ARGUMENTS...`.
 
 On Linux the file runs in a child of this process, which becomes the parent of whatever is left without one below it
-(`prctl`, PR_SET_CHILD_SUBREAPER), in sessions of their own, too. When the file has come to its end, this process is told
-to end (SIGTERM), or whoever started it is gone, it ends every process below itself, says so on standard error, and ends
-as the file did. SIGUSR1 is handed on.
+(`prctl`, PR_SET_CHILD_SUBREAPER), in sessions of their own, too. When the file has come to its end, this process is
+told to end (SIGTERM), or whoever started it is gone, it ends every process below itself, says so on standard error, and
+ends as the file did. SIGUSR1 is handed on.
 
 Elsewhere the file runs in this process, which ends within a second of the one that started it, and what the file has
 started ends only as far as it has stayed in its process group.
@@ -54,8 +54,9 @@ def main() -> None:
     left = end_all(keep=child)
     if left:
         with contextlib.suppress(OSError):
-            print(f"--- ended with it: {len(left)} process{'es' * (len(left) > 1)} that it had started: "
-                  + ", ".join(f"{number} ({name})" for number, name in left[:5]), file=sys.stderr, flush=True)  # fmt: skip
+            named = ", ".join(f"{number} ({name})" for number, name in left[:5])
+            print(f"--- ended with it: {len(left)} process{'es' * (len(left) > 1)} that it had started: {named}",
+                  file=sys.stderr, flush=True)  # fmt: skip
     end_as(status)
 
 
@@ -64,7 +65,7 @@ def prctl(option: int, value: int) -> bool:
     try:
         import ctypes
 
-        return ctypes.CDLL(None).prctl(option, int(value), 0, 0, 0) == 0
+        return bool(ctypes.CDLL(None).prctl(option, int(value), 0, 0, 0) == 0)
     except (ImportError, OSError, AttributeError, TypeError):
         return False
 

@@ -31,6 +31,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from persona_evo.connect.files import is_file
 from persona_evo.connect.hearing import Ear
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
@@ -53,6 +54,9 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 """A line of what faulthandler tells."""
 
 GUARD = str(Path(__file__).with_name("guard.py"))
+
+AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
+"""What the log of a program has where that happens."""
 
 LOADED = "cannot be loaded: "
 LINES = 12
@@ -82,6 +86,7 @@ class Program:
         self._failed = ""
         self._ear: Ear | None = None
         self._told: list[str] = []
+        self._starts = 0
 
     @property
     def expected(self) -> str:
@@ -121,6 +126,9 @@ class Program:
         assert self._process.stderr is not None
         self._ear = Ear(os.dup(self._process.stderr.fileno()))
         self._process.stderr.close()
+        if self._starts:
+            self._told.append(AGAIN)
+        self._starts += 1
         late = f"its import, or its __init__, did not end within {START_SECONDS:g} s"
         try:
             answer = self._answer(time.perf_counter() + START_SECONDS, late)
@@ -256,20 +264,6 @@ def _how(process: subprocess.Popen[bytes]) -> str:
     except subprocess.TimeoutExpired:
         return ""
     return f" (by signal {-code})" if code < 0 else f" (exit code {code})"
-
-
-def is_file(path: Path, word: str = "") -> None:
-    """See that there is a program. word: as it was typed.
-
-    Raises:
-        SettingsError: there is nothing, or it is a folder.
-    """
-    if path.is_file():
-        return
-    what = "this is a folder, not a program" if path.is_dir() else "there is no such program"
-    raise SettingsError(what, place=Place(word or str(path)), expected="a Python file",
-                        found="a folder" if path.is_dir() else "nothing of this name",
-                        hint="name the file in it" if path.is_dir() else "check the spelling and the folder")  # fmt: skip
 
 
 def try_out(game: Game, level: Level, path: Path) -> None:

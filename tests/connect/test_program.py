@@ -108,7 +108,7 @@ def step(b, m, a, k):
     while True:
         pass
 """
-    found = play(tmp_path, text, seconds=1.0)
+    found = play(tmp_path, text, seconds=0.5)
     assert {f.kind for f in found.faults} == {"time"} and len(found.faults) == (len(found.actions) + 1) // 2
     time.sleep(0.3)
     started = (tmp_path / "child").read_text().split()
@@ -159,6 +159,11 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
     with pytest.raises(Fault) as late:
         program.choose(GAME.start(LEVEL, 3))
     program.close()
+    assert program.said.count("it is loaded anew") == 0
+    with pytest.raises(Fault):
+        program.choose(GAME.start(LEVEL, 3))
+    program.close()
+    assert program.said.count("it is loaded anew") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
     monkeypatch.setattr("persona_evo.connect.program.START_SECONDS", 1.0)
     path.write_text("class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"

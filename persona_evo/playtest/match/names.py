@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.program import is_file
+from persona_evo.connect.files import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
 from persona_evo.search.agents import EVOLVER, Agent, agent_from, check, load_agents, load_league
