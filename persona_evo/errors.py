@@ -145,13 +145,24 @@ class VerificationError(PersonaEvoError):
     """Two ways of computing the same thing disagree."""
 
 
+_NEAR, _PART = 0.66, 0.5
+"""How alike two words are (0 to 1) that may be meant for each other, and so where one is a part of the other."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like `word`, ignoring case, or None when nothing comes near."""
+    """The known word most like `word`, ignoring case, or None when nothing comes near: two thirds of the letters are
+    the same, in order, or one word is the beginning or a part of the other."""
     import difflib
 
     by_lower = {k.lower(): k for k in known}
-    hits = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.5)
-    return by_lower[hits[0]] if hits else None
+    hits = difflib.get_close_matches(word.lower(), list(by_lower), n=5, cutoff=_PART)
+    near = [h for h in hits if difflib.SequenceMatcher(None, word.lower(), h).ratio() >= _NEAR or _within(word, h)]
+    return by_lower[near[0]] if near else None
+
+
+def _within(word: str, known: str) -> bool:
+    shorter, longer = sorted((word.lower(), known), key=len)
+    return len(shorter) > 1 and shorter in longer
 
 
 def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:

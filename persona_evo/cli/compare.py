@@ -25,12 +25,12 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play both and print the verdicts."""
+    options.check_backend(args)
+    game = options.game_of(args)
+    compiling()  # what is imported from here on is
     from persona_evo.api import compared
     from persona_evo.report import tables
 
-    options.check_backend(args)
-    game = options.game_of(args)
-    compiling()
     levels = options.levels_of(args, game, [args.a, args.b])
     if len(levels) != 2:
         found = f"{len(levels)}: " + ", ".join(level.name for level in levels)

@@ -38,22 +38,23 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evolve, show, playtest, report."""
+    from persona_evo.personas import load
+
+    out = args.out or Path("runs") / "demo"
+    game = options.game_of(args)
+    persona = load(args.persona, game)
+    jobs = options.jobs_of(args)
+    compiling()  # what is imported from here on is
     from persona_evo.api import add_bounds, as_results, load_policy, player
     from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games import mapsets, registry
     from persona_evo.games.commands import command
-    from persona_evo.personas import load
     from persona_evo.playtest import batch
     from persona_evo.report.text import summary_text
     from persona_evo.search.settings import Budget
 
-    out = args.out or Path("runs") / "demo"
-    game = options.game_of(args)
-    persona = load(args.persona, game)
-    jobs = options.jobs_of(args)
-    compiling()
     islands = 4 if args.population % 4 == 0 else 1
     settings = EvolutionSettings.modern(
         generations=args.generations, population=args.population, islands=islands, elites=1, migrants=1,

@@ -77,20 +77,21 @@ def run(args: argparse.Namespace) -> int:
 def _start(args: argparse.Namespace, end: float | None) -> int:
     from pathlib import Path
 
-    from persona_evo.evolve.run import evolve_runs
-    from persona_evo.evolve.start import start_in_words
     from persona_evo.games import registry
     from persona_evo.personas import load
-    from persona_evo.search.settings import SearchSettings
-    from persona_evo.store import policies
 
     game = options.game_of(args)
     persona = load(args.persona, game)
+    if game.outside is None:
+        compiling()  # what is imported from here on is
+    from persona_evo.evolve.run import evolve_runs
+    from persona_evo.evolve.start import start_in_words
+    from persona_evo.search.settings import SearchSettings
+    from persona_evo.store import policies
+
     league = options.league_of(args, game, persona)
     settings = _settings(args, game, league)
     budget = options.budget_of(args, league)
-    if game.outside is None:
-        compiling()
     levels = options.levels_of(args, game, args.levels or ["train"])
     seed = options.seed_of(args)
     runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
@@ -120,18 +121,19 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
 
 
 def _resume(args: argparse.Namespace, end: float | None) -> int:
-    from persona_evo.evolve.run import resume, summary
-    from persona_evo.games import registry
-    from persona_evo.store import runs
-
     for name in RENEWED:
         if getattr(args, name, None):
             raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
                                 expected="--generations, --for, --until, --jobs, --backend, --game",
                                 hint="a resumed run has everything else from its folder")
+    from persona_evo.store import runs
+
     config = runs.read_config(args.resume)
+    compiling()  # what is imported from here on is
+    from persona_evo.evolve.run import resume, summary
+    from persona_evo.games import registry
+
     note(f"resuming {args.resume}: {summary(config)}")
-    compiling()
     outcome = resume(
         args.resume, generations=args.generations, jobs=options.jobs_of(args), backend=args.backend,
         address=args.address, deadline=end, progress=teller(), game_name=options.moved(args),

@@ -115,6 +115,7 @@ def _replay(args: argparse.Namespace) -> int:
     from persona_evo.report import experiment as report
 
     folder = Path(args.name)
+    options.check_gif(args.out)
     experiment = course.reopen(folder)
     if args.out is not None and not experiment.connected:
         options.check_picture(args.out)

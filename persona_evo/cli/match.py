@@ -45,7 +45,8 @@ programs of others (FILE.py), as for the course COMP 424; a class needs no base,
       def step(self, chess_board, my_pos, adv_pos, max_step): ...
 
   They run in processes of their own with --limit seconds a move and --memory; what they print, and the tracebacks of
-  what they raise, are in FOLDER/programs/NAME.log. An example is in the game's README.
+  what they raise, are in FOLDER/programs/NAME.log. A program that is late is ended with all that it has started, and
+  loaded anew for its next move: what it kept in memory in that game is gone. An example is in the game's README.
 """
 
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
@@ -104,8 +105,30 @@ def run(args: argparse.Namespace) -> int:
         raise SettingsError("--number goes with replay", found=f"--number {args.number}",
                             expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     options.check_backend(args)
+    _cheap(args)
     game = registry.get(args.game)
+    if game.players != 2 and args.agents and game.agents:
+        raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}",
+                            expected="such as colosseum", hint="persona-evo playtest is for games for one")  # fmt: skip
+    if game.agents and game.outside is None:
+        compiling()
     return _match(args, game) if args.agents else list_agents(game)
+
+
+def _cheap(args: argparse.Namespace) -> None:
+    """Refuse what can be refused before anything is read, and compiled."""
+    from persona_evo.connect.files import is_file
+    from persona_evo.playtest.match.sides import even
+
+    if len(args.agents) == 1:
+        raise SettingsError("a match needs two agents at least", found=args.agents[0],
+                            hint=f"persona-evo match {args.game} lists those of the game")  # fmt: skip
+    even(args.games, args.swap)
+    for word in args.agents:
+        label, mark, rest = word.partition("=")
+        file = rest if mark and ":" not in label else word
+        if file.endswith(".py"):
+            is_file(Path(file), file)
 
 
 def _match(args: argparse.Namespace, game: Game) -> int:
@@ -119,8 +142,6 @@ def _match(args: argparse.Namespace, game: Game) -> int:
         what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
         note(f"{what}, {counted(match.games, 'game')} a pair and level, seed {match.seed}, into {folder}"
              + (f", where {there} of {total} games are" if there else ""))
-        if there < total:
-            compiling()
 
     def progress(p: play.Progress) -> None:
         told.expect(p)
@@ -198,20 +219,22 @@ def _command(args: argparse.Namespace, seed: int) -> str:
 
 def _replay(args: argparse.Namespace) -> int:
     """Draw a game of a match that was played."""
-    from persona_evo.playtest.match import records
-    from persona_evo.report import match as report
-    from persona_evo.store.schema import writing_in
-
     if len(args.agents) != 1:
         raise SettingsError("replay needs the folder of one match", found=" ".join(args.agents) or "none",
                             expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     folder = Path(args.agents[0])
-    kept = records.reopen(folder)
+    options.check_gif(args.out)
+    compiling()
+    from persona_evo.playtest.match import reopening
+    from persona_evo.report import match as report
+    from persona_evo.store.schema import writing_in
+
+    kept = reopening.reopen(folder)
     if not kept.records:
-        raise SettingsError("no game has been played yet", place=Place(str(folder)), hint="play the match first")
+        raise SettingsError("no game has been played yet", place=Place(str(folder)), found="no game",
+                            expected="one at least", hint="play the match first")  # fmt: skip
     closest = min(range(len(kept.records)), key=lambda i: (abs(kept.records[i].margin), -kept.records[i].plies))
     number = args.number or closest + 1
-    compiling()
     with writing_in(folder):
         target = args.out or report.picture_of(folder, number)
         said, drawn = report.draw(kept, number, target)
@@ -240,9 +263,6 @@ def match_of(args: argparse.Namespace, game: Game) -> Match:
     from persona_evo.playtest.match import names, play, records
 
     agents = [a.with_budget(args.iterations, args.seconds) for a in names.agents(game, args.agents)]
-    if len(agents) < 2:
-        raise SettingsError("a match needs two agents at least", found=args.agents[0],
-                            hint=f"persona-evo match {args.game} lists those of the game")  # fmt: skip
     levels = levels_of(args, game)
     for agent in agents:
         if agent.kind == "program":

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
-from persona_evo.errors import SettingsError
+from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -391,3 +391,12 @@ def _short(policy: str) -> str:
     if policy.startswith(AGENT):
         return policy.removeprefix(AGENT)
     return "formula" if policy.startswith("formula:") else Path(policy).stem or policy
+
+
+def check_gif(target: Path | None) -> None:
+    """Refuse a name for an animated picture that is none of a GIF."""
+    if target is not None and target.suffix.lower() != ".gif":
+        raise SettingsError(
+            "a replay is written as a GIF", place=Place(str(target)), found=target.suffix or "no ending",
+            expected="a name that ends in .gif", hint=f"--out {target.with_suffix('.gif')}",
+        )  # fmt: skip

@@ -80,7 +80,6 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
     from persona_evo.playtest import require
-    from persona_evo.playtest.bounds import limited
 
     options.check_backend(args)
     requirements = require.parse_all(args.require) if args.require else []
@@ -95,7 +94,9 @@ def run(args: argparse.Namespace) -> int:
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
         if game.outside is None:
-            compiling()
+            compiling()  # what is imported from here on is
+        from persona_evo.playtest.bounds import limited
+
         levels = options.levels_of(args, game, args.levels)
         players = options.players_of(args, game)
         if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
@@ -148,12 +149,12 @@ def play(
 
 
 def _resumed(args: argparse.Namespace) -> Results:
+    if args.levels or args.out is not None:
+        raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
+    compiling()  # what is imported from here on is
     from persona_evo.api import as_results
     from persona_evo.playtest import batch
 
-    if args.levels or args.out is not None:
-        raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
-    compiling()
     played = batch.resume(
         args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller(),
         game_name=options.moved(args),

@@ -68,10 +68,11 @@ def _minidungeons(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evolve, play and report what is not there yet."""
+    check_running(args, (*FROZEN, "cross"), free="--for, ")
+    compiling()  # what is imported from here on is
     from persona_evo import api
     from persona_evo.evolve.deadline import duration as seconds
 
-    check_running(args, (*FROZEN, "cross"), free="--for, ")
     tell: dict[str, Any] = {
         "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": drawing(),
         "duration": None if args.for_ is None else seconds(args.for_),
@@ -84,7 +85,6 @@ def run(args: argparse.Namespace) -> int:
         given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels")}
         given["seed"] = seed_of(args)
     try:
-        compiling()
         if args.resume is not None:
             done = api.resume_reproduction(folder, **tell)
         else:

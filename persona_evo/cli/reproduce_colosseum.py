@@ -39,10 +39,11 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
+    check_running(args, FROZEN)
+    compiling()  # what is imported from here on is
     from persona_evo.playtest.reproduce import colosseum
     from persona_evo.report import colosseum as report
 
-    check_running(args, FROZEN)
     if args.resume is not None:
         folder, settings = args.resume, colosseum.reopen(args.resume)
     else:
@@ -50,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
         settings = colosseum.Settings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or Path("reproduction-colosseum" + "-quick" * args.quick)
         note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
-    compiling()
     material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
     Progress.done_with_line()
     if not material.complete:

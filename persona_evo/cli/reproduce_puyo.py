@@ -38,11 +38,12 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
+    check_running(args, FROZEN)
+    compiling()  # what is imported from here on is
     from persona_evo.playtest.reproduce import puyo
     from persona_evo.playtest.reproduce.puyo_cells import Settings
     from persona_evo.report import puyo as report
 
-    check_running(args, FROZEN)
     if args.resume is not None:
         folder, settings = args.resume, puyo.reopen(args.resume)
     else:
@@ -50,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
         settings = Settings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or Path("reproduction-puyo" + "-quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
-    compiling()
     line = Progress()
     try:
         material = puyo.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend,

@@ -6,8 +6,11 @@ memory it may take; `shown(level, state)` is what it is asked with; `read(level,
 it says, or raises ValueError.
 
 The runner writes {"ready": true} or {"failed": text} once, then for each line it reads {"move": anything} or
-{"error": text, "kind": one of the faults}. All that the program itself prints is kept (`Program.said`), cut where it is
+{"error": text, "kind": one of the faults}, each with the "number" that the line has (0 for the first words). Answers of
+another number are late ones, and dropped. All that the program itself prints is kept (`Program.said`), cut where it is
 much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
+
+With a program ends what it has started, in the guard's way (`persona_evo.connect.guard`).
 
 This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
 """
@@ -28,6 +31,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from persona_evo.connect.files import is_file
 from persona_evo.connect.hearing import Ear
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
@@ -43,10 +47,16 @@ START_SECONDS = 30.0
 DUMP_SECONDS = 0.3
 """For a program that is late to tell where it is, before it is ended."""
 
+GUARD_SECONDS = 3.0
+"""For the guard to end a program's processes, before it is ended itself."""
+
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 """A line of what faulthandler tells."""
 
 GUARD = str(Path(__file__).with_name("guard.py"))
+
+AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
+"""What the log of a program has where that happens."""
 
 LOADED = "cannot be loaded: "
 LINES = 12
@@ -71,11 +81,12 @@ class Program:
         self.level, self.path, self.seconds, self.megabytes = level, path, seconds, megabytes
         self._way = importlib.import_module(game.programs)
         self._process: subprocess.Popen[bytes] | None = None
-        self._pending = b""
+        self._pending, self._number = b"", 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._failed = ""
         self._ear: Ear | None = None
         self._told: list[str] = []
+        self._starts = 0
 
     @property
     def expected(self) -> str:
@@ -105,7 +116,7 @@ class Program:
             self._folder = tempfile.TemporaryDirectory(prefix="persona_evo_")
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")}
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self._pending = b""
+        self._pending, self._number = b"", 0
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-u", GUARD, self._way.RUNNER, self.path, str(self.megabytes)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -115,6 +126,9 @@ class Program:
         assert self._process.stderr is not None
         self._ear = Ear(os.dup(self._process.stderr.fileno()))
         self._process.stderr.close()
+        if self._starts:
+            self._told.append(AGAIN)
+        self._starts += 1
         late = f"its import, or its __init__, did not end within {START_SECONDS:g} s"
         try:
             answer = self._answer(time.perf_counter() + START_SECONDS, late)
@@ -136,7 +150,8 @@ class Program:
         self.prepare()
         end = time.perf_counter() + self.seconds
         try:
-            self._ask(self._way.shown(self.level, state))
+            self._number += 1
+            self._ask({"number": self._number, **self._way.shown(self.level, state)})
             answer = self._answer(end, f"no move after {self.seconds:g} s")
         except Fault:
             self._end()
@@ -169,7 +184,20 @@ class Program:
             raise Fault("error", "its process has ended") from e
 
     def _answer(self, end: float, late: str) -> dict[str, Any]:
-        """The next line it writes, by the moment `end`; late: what there is to say if there is none by then."""
+        """What it answers to the last question, by the moment `end`; late: what there is to say if nothing by then."""
+        while True:
+            line = self._line(end, late)
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError) as e:
+                raise Fault("nonsense", "its answer is not JSON") from e
+            if not isinstance(found, dict):
+                raise Fault("nonsense", "its answer is no object")
+            if found.get("number") == self._number:
+                return found
+
+    def _line(self, end: float, late: str) -> bytes:
+        """The next line it writes, by the moment `end`."""
         assert self._process is not None and self._process.stdout is not None
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
@@ -184,13 +212,7 @@ class Program:
             if len(self._pending) > LONGEST:
                 raise Fault("nonsense", f"an answer of more than {LONGEST} bytes")
         line, _, self._pending = self._pending.partition(b"\n")
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as e:
-            raise Fault("nonsense", "its answer is not JSON") from e
-        if not isinstance(found, dict):
-            raise Fault("nonsense", "its answer is no object")
-        return found
+        return line
 
     def _where(self) -> str:
         """Which of its lines the program is at, "" where it cannot be asked or does not tell."""
@@ -212,6 +234,10 @@ class Program:
         process, self._process = self._process, None
         if process is None:
             return
+        with contextlib.suppress(OSError):
+            process.terminate()  # the guard ends the program and all that it has started, then itself
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GUARD_SECONDS if process.poll() is None else 0)
         with contextlib.suppress(OSError):
             if os.name != "nt":
                 os.killpg(process.pid, signal.SIGKILL)
@@ -246,8 +272,7 @@ def try_out(game: Game, level: Level, path: Path) -> None:
     Raises:
         SettingsError: it does not, with its file and what it said.
     """
-    if not path.is_file():
-        raise SettingsError("there is no such program", place=Place(str(path)), expected="a Python file")
+    is_file(path)
     program = Program(game, level, str(path.resolve()))
     try:
         program.start()

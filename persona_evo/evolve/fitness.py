@@ -49,6 +49,10 @@ class LevelText(NamedTuple):
         """The text form of a loaded level."""
         return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
 
+    def load(self, game: Game) -> Level:
+        """The level again (raises as `game.load` does)."""
+        return game.load(self.text, self.name, self.source, **dict(self.options))
+
 
 @dataclass(frozen=True)
 class FitnessSpec:

@@ -137,10 +137,15 @@ def from_json(text: str, place: Place | None = None) -> Playthrough:
     try:
         row = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as e:
-        column = e.colno if isinstance(e, json.JSONDecodeError) else 0
-        where = Place(place.source, place.line, column) if place else None
+        at = place or Place("a playthrough")
+        try:
+            schema.parse_line(text, at, RunError)  # says better what is wrong, and where
+            found = RunError(str(e), place=place)
+        except RunError as told:
+            found = told
         raise RunError(
-            "a playthrough is not valid JSON", place=where, found=str(e), expected="one JSON object a line",
+            f"a playthrough is not valid JSON: {found.what.removeprefix('not valid JSON: ')}",
+            place=found.place if place else None, found=found.found, expected="one JSON object a line",
             hint="the file was cut or edited; delete the line or play again",
         ) from e
     return from_dict(row, place)

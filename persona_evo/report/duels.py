@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 NOTE = "games won·drawn·lost, and the share of games won with Wilson's 95 % interval"
 RATE = Measure("win_rate", "win rate", lambda r: float(r.won), ratio=True, rate=True)
+MOST_LINES = 4
+"""Of a player's name in a legend."""
+
 MARGIN, INK, PAPER = 4, "#20242f", "#ffffff"
 """Pixels around a legend's lines, and its colours."""
 
@@ -78,19 +81,35 @@ def in_words(found: Sequence[Label]) -> str:
 
 
 def with_legend(picture: Image, found: Sequence[Label], size: int) -> Image:
-    """The picture below lines with a dot in each player's colour and its name. size: of the text in pixels."""
+    """The picture below lines with a dot in each player's colour and its name, which takes further lines where it is
+    long. size: of the text in pixels."""
     from PIL import Image, ImageDraw, ImageFont
 
     font, line = ImageFont.load_default(size), size + MARGIN
-    whole = Image.new("RGB", (picture.width, picture.height + line * len(found) + MARGIN), PAPER)
-    draw = ImageDraw.Draw(whole)
-    for k, label in enumerate(found):
-        top = MARGIN + k * line
+    texts = [wrapped(", ".join(filter(None, label[:2])), font, picture.width - 3 * MARGIN - size) for label in found]
+    height = line * sum(map(len, texts)) + MARGIN
+    whole = Image.new("RGB", (picture.width, picture.height + height), PAPER)
+    draw, top = ImageDraw.Draw(whole), MARGIN
+    for label, lines in zip(found, texts, strict=True):
         draw.ellipse((MARGIN, top + 1, MARGIN + size - 2, top + size - 1), label.colour)
-        text = cut(", ".join(filter(None, label[:2])), font, whole.width - 3 * MARGIN - size)
-        draw.text((2 * MARGIN + size, top), text, INK, font=font)
-    whole.paste(picture, (0, line * len(found) + MARGIN))
+        for text in lines:
+            draw.text((2 * MARGIN + size, top), text, INK, font=font)
+            top += line
+    whole.paste(picture, (0, height))
     return whole
+
+
+def wrapped(text: str, font: Any, width: int) -> list[str]:
+    """A text in lines that are not wider than so many pixels, MOST_LINES at most; broken behind spaces and commas where
+    there are any."""
+    lines: list[str] = []
+    rest = text
+    while rest and font.getlength(rest) > width and len(lines) < MOST_LINES - 1:
+        fits = max(1, next(n for n in range(len(rest), 0, -1) if n == 1 or font.getlength(rest[:n]) <= width))
+        at = max(rest.rfind(mark, 0, fits) for mark in " ,:") + 1 or fits
+        lines.append(rest[:at].rstrip())
+        rest = rest[at:].lstrip()
+    return [*lines, cut(rest, font, width)]
 
 
 def cut(text: str, font: Any, width: int) -> str:

@@ -14,14 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
-from persona_evo.errors import SettingsError, VerificationError
+from persona_evo.errors import SettingsError
 from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game
 from persona_evo.playtest.match.again import Telling, telling
 from persona_evo.playtest.match.play import Match
-from persona_evo.playtest.match.records import LOGS, Kept, Record, log_of
+from persona_evo.playtest.match.records import LOGS, Record, log_of
+from persona_evo.playtest.match.reopening import Kept
 from persona_evo.playtest.match.standings import pair
 from persona_evo.playtest.statistics import holm
 from persona_evo.report import html, match_replay, match_tables, tables
@@ -29,11 +31,15 @@ from persona_evo.report.folder import EMBED
 from persona_evo.report.written import Report
 from persona_evo.search.agents import Agent
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 PAGE, PICTURES = "index.html", "pictures"
 
 MOST_REPLAYS = 24
 """Pictures of games on a page; the fewer of each pair the more pairs there are."""
+
+MOST_TOLD, MOST_SENTENCES = 3, 15
+"""Agents of which every pair has its sentence on the page at once, and sentences of significant pairs of more."""
 
 MOST_LISTED = 1000
 """Games that a page lists; games.csv has all."""
@@ -64,7 +70,8 @@ def write(
     match: Match, records: Sequence[Record], folder: Path, command: str = "", pictures: bool = True,
     progress: Tell | None = None,
 ) -> Report:  # fmt: skip
-    """Write the page and what belongs to it; files of the same names are written anew.
+    """Write the page and what belongs to it; files of the same names are written anew (raises RunError where a game
+    does not replay).
 
     command: with which the match was made. pictures: False for none. progress: told what is being drawn.
     """
@@ -72,24 +79,26 @@ def write(
     game = registry.get(match.game)
     tables.write_csv(folder / "games.csv", match_tables.game_rows(records))
     tables.write_csv(folder / "pairs.csv", match_tables.pair_rows(records, names, levels))
-    kept = Kept(match.game, match.levels, tuple(names), tuple(records))
+    kept = Kept(folder, match.game, match.levels, tuple(names), tuple(records))
     shown = _choose(kept, game, folder, pictures, progress)
     drawn = [s.picture for own in shown.pairs.values() for s in own if s.picture is not None]
     beside = folder if sum(p.stat().st_size for p in drawn) > EMBED else None
     found = match_tables.shown(records, names, levels, match.seed)
+    results = found[:-1] if len(names) <= MOST_TOLD else found[-2::-1]
     lost = match_tables.faults(records)
     parts = [
-        html.section("results", "Results", html.lines(sentences(records, names)), *map(html.table, found[:-1]),
+        html.section("results", "Results", *_sentences(records, names, results),
                      html.table(match_tables.sides(records, names)) if match.swap else "", _dim(NOTE)),
-        html.section("faults", "Lost moves", html.table(lost) if lost.rows else "",
-                     html.lines(_logs(folder, match.agents))),
+        html.section("faults", "Lost moves", html.table(lost), _anew(records, match.agents)) if lost.rows else "",
+        html.section("logs", "What programs printed", *_logs(folder, match.agents)),
         html.section("games", "Games worth looking at", *_gallery(shown, game, beside), html.lines(shown.notes)),
         html.section("all", "All games", html.folded(f"{len(records)} games", html.table(_listed(records))),
                      _dim("any of them as a picture: persona-evo match replay FOLDER --number GAME")),
         html.section("thinking", "How they thought", html.table(found[-1])),
         html.section("made", "How it was made", html.facts(facts(match, game, command))),
     ]  # fmt: skip
-    links = [("#results", "results"), *([("#faults", "lost moves")] if lost.rows else []),
+    logs = [("#logs", "what programs printed")] if _logs(folder, match.agents) else []
+    links = [("#results", "results"), *([("#faults", "lost moves")] if lost.rows else []), *logs,
              ("#games", "games worth looking at"), ("#all", "all games"), ("#thinking", "how they thought"),
              ("#made", "how it was made")]  # fmt: skip
     page = folder / PAGE
@@ -104,8 +113,26 @@ NOTE = ("won: games won by the first named, with Wilson's 95 % interval; p: exac
         "by, as the first named sees it, ± half its 95 % interval; faults: moves lost by both")  # fmt: skip
 
 
-def sentences(records: Sequence[Record], names: Sequence[str]) -> list[str]:
-    """Who is better, in words, a sentence for each pair; p of all pairs together corrected by Holm's method."""
+def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequence[tables.Table]) -> list[str]:
+    """Who is better in words, and the tables; of many agents the tables' first before them, and folded what chance may
+    have made."""
+    told = sentences(records, names)
+    shown = list(map(html.table, results))
+    if len(names) <= MOST_TOLD:
+        return [html.lines(text for _, text in told), *shown]
+    sure, rest = [t for s, t in told if s], [t for s, t in told if not s]
+    parts = [shown[0], html.lines(sure[:MOST_SENTENCES])]
+    if sure[MOST_SENTENCES:]:
+        parts.append(html.folded(f"{len(sure) - MOST_SENTENCES} more", html.lines(sure[MOST_SENTENCES:])))
+    if rest:
+        parts.append(html.folded(f"{counted(len(rest), 'pair')} whose difference chance may have made",
+                                 html.lines(rest)))  # fmt: skip
+    return [*parts, *shown[1:]]
+
+
+def sentences(records: Sequence[Record], names: Sequence[str]) -> list[tuple[bool, str]]:
+    """Who is better, in words, a sentence for each pair, and whether that is significant; p of all pairs together
+    corrected by Holm's method."""
     found = []
     which = " corrected" if len(names) > 2 else ""
     tested = [pair(records, a, b) for a, b in itertools.combinations(names, 2)]
@@ -115,12 +142,12 @@ def sentences(records: Sequence[Record], names: Sequence[str]) -> list[str]:
         better, worse = (a, b) if p.wins >= lost else (b, a)
         score = f"{max(p.wins, lost)} : {min(p.wins, lost)}" + (f" and {p.ties} ties" if p.ties else "")
         if p.wins == lost:
-            found.append(f"{a} and {b} won as often, {score}")
+            found.append((False, f"{a} and {b} won as often, {score}"))
         elif corrected < 0.05:
-            found.append(f"{better} beat {worse} {score} (p = {corrected:.2g}{which})")
+            found.append((True, f"{better} beat {worse} {score} (p = {corrected:.2g}{which})"))
         else:
-            found.append(f"{better} won more often than {worse}, {score}, which chance may have made (p = "
-                         f"{corrected:.2g}{which})")  # fmt: skip
+            found.append((False, f"{better} won more often than {worse}, {score}, which chance may have made (p = "
+                                 f"{corrected:.2g}{which})"))  # fmt: skip
     return found
 
 
@@ -163,8 +190,25 @@ def _listed(records: Sequence[Record]) -> tables.Table:
 
 
 def _logs(folder: Path, agents: Sequence[Agent]) -> list[str]:
-    return [f"what {a.name} printed, and its tracebacks: {LOGS}/{log_of(folder, a.name).name}" for a in agents
-            if a.kind == "program" and log_of(folder, a.name).is_file()]  # fmt: skip
+    """Links to the logs of programs."""
+    found = []
+    for agent in agents:
+        path = log_of(folder, agent.name)
+        if agent.kind == "program" and path.is_file():
+            name = f"{LOGS}/{path.name}"
+            found.append(f"<p>what {escape(agent.name)} printed, and its tracebacks: "
+                         f'<a href="{escape(quote(name))}">{escape(name)}</a></p>')  # fmt: skip
+    return found
+
+
+def _anew(records: Sequence[Record], agents: Sequence[Agent]) -> str:
+    """What follows from a program's late moves, where there were any."""
+    programs = {a.name for a in agents if a.kind == "program"}
+    late = sum((r.first, r.second)[who] in programs and kind == "time" for r in records for who, _, kind, _ in r.faults)
+    if not late:
+        return ""
+    return _dim("A program that is late is ended and loaded anew for its next move, in the middle of a game: what it "
+                f"kept in memory in that game was gone {late} time{'s' * (late > 1)}.")  # fmt: skip
 
 
 # games worth looking at
@@ -189,20 +233,16 @@ def _choose(kept: Kept, game: Game, folder: Path, pictures: bool, progress: Tell
 def _shown(kept: Kept, game: Game, chosen: Telling, folder: Path | None, notes: list[str]) -> _Shown:
     """A game in words and, with a folder, as a picture."""
     record = kept.records[chosen.number - 1]
-    level = level_of(kept, game, record.level)
+    level, place = kept.level(game, chosen.number), kept.place(chosen.number)
     shown = _Shown(chosen.number, record, chosen.why, "")
-    try:
-        both = match_replay.sides(game, record)
-        score = match_replay.standing(game, level, record)
-        if folder is not None:
-            shown.picture = match_replay.save(game, level, record, picture_of(folder, chosen.number))
-            if shown.picture is None and not notes:
-                notes.append(f"no pictures: {game.title} does not draw its games")
-    except VerificationError as e:
-        both, score = [], ""
-        notes.append(f"no picture: {e}")
+    both = match_replay.sides(game, record)
+    score = match_replay.standing(game, level, record, place)
+    if folder is not None:
+        shown.picture = match_replay.save(game, level, record, picture_of(folder, chosen.number), place)
+        if shown.picture is None and not notes:
+            notes.append(f"no pictures: {game.title} does not draw its games")
     first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
-    shown.text = f"game {chosen.number}, {chosen.why}: {first} – {second} in {record.level}: " + ", ".join(
+    shown.text = f"game {chosen.number} ({chosen.why}): {first} – {second} in {record.level}: " + ", ".join(
         filter(None, (score, match_tables.winner(record), f"{record.plies} moves",
                       f"{len(record.faults)} lost" if record.faults else "")))  # fmt: skip
     return shown
@@ -213,14 +253,6 @@ def picture_of(folder: Path, number: int) -> Path:
     path = folder / PICTURES / f"game-{number}.gif"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def level_of(kept: Kept, game: Game, name: str) -> Level:
-    """A level of a match."""
-    text = next((t for t in kept.levels if t.name == name), None)
-    if text is None:
-        raise VerificationError(f"the match has no level {name!r}")
-    return game.load(text.text, text.name, text.source, **dict(text.options))
 
 
 def _gallery(shown: _Games, game: Game, beside: Path | None) -> list[str]:
@@ -244,17 +276,16 @@ def draw(kept: Kept, number: int, target: Path) -> tuple[str, Path | None]:
 
     Raises:
         SettingsError: there is no such game.
-        VerificationError: it does not replay.
+        RunError: it does not replay.
     """
     if not 1 <= number <= len(kept.records):
         raise SettingsError("the match has no such game", found=str(number), expected=f"1 to {len(kept.records)}",
                             hint="games.csv and the page list them")  # fmt: skip
     game = registry.get(kept.game)
-    record = kept.records[number - 1]
-    level = level_of(kept, game, record.level)
-    path = match_replay.save(game, level, record, target)
+    record, level, place = kept.records[number - 1], kept.level(game, number), kept.place(number)
+    path = match_replay.save(game, level, record, target, place)
     both = match_replay.sides(game, record)
     first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
-    score = match_replay.standing(game, level, record)
+    score = match_replay.standing(game, level, record, place)
     end = ", ".join(filter(None, (score, match_tables.winner(record))))
     return f"game {number}: {first} – {second} in {record.level}: {end}, {record.plies} moves", path

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.errors import Place
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.match.again import positions
 from persona_evo.playtest.match.records import Record
@@ -39,30 +40,32 @@ def sides(game: Game, record: Record) -> list[Label]:
     return [Label(name, "", *colour) for name, colour in zip(names, module.PLAYERS, strict=True)]
 
 
-def standing(game: Game, level: Level, record: Record) -> str:
+def standing(game: Game, level: Level, record: Record, place: Place | None = None) -> str:
     """The final score in words, "" where the game does not say.
 
     Raises:
-        VerificationError: the game does not replay.
+        RunError: the game does not replay; place: of its line in the file of games.
     """
     words = getattr(drawing(game), "standing", None)
-    return str(words(level, positions(game, level, record)[-1])) if words else ""
+    return str(words(level, positions(game, level, record, place)[-1])) if words else ""
 
 
-def save(game: Game, level: Level, record: Record, path: Path) -> Path | None:
+def save(game: Game, level: Level, record: Record, path: Path, place: Place | None = None) -> Path | None:
     """Write a game as a GIF; None where the game does not draw its states.
 
     Raises:
-        VerificationError: the game does not replay.
+        RunError: the game does not replay; place: of its line in the file of games.
     """
     both = sides(game, record)
-    return save_gif(frames(game, level, record, both), path) if both else None
+    return save_gif(frames(game, level, record, both, place), path) if both else None
 
 
-def frames(game: Game, level: Level, record: Record, both: Sequence[Label]) -> list[Frame]:
+def frames(
+    game: Game, level: Level, record: Record, both: Sequence[Label], place: Place | None = None
+) -> list[Frame]:
     """All positions, the legend above, the move below."""
     module: Any = drawing(game)
-    states, rules = positions(game, level, record), game.rules()
+    states, rules = positions(game, level, record, place), game.rules()
     scale = max(14, min(40, WIDEST // max(1, round(_side(level)))))
     moves, lost = record.actions.split(), {move: kind for _, move, kind, _ in record.faults}
     end = f"{module.standing(level, states[-1])}, " if hasattr(module, "standing") else ""

@@ -52,11 +52,12 @@ def sides(records: Sequence[Record], names: Sequence[str]) -> Table:
         for first, second in ((a, b), (b, a)):
             results = [r.result_of(a) for r in records if (r.first, r.second) == (first, second)]
             won, tied = results.count(1.0), results.count(0.5)
-            row += [f"{won} · {tied} · {len(results) - won - tied}", span(wilson(won, len(results)))
-                    if results else NONE]  # fmt: skip
+            rate = wilson(won, len(results)) if results else None
+            row += [f"{won} · {tied} · {len(results) - won - tied}", f"{rate.value:.1%}" if rate else NONE,
+                    span(rate) if rate else NONE]  # fmt: skip
         rows.append(row)
-    heads = ["", "moving first", "95 %", "moving second", "95 %"]
-    return Table("by side: won · tied · lost by the first named, and share won", heads, rows)
+    heads = ["", "moving first", "share", "95 %", "moving second", "share", "95 %"]
+    return Table("by side: won · tied · lost by the first named, and the share of games it won", heads, rows)
 
 
 def ratings(records: Sequence[Record], names: Sequence[str], seed: int) -> Table:

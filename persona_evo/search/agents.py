@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,13 @@ import numpy as np
 from persona_evo.errors import FormulaError, InputError, Place, SettingsError, unknown
 from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.games import textfile
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.games.tomlplaces import Places
 from persona_evo.search.act import CHOICES, Actor
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, check_moves, variables
+from persona_evo.seeds import stream
 from persona_evo.words import counted
 
 KINDS = ("random", "greedy", "search", "flat", "program")
@@ -368,6 +369,32 @@ class Mind:
             if end is not None and time.perf_counter() >= end:
                 break
         return best[int(self._rng.integers(len(best)))]
+
+
+_warm: set[tuple[str, int, str]] = set()
+"""Games, their versions, and agents that have made a move in this process."""
+
+
+def warm_up(agents: Iterable[Agent], game: Game, level: Level) -> None:
+    """Let each agent make the first move of a game of its own with one iteration, so that what has to be compiled, or
+    loaded, for it is no part of a later move's time. Once in a process for each agent; changes nothing else.
+
+    Programs, and games that are played in another process, have nothing to be compiled here.
+    """
+    if game.outside is not None:
+        return
+    for agent in agents:
+        key = (game.name, game.version, repr(replace(agent, name="", about="", iterations=1, seconds=None)))
+        if agent.kind == "program" or key in _warm:
+            continue
+        state = game.start(level, 1)
+        if game.over(level, state) == RUNNING and game.legal(level, state):
+            ready = replace(agent, utility=agent.utility or game.symbols[0])
+            mind = Mind(ready.with_budget(1, None), game, level, 1)
+            action = mind.choose(state)
+            mind.follow(action)
+            game.rules().step(level.tables, state, action, stream(1))
+        _warm.add(key)
 
 
 def random_move(game: Game, level: Level, state: Any, rng: np.random.Generator) -> int:

@@ -14,8 +14,16 @@ from typing import Any
 from persona_evo.errors import Place, RunError
 from persona_evo.store import schema
 
+HINTS = {
+    "schema": "the folder comes from another version of persona-evo: name another folder",
+    "game_version": "the game's rules were others when this was begun: name another folder",
+}
+"""Of values that nobody gives: what to do where they differ."""
 
-def claim(config: Path, lines: Path, values: Mapping[str, Any], what: str) -> None:
+
+def claim(
+    config: Path, lines: Path, values: Mapping[str, Any], what: str, hints: Mapping[str, str] | None = None
+) -> None:
     """Write down what a folder is for; nothing happens where it says the same already.
 
     Args:
@@ -23,6 +31,7 @@ def claim(config: Path, lines: Path, values: Mapping[str, Any], what: str) -> No
         lines: the file of the work, which is not there before that.
         values: plain ones, all that the result depends on.
         what: the work in one word, for messages.
+        hints: of values that nobody gives, besides HINTS, what to do where they differ.
 
     Raises:
         RunError: the folder is for something else, or damaged.
@@ -31,7 +40,8 @@ def claim(config: Path, lines: Path, values: Mapping[str, Any], what: str) -> No
         if lines.exists():
             raise RunError(
                 f"the folder has {lines.name} but no {config.name}", place=Place(str(config.parent)),
-                hint="name another folder",
+                found=f"{lines.name}, which does not say what it is of", expected=f"{config.name} beside it, or no "
+                f"{lines.name}", hint=f"restore {config.name} from a copy, or name another folder",
             )  # fmt: skip
         schema.write_atomically(config, schema.dump(values))
         return
@@ -39,11 +49,14 @@ def claim(config: Path, lines: Path, values: Mapping[str, Any], what: str) -> No
     ours = json.loads(json.dumps(values))
     different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
     if different:
+        known_hints = {**HINTS, **(hints or {})}
+        hint = next((known_hints[k] for k in known_hints if k in different),
+                    "name another folder, or give the same values as then")  # fmt: skip
         pairs = [_difference(k, known.get(k), ours.get(k)) for k in different]
         raise RunError(
             f"the folder holds another {what}", place=Place(str(config)),
             found=", ".join(f"other {there}" for there, _ in pairs), expected=", ".join(here for _, here in pairs),
-            hint="name another folder, or give the same values as then",
+            hint=hint,
         )  # fmt: skip
 
 

@@ -23,6 +23,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_CUT = re.compile(r"( starting)? at$")
+"""How messages of `json` end that a place follows."""
+
 _DIGITS = 20
 """Digits and sign of the longest whole number of 64 bits."""
 
@@ -169,18 +172,22 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
         if len(result) < len(pairs):
             keys = [k for k, _ in pairs]
             twice = next(k for k in keys if keys.count(k) > 1)
-            raise error("a key stands twice in one object", place=Place(source), found=repr(twice))
+            raise error("a key stands twice in one object", place=Place(source), found=repr(twice),
+                        expected="each key once", hint=_RESTORE)  # fmt: skip
         return result
 
     def no_constant(name: str) -> Any:
-        raise error("the file has a number that is not finite", place=_first(text, name, source), found=name)
+        raise error(
+            "the file has a number that is not finite", place=_first(text, name, source), found=name,
+            expected="a finite number", hint=_RESTORE,
+        )  # fmt: skip
 
     def whole(digits: str) -> int:
         if len(digits) > _DIGITS or not -(2**63) <= int(digits) < 2**64:
             shown = digits if len(digits) <= 40 else digits[:40] + "..."
             raise error(
                 "the file has a number that is too large", place=_first(text, digits, source), found=shown,
-                expected="a whole number of 64 bits", hint="restore the file from a copy",
+                expected="a whole number of 64 bits", hint=_RESTORE,
             )  # fmt: skip
         return int(digits)
 
@@ -189,7 +196,7 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
         if math.isinf(number):
             raise error(
                 "the file has a number that is too large", place=_first(text, digits, source), found=digits[:40],
-                expected="a finite number", hint="restore the file from a copy",
+                expected="a finite number", hint=_RESTORE,
             )  # fmt: skip
         return number
 
@@ -199,12 +206,13 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
         )
     except JSONDecodeError as e:
         raise error(
-            f"not valid JSON: {e.msg}", place=Place(source, e.lineno, e.colno), found=_around(text, e.pos),
-            hint="the file was cut off or edited; restore it from a copy",
+            f"not valid JSON: {_CUT.sub('', e.msg)}", place=Place(source, e.lineno, e.colno),
+            found=_around(text, e.pos), expected="JSON", hint="the file was cut off or edited; restore it from a copy",
         ) from e  # fmt: skip
     except RecursionError as e:
         raise error(
-            "the JSON is nested too deeply", place=Place(source), hint="restore the file from a copy"
+            "the JSON is nested too deeply", place=Place(source), found=_around(text, 0),
+            expected="a few objects within each other", hint=_RESTORE,
         ) from e
     lone = _SURROGATE.search(text)
     if lone is not None and not _has_utf8(data):
@@ -213,14 +221,15 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
             expected="no lone surrogates", hint="write the character itself, or both halves of it",
         )  # fmt: skip
     if not isinstance(data, dict):
-        raise error("not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }")
+        raise error("not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }",
+                    hint=_RESTORE)  # fmt: skip
     return data
 
 
 def parse_line(text: str, place: Place, error: Error) -> dict[str, Any]:
     """The object that a line of a file describes. place: of the line (raises as `parse`)."""
     try:
-        return parse(text, place.source, error)
+        return parse(text.rstrip("\r\n"), place.source, error)
     except InputError as e:
         column = e.place.column if e.place is not None else 0
         raise error(e.what, place=Place(place.source, place.line, column), found=e.found, expected=e.expected,
@@ -242,8 +251,10 @@ def read(path: Path, error: Error) -> tuple[dict[str, Any], str]:
 
 
 def _around(text: str, position: int) -> str:
-    piece = text[position : position + 20].split("\n")[0]
-    return repr(piece) if piece else "the end of the line or file"
+    piece = text[position : position + 20]
+    if not piece.strip():
+        return "the end of the line or file"
+    return repr(piece.partition("\n")[0] or piece[:1])
 
 
 def _first(text: str, word: str, source: str) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -98,6 +99,8 @@ def test_one_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
 import os, time
 def step(b, m, a, k):
     if os.fork() == 0:
+        if os.fork() == 0:
+            os.setsid()
         with open({str(tmp_path / "child")!r}, "a") as f:
             f.write(str(os.getpid()) + "\\n")
         time.sleep(60)
@@ -105,12 +108,26 @@ def step(b, m, a, k):
     while True:
         pass
 """
-    found = play(tmp_path, text, seconds=1.0)
+    found = play(tmp_path, text, seconds=0.5)
     assert {f.kind for f in found.faults} == {"time"} and len(found.faults) == (len(found.actions) + 1) // 2
     time.sleep(0.3)
-    for number in (tmp_path / "child").read_text().split():
+    started = (tmp_path / "child").read_text().split()
+    assert len(started) == 2 * len(found.faults)
+    for number in started if sys.platform.startswith("linux") else started[::2]:
         state = Path(f"/proc/{number}/stat")
         assert not state.exists() or state.read_text().split()[2] == "Z", "its child is gone, too"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
+def test_a_forked_process_that_comes_back_answers_nothing(tmp_path: Path) -> None:
+    text = """
+import os
+def step(b, m, a, k):
+    os.fork()
+    return m, [d for d in range(4) if not b[m[0], m[1], d]][0]
+"""
+    found = play(tmp_path, text)
+    assert not found.faults and found.outcome != 0, "no answer was taken for one to the next question"
 
 
 def test_what_it_prints_and_its_tracebacks_are_kept_and_cut(tmp_path: Path) -> None:
@@ -142,6 +159,11 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
     with pytest.raises(Fault) as late:
         program.choose(GAME.start(LEVEL, 3))
     program.close()
+    assert program.said.count("it is loaded anew") == 0
+    with pytest.raises(Fault):
+        program.choose(GAME.start(LEVEL, 3))
+    program.close()
+    assert program.said.count("it is loaded anew") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
     monkeypatch.setattr("persona_evo.connect.program.START_SECONDS", 1.0)
     path.write_text("class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"

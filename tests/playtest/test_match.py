@@ -79,8 +79,19 @@ def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None
         play.play(replace(m, agents=(m.agents[0], m.agents[1].with_budget(40, None))), folder=tmp_path)
     with pytest.raises(RunError, match=r"other agents random, two_ply\n.*agents random, uct"):
         play.play(replace(match("random", "uct")), folder=tmp_path)
+    config = (tmp_path / records.CONFIG).read_text()
+    (tmp_path / records.CONFIG).write_text(config.replace('"schema": 1', '"schema": 99'))
+    with pytest.raises(RunError, match="hint: the folder comes from another version of persona-evo: name another"):
+        play.play(m, folder=tmp_path)
+    (tmp_path / records.CONFIG).write_text(config)
     path = tmp_path / records.GAMES
     good = path.read_text()
+    second = json.loads(good.splitlines()[1])
+    for moves, said in (("", "has not come to an end"), ("9,9,N", "move 1 cannot be read")):
+        bad = good.splitlines()[0] + "\n" + json.dumps({**second, "actions": moves}) + "\n"
+        path.write_text(bad)
+        with pytest.raises(RunError, match=f"{records.GAMES}:2: game 2 of the match does not replay: .*{said}"):
+            play.play(m, folder=tmp_path)
     path.write_text(good.replace('"result"', '"rsult"', 1))
     with pytest.raises(RunError, match=f"{records.GAMES}:1") as caught:
         play.play(m, folder=tmp_path)
@@ -91,6 +102,29 @@ def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None
     path.write_text("".join(reversed(good.splitlines(keepends=True))))
     with pytest.raises(RunError, match="does not belong here"):
         play.play(m, folder=tmp_path)
+
+
+def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = tmp_path / "bot.py"
+    text = "def step(b, m, a, k):\n    return m, [d for d in range(4) if not b[m[0], m[1], d]][0]\n"
+    bot.write_text(text)
+    m = match("random", str(bot), games=2)
+    small = replace(m, levels=m.levels[:1])
+    known = play.play(small, folder=tmp_path / "m").match.programs
+    bot.write_text(text + "# changed\n")
+    with pytest.raises(RunError, match=f"other programs bot {known[0][1]}\n(.|\n)*put it back") as caught:
+        play.play(small, folder=tmp_path / "m")
+    assert f"programs bot {play.digest(str(bot))}" in str(caught.value.expected)
+    played = play.play_one
+
+    def edited(task: Any) -> Any:
+        bot.write_text(text)
+        return played(task)
+
+    monkeypatch.setattr(play, "play_one", edited)
+    with pytest.raises(RunError, match="the program of bot was changed during the match"):
+        play.play(small, folder=tmp_path / "n")
+    assert not (tmp_path / "n" / records.GAMES).exists(), "a game that may be of both is not kept"
 
 
 @pytest.mark.parametrize(("field", "value"), [
@@ -229,6 +263,8 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
         (["match", "colosseum", "uct", "random", "--out", __file__], "is a file: name another folder with --out"),
         (["match", "colosseum", "uct", "random", "--out", __file__ + "/x"], "test_match.py is a file: name another"),
         (["match", "colosseum", "uct", "random", "--games", "3", "--swap"], "is even"),
+        (["match", "colosseum", "uct", "random", "--levels", "nope"], "check the spelling and the current folder"),
+        (["match", "colosseum", "uct", str(Path(__file__).parent) + "/x.py"], "there is no such program"),
         (["match", "colosseum", "uct", "random", "--levels", "all", "--size", "6"], "goes with one level"),
     ],
 )

@@ -62,6 +62,9 @@ def test_a_wrong_line_is_told_by_its_place(tmp_path: Path, line: str, said: str)
     with pytest.raises(RunError) as caught:
         list(records.read(path))
     assert said in str(caught.value) and f"{path}:3" in str(caught.value)
+    assert "column" not in str(caught.value.found), "the place says it"
+    if "NaN" in line:
+        assert caught.value.place is not None and caught.value.place.column == line.index("NaN") + 1
 
 
 def test_what_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import pytest
 from PIL import Image
 
 from persona_evo.cli.main import main
-from persona_evo.errors import VerificationError
+from persona_evo.errors import RunError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.games import registry
-from persona_evo.playtest.match import again, names, play, records
+from persona_evo.playtest.match import again, names, play, records, reopening
 from persona_evo.playtest.match.play import Match
+from persona_evo.report import duels, match_replay
 from persona_evo.report import match as report
-from persona_evo.report import match_replay
+from persona_evo.store import schema
 
 GAME = registry.get("colosseum")
 LEVEL = GAME.load("random 5", "five", size=5)
@@ -41,9 +42,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_has_results_games_colours_and_lost_moves(folder: Path) -> None:
     page = (folder / "index.html").read_text(encoding="utf-8")
-    kept = records.reopen(folder)
+    kept = reopening.reopen(folder)
     for text in ("two_ply – random", "ratings", "moving second", "Wilson", "exact sign test",
-                 "(blue)", "(red)", "cells", "bot.py:5, in step", "programs/bot.log", "closest", "lost by"):
+                 "(blue)", "(red)", "cells", "bot.py:5, in step", 'href="programs/bot.log"', "(closest", "lost by"):
         assert text in page, text
     assert page.count("data:image/gif") == len(list((folder / "pictures").iterdir())) >= 3
     assert sum(r.plies for r in kept.records) > 0 and f"{len(kept.records)} games, 1 level" in page
@@ -55,7 +56,7 @@ def test_the_page_has_results_games_colours_and_lost_moves(folder: Path) -> None
 
 
 def test_any_game_is_drawn_again_and_is_the_same(folder: Path, tmp_path: Path) -> None:
-    kept = records.reopen(folder)
+    kept = reopening.reopen(folder)
     first = next(p for p in sorted((folder / "pictures").iterdir()))
     number = int(first.stem.removeprefix("game-"))
     assert main(["match", "replay", str(folder), "--number", str(number), "--out", str(tmp_path / "a.gif")]) == 0
@@ -67,7 +68,7 @@ def test_any_game_is_drawn_again_and_is_the_same(folder: Path, tmp_path: Path) -
 def test_what_cannot_be_drawn_is_told(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         ([str(folder), "--number", "99"], "expected: 1 to 6"), ([str(tmp_path)], "not the folder of a match"),
-        ([], "needs the folder of one match"),
+        ([], "needs the folder of one match"), ([str(folder), "--out", str(tmp_path / "r.png")], "found: .png"),
     ):  # fmt: skip
         assert main(["match", "replay", *words]) == 2
         assert said in capsys.readouterr().err
@@ -76,20 +77,40 @@ def test_what_cannot_be_drawn_is_told(folder: Path, tmp_path: Path, capsys: pyte
 
 
 def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
-    kept = records.reopen(folder)
-    level, record = report.level_of(kept, GAME, "size5"), kept.records[0]
+    kept = reopening.reopen(folder)
+    level, record = kept.level(GAME, 1), kept.records[0]
     assert len(again.positions(GAME, level, record)) == record.plies + 1
     moves = record.actions.split()
     for wrong in (replace(record, result=1 - record.result), replace(record, margin=record.margin + 0.01),
                   replace(record, actions=" ".join(moves[:-1])), replace(record, actions=" ".join(moves[:1] * 2))):
-        with pytest.raises(VerificationError, match="does not replay"):
-            again.positions(GAME, level, wrong)
+        with pytest.raises(RunError, match=r"games\.jsonl:1: game 1 of the match does not replay") as caught:
+            again.positions(GAME, level, wrong, kept.place(1))
+        assert caught.value.found and caught.value.expected and caught.value.hint
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"game_version": 99}, "match.json:4:19: .game_version: the game's rules are others now"),
+    ({"games": "two"}, ".games: has the wrong type"), ({"seed": True}, ".seed: has the wrong type"),
+    ({"agents": 3}, ".agents: has the wrong type"), ({"agents": [{"name": "a", "kind": "nobody"}]}, ".agents[0]: "),
+    ({"game": "nope"}, ".game: no such game"), ({"game": "os:system"}, "match.json:3:11: .game: "),
+    ({"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]}, ".levels[0]: the board"),
+    ({"schema": 99}, "another version of persona-evo"),
+])  # fmt: skip
+def test_a_damaged_match_is_told_with_its_file_and_place(
+    folder: Path, tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    config = json.loads((folder / records.CONFIG).read_text())
+    (tmp_path / records.CONFIG).write_text(schema.dump({**config, **change}))
+    with pytest.raises(RunError) as caught:
+        reopening.reopen(tmp_path)
+    assert said in str(caught.value) and str(tmp_path / records.CONFIG) in str(caught.value)
+    assert caught.value.found and (caught.value.expected or caught.value.hint)
 
 
 def test_frames_name_both_the_mover_and_lost_moves_in_its_colour(folder: Path) -> None:
-    kept = records.reopen(folder)
+    kept = reopening.reopen(folder)
     record = next(r for r in kept.records if r.faults)
-    level, both = report.level_of(kept, GAME, record.level), match_replay.sides(GAME, record)
+    level, both = kept.level(GAME, kept.records.index(record) + 1), match_replay.sides(GAME, record)
     assert [(s.word, s.name) for s in both] == [("blue", record.first), ("red", record.second)]
     shown = match_replay.frames(GAME, level, record, both)
     red = (0xB3, 0x26, 0x1E)
@@ -102,12 +123,33 @@ def test_frames_name_both_the_mover_and_lost_moves_in_its_colour(folder: Path) -
 
 def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
     plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
-    assert report.sentences([plain] * 6, ["a", "b"]) == ["a beat b 6 : 0 (p = 0.031)"]
+    assert report.sentences([plain] * 6, ["a", "b"]) == [(True, "a beat b 6 : 0 (p = 0.031)")]
     assert report.sentences([replace(plain, result=0.0)] * 5, ["a", "b"]) == [
-        "b won more often than a, 5 : 0, which chance may have made (p = 0.062)"]  # fmt: skip
-    three = report.sentences([plain] * 6 + [replace(plain, second="c", result=0.5)], ["a", "b", "c"])
+        (False, "b won more often than a, 5 : 0, which chance may have made (p = 0.062)")]  # fmt: skip
+    some = [plain] * 6 + [replace(plain, second="c", result=0.5)]
+    three = [text for _, text in report.sentences(some, ["a", "b", "c"])]
     assert three[0].startswith("a won more often than b, 6 : 0") and "p = 0.094 corrected" in three[0]
     assert three[1] == "a and c won as often, 0 : 0 and 1 ties"
+
+
+def test_a_long_name_takes_further_lines_of_the_legend() -> None:
+    from PIL import ImageFont
+
+    name, font = "killer_moves:C=0.5,seconds=0.25,rollout=20", ImageFont.load_default(12)
+    found = duels.wrapped(name, font, 150)
+    assert "".join(found) == name and len(found) > 1 and all(font.getlength(line) <= 150 for line in found)
+    short, long = (duels.with_legend(Image.new("RGB", (170, 50)), [duels.Label(n, "", "blue", "#0000ff")], 12).height
+                   for n in ("uct", name))  # fmt: skip
+    assert long - short == (len(found) - 1) * (12 + duels.MARGIN)
+
+
+def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None:
+    four = ["random", "two_ply", "uct", "uct_walls"]
+    plain = records.Record("random", "two_ply", "five", 0, 1, 0.0, -0.5, 9, "", [], [0.0] * 2, [0.0] * 2, [[], []])
+    some = [plain] * 12 + [replace(plain, first="uct"), replace(plain, first="uct", second="uct_walls", result=0.5)] * 3
+    found = "".join(report._sentences(some, four, report.match_tables.shown(some, four, ["five"], 1)[1::-1]))
+    assert found.index("ratings") < found.index("two_ply beat random") < found.index("whose difference chance may")
+    assert "uct_walls won as often" in found.partition("<details>")[2]
 
 
 def test_telling_games() -> None:

@@ -15,7 +15,7 @@ from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum import board_of
 from persona_evo.games.core import RUNNING
 from persona_evo.search.act import Actor
-from persona_evo.search.agents import Agent, Mind, load_agents, load_league, policy_of, random_move
+from persona_evo.search.agents import Agent, Mind, load_agents, load_league, policy_of, random_move, warm_up
 from persona_evo.search.contest import Caller, contest
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -306,3 +306,22 @@ def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -
 def test_constants_are_numbers_in_formulas() -> None:
     half = replace(AGENTS["uct"], constants={"C": 0.5})
     assert policy_of(half, GAME).text == TreePolicy.of("R + 0.5*sqrt(log(P) / N)", GAME).text
+
+
+def test_agents_are_warmed_up_once_and_think_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("persona_evo.search.agents._warm", set())
+    asked: list[tuple[str, Any]] = []
+    choose = Mind.choose
+
+    def heard(mind: Mind, state: Any) -> int:
+        asked.append((mind.agent.name, mind.agent.iterations))
+        return choose(mind, state)
+
+    monkeypatch.setattr(Mind, "choose", heard)
+    four = [AGENTS["uct"], Agent("greedy", "greedy", utility="MG"), Agent("r", "random"), Agent("p", "program")]
+    state = GAME.start(SIX, 5)
+    before = Mind(AGENTS["uct"].with_budget(50, None), GAME, SIX, 3).choose(state)
+    for _ in range(2):
+        warm_up(four, GAME, SIX)
+    assert asked[1:] == [("uct", 1), ("greedy", 1), ("r", None)], "no program, and each of the others once"
+    assert Mind(AGENTS["uct"].with_budget(50, None), GAME, SIX, 3).choose(state) == before

@@ -20,6 +20,8 @@ TEXT = '{\n  "name": "a",\n  "list": [1, {"deep": true}],\n  "o": {"k": 5}\n}\n'
     [
         ('{\n  "a": 1,\n  "b": }', "f.json:3:8: not valid JSON"),
         ('{"a": 1', "f.json:1:8: not valid JSON"),
+        ('{"a": "b\nc"}', "f.json:1:9: not valid JSON: Invalid control character\n  found: '\\n'"),
+        ('{"a": "b', "f.json:1:7: not valid JSON: Unterminated string\n  found: '\"b'"),
         ("", "f.json:1:1: not valid JSON"),
         ("[1]", "f.json:1:1: not a JSON object"),
         ('{"a": 1, "a": 2}', "twice"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from persona_evo.errors import VerificationError
-from persona_evo.games.core import LOST, WON, Game, Level
-from persona_evo.playtest.match.records import Record
+from persona_evo.errors import InputError, Place, RunError
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.playtest.match.records import AGAIN, Record
 from persona_evo.seeds import stream
 
 MARGIN = "MG"
@@ -24,32 +24,41 @@ class Telling(NamedTuple):
     why: str
 
 
-def positions(game: Game, level: Level, record: Record) -> list[Any]:
-    """The states of a game, the start first.
+def positions(game: Game, level: Level, record: Record, place: Place | None = None) -> list[Any]:
+    """The states of a game, the start first. place: of its line in the file of games, which is its number.
 
     Raises:
-        VerificationError: the end is not that of the record, so this is another level or version of the game.
-        SettingsError: a move cannot be read.
+        RunError: a move cannot be read or is not allowed, or the end is not that of the record.
     """
+
+    def wrong(what: str, found: str, expected: str) -> RunError:
+        name = f"game {place.line}" if place is not None else "a game"
+        return RunError(f"{name} of the match does not replay: {what}", place=place, found=found, expected=expected,
+                        hint=AGAIN)  # fmt: skip
+
     state, luck, step = game.start(level, record.start), stream(record.start), game.rules().step
-    found = [state.copy()]
+    found, limit = [state.copy()], game.horizon_of(level)
     for text in record.actions.split():
-        action = game.parse_action(level, state, text)
+        if game.over(level, state) != RUNNING or len(found) > limit:
+            raise wrong(f"move {len(found)} comes after its end", text, f"{len(found) - 1} moves")
+        try:
+            action = game.parse_action(level, state, text)
+        except InputError as e:
+            raise wrong(f"move {len(found)} cannot be read", text, e.expected or "a move of the game") from e
         if action not in game.legal(level, state):
-            raise VerificationError(f"{_named(record)} does not replay: move {len(found)}, {text}, is not allowed")
+            raise wrong(f"move {len(found)} is not allowed", text, "a move that is allowed there")
         step(level.tables, state, action, luck)
         found.append(state.copy())
+    if game.over(level, state) == RUNNING and len(found) <= limit:
+        raise wrong("it has not come to an end", f"{len(found) - 1} moves", f"{record.plies}")
     result, margin = RESULTS.get(game.over(level, state), 0.5), game.measure(level, state).get(MARGIN, 0.0)
-    if result != record.result or abs(margin - record.margin) > 1e-9:
-        raise VerificationError(
-            f"{_named(record)} does not replay: it ends with {result:g} and margin {margin:g}, the record has "
-            f"{record.result:g} and {record.margin:g}"
-        )
+    if result != record.result or abs(margin - record.margin) > 1e-9 or record.plies != len(found) - 1:
+        raise wrong(
+            "its moves do not give its result",
+            f"result {record.result:g}, margin {record.margin:g}, {record.plies} moves",
+            f"result {result:g}, margin {margin:g}, {len(found) - 1} moves, as they come to",
+        )  # fmt: skip
     return found
-
-
-def _named(record: Record) -> str:
-    return f"game {record.number} of {record.first} against {record.second} in {record.level}"
 
 
 def telling(records: Sequence[Record], a: str, b: str, most: int = 4) -> list[Telling]:
@@ -71,4 +80,4 @@ def telling(records: Sequence[Record], a: str, b: str, most: int = 4) -> list[Te
     for why, (number, _) in chosen:
         if number in found or len(found) < most:
             found.setdefault(number, []).append(why)
-    return [Telling(number, ", ".join(why)) for number, why in sorted(found.items())]
+    return [Telling(number, "; ".join(why)) for number, why in sorted(found.items())]

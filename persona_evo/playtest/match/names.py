@@ -17,6 +17,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from persona_evo.connect.files import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
 from persona_evo.search.agents import EVOLVER, Agent, agent_from, check, load_agents, load_league
@@ -59,8 +60,7 @@ def _of(game: Game, word: str) -> Agent:
         raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game))
     if word.endswith(".py"):
         path = Path(word)
-        if not path.is_file():
-            raise SettingsError("there is no such program", place=Place(word), expected="a Python file")
+        is_file(path, word)
         found = Agent(path.stem, "program", f"the program {path.name}", program=str(path.resolve()))
         check(found, game)
         return found

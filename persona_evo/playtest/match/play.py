@@ -12,20 +12,21 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
-from persona_evo.errors import SettingsError
+from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.match import cost
-from persona_evo.playtest.match.again import MARGIN, RESULTS
-from persona_evo.playtest.match.records import Folder, Record
-from persona_evo.search.agents import Agent, Mind
+from persona_evo.playtest.match.again import MARGIN, RESULTS, positions
+from persona_evo.playtest.match.records import CHANGED, PROGRAMS, Folder, Record
+from persona_evo.playtest.match.sides import even
+from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
 
@@ -38,7 +39,8 @@ class Match:
     """What a match is made of.
 
     game: how the registry finds it. games: of each pair on each level. swap: both sides of each board. limit: seconds
-    for a move of an agent of this process, None for none. program_seconds, megabytes: what programs may take.
+    for a move of an agent of this process, None for none. program_seconds, megabytes: what programs may take. programs:
+    names of agents that are programs, and the digests of their files (`with_programs`).
     """
 
     game: str
@@ -50,6 +52,7 @@ class Match:
     limit: float | None = None
     program_seconds: float = MOVE_SECONDS
     megabytes: int = MEGABYTES
+    programs: tuple[tuple[str, str], ...] = ()
 
     def jobs(self) -> list[Job]:
         """All games, pair by pair, level by level."""
@@ -75,7 +78,16 @@ class Match:
             "limit": self.limit, "program_seconds": self.program_seconds, "megabytes": self.megabytes,
             "levels": [{**level._asdict(), "options": dict(level.options)} for level in self.levels],
             "agents": [agent.to_dict() for agent in self.agents],
+            **({PROGRAMS: dict(self.programs)} if self.programs else {}),
         }  # fmt: skip
+
+    def with_programs(self) -> Match:
+        """The same with the digests of the programs' files as they are now.
+
+        Raises:
+            SettingsError: one cannot be read.
+        """
+        return replace(self, programs=tuple((a.name, digest(a.program)) for a in self.agents if a.kind == "program"))
 
     def costs(self, jobs: Sequence[Job]) -> list[float]:
         """Seconds that games are thought to take on one core."""
@@ -135,12 +147,14 @@ def play(
     """
     game = registry.get(match.game)
     _check(match, game)
+    match = match.with_programs()
     todo, played = match.jobs(), Played(match, [])
     with ExitStack() as stack:
         kept = None
         if folder is not None:
             kept = stack.enter_context(Folder(folder, match.config(game.version)))
             played.records = kept.records([match.key(job) for job in todo])
+            _replay(match, game, played.records, kept)
         if begun is not None:
             begun(len(played.records), len(todo))
         workers = workers or stack.enter_context(Workers(jobs, backend, address))
@@ -159,6 +173,8 @@ def _play(
     first = done = len(records)
     if done == len(todo):
         return
+    game = registry.get(match.game)
+    warm_up(match.agents, game, match.levels[todo[done].level].load(game))
     costs = match.costs(todo) if progress is not None else [0.0] * len(todo)
     forecast, count = cost.Forecast(costs[done:], workers.jobs), 1
     if progress is not None:
@@ -167,6 +183,7 @@ def _play(
         tasks, started = [(match, job) for job in todo[done : done + count]], time.perf_counter()
         alone = done == first
         made = [play_one(task) for task in tasks] if alone else workers.map(play_one, tasks)
+        _unchanged(match, kept)
         if kept is not None:
             for number, (record, said) in enumerate(made, done + 1):
                 kept.log(number, record, said)
@@ -181,6 +198,48 @@ def _play(
             progress(Progress(done, len(todo), forecast.left))
 
 
+def _replay(match: Match, game: Game, records: Sequence[Record], kept: Folder) -> None:
+    """See that the moves of games that are there already lead to their results (some milliseconds a game).
+
+    Raises:
+        RunError: those of one do not.
+    """
+    levels = {level.name: level.load(game) for level in match.levels} if records else {}
+    for number, record in enumerate(records, 1):
+        positions(game, levels[record.level], record, kept.place(number))
+
+
+def _unchanged(match: Match, kept: Folder | None) -> None:
+    """See that no program's file was changed while it played.
+
+    Raises:
+        RunError: one was; what was played since it was last looked at is not kept.
+    """
+    for agent in match.agents:
+        if agent.kind != "program":
+            continue
+        known, now = dict(match.programs)[agent.name], digest(agent.program)
+        if now != known:
+            raise RunError(
+                f"the program of {agent.name} was changed during the match", place=Place(agent.program),
+                found=f"a file with digest {now}", expected=f"the file that the match began with, digest {known}",
+                hint=CHANGED + (f"; the games before that are kept in {kept.folder}" if kept is not None else ""),
+            )  # fmt: skip
+
+
+def digest(program: str) -> str:
+    """What tells a program's file from others; modules that it imports are not looked at.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    try:
+        return hashlib.blake2b(Path(program).read_bytes(), digest_size=8).hexdigest()
+    except OSError as e:
+        raise SettingsError("the program cannot be read", place=Place(program), found=e.strerror or str(e),
+                            expected="a Python file", hint="see that it stays where it is") from e  # fmt: skip
+
+
 def _check(match: Match, game: Game) -> None:
     if game.players != 2:
         raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}")
@@ -188,9 +247,7 @@ def _check(match: Match, game: Game) -> None:
         raise SettingsError("a match needs two agents at least", found=str(len(match.agents)))
     if not match.levels:
         raise SettingsError("a match needs a level", found="none")
-    if match.swap and match.games % 2:
-        raise SettingsError("with both sides of each board the number of games is even", found=str(match.games),
-                            expected=str(match.games + 1))  # fmt: skip
+    even(match.games, match.swap)
 
 
 def play_one(task: tuple[Match, Job]) -> tuple[Record, dict[str, str]]:
@@ -198,9 +255,10 @@ def play_one(task: tuple[Match, Job]) -> tuple[Record, dict[str, str]]:
     match, job = task
     game = registry.get(match.game)
     text = match.levels[job.level]
-    level = game.load(text.text, text.name, text.source, **dict(text.options))
+    level = text.load(game)
     pair = (match.agents[job.first], match.agents[job.second])
     seed = derive(match.seed, "game", *match.key(job))
+    warm_up(pair, game, level)
     seats = [seat(match, game, level, agent, derive(seed, "agent", who)) for who, agent in enumerate(pair)]
     limits = [None if agent.kind == "program" else match.limit for agent in pair]
     found = _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))

@@ -2,7 +2,7 @@
 
 | file | what | written |
 |---|---|---|
-| match.json | all that the games depend on | once, before anything else |
+| match.json | all that the games depend on, the digests of programs' files among it | once, before anything else |
 | games.jsonl | a line for each game, in the order of `play.jobs`; its line is a game's number for people | appended |
 | programs/NAME.log | what a program printed in each game, and its tracebacks, cut at MOST_LOG | appended |
 | lock | who is at work here | while it is |
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError, printable
-from persona_evo.evolve.fitness import LevelText
 from persona_evo.store import schema
 from persona_evo.store.lines import claim, made, whole_lines
 from persona_evo.store.lock import Lock
@@ -31,6 +30,11 @@ MOST_LOG = 1_000_000
 """Bytes of a program's log from which on nothing is added to it."""
 
 AGAIN = "delete this line and all after it: the same command plays these games again; or restore the file from a copy"
+
+PROGRAMS = "programs"
+"""What match.json calls the digests of the programs' files, by the agents' names."""
+
+CHANGED = "the program's file is another one than these games were played with: put it back, or name another folder"
 
 Key = tuple[str, str, str, int]
 """Names of first and second mover, level, number of the game."""
@@ -151,7 +155,7 @@ class Folder:
         self._lock = Lock(folder)
         self._lock.acquire()
         try:
-            claim(folder / CONFIG, self.path, {"schema": SCHEMA, **config}, "match")
+            claim(folder / CONFIG, self.path, {"schema": SCHEMA, **config}, "match", {PROGRAMS: CHANGED})
         except BaseException:
             self._lock.release()
             raise
@@ -164,7 +168,7 @@ class Folder:
         """
         found = []
         for number, line in enumerate(whole_lines(self.path), 1):
-            place = Place(str(self.path), number)
+            place = self.place(number)
             record = from_json(line.decode("utf-8", errors="replace"), place)
             due = wanted[number - 1] if number <= len(wanted) else None
             if record.key != due:
@@ -173,6 +177,10 @@ class Folder:
                                hint=AGAIN)  # fmt: skip
             found.append(record)
         return found
+
+    def place(self, number: int) -> Place:
+        """Where a game stands, by its number for people."""
+        return Place(str(self.path), number)
 
     def append(self, records: Sequence[Record]) -> None:
         """Write games down, safe from a crash when this returns."""
@@ -206,45 +214,6 @@ def log_of(folder: Path, name: str) -> Path:
     return folder / LOGS / (re.sub(r"[^\w.+-]+", "_", name).strip(".") + ".log")
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A match as its folder has it: the game as the registry finds it, its levels, the agents' names, all games."""
-
-    game: str
-    levels: tuple[LevelText, ...]
-    agents: tuple[str, ...]
-    records: tuple[Record, ...]
-
-
-def reopen(folder: Path) -> Kept:
-    """What a folder holds, without a lock.
-
-    Raises:
-        RunError: it is no match's folder, or a file is damaged.
-    """
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError("this is not the folder of a match", place=Place(str(folder)),
-                       expected=f"a folder with {CONFIG}",
-                       hint="name the folder that --out named, or that the match said")  # fmt: skip
-    data, text = schema.read(path, RunError)
-    r = schema.Reader(data, text, str(path), RunError)
-    if r.whole("schema") != SCHEMA:
-        raise r.fail("this version of the file format is not known", "schema", found=data["schema"],
-                     expected=str(SCHEMA))  # fmt: skip
-    levels = tuple(
-        LevelText(level.text_of("name"), level.text_of("text"), level.text_of("source"),
-                  tuple(level.get("options", dict, "an object").items()))
-        for level in r.items("levels")
-    )  # fmt: skip
-    names = tuple(agent.text_of("name") for agent in r.items("agents"))
-    games = folder / GAMES
-    lines = games.read_bytes().splitlines(keepends=True) if games.is_file() else []
-    found = [from_json(line.decode("utf-8", errors="replace"), Place(str(games), number))
-             for number, line in enumerate(lines, 1) if line.endswith(b"\n")]  # fmt: skip
-    return Kept(r.text_of("game"), levels, names, tuple(found))
-
-
 def seed_in(folder: Path) -> int | None:
     """The seed of the match that a folder holds, None where there is none."""
     path = folder / CONFIG
@@ -252,4 +221,4 @@ def seed_in(folder: Path) -> int | None:
         return None
     data, _ = schema.read(path, RunError)
     seed = data.get("seed")
-    return seed if isinstance(seed, int) else None
+    return seed if type(seed) is int else None
