@@ -15,7 +15,7 @@ from typing import Any
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, WON, Game, Level
-from persona_evo.search.agents import Agent, Mind, agent_from, check
+from persona_evo.search.agents import Agent, Mind, agent_from, check, warm_up
 from persona_evo.search.contest import contest
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget
@@ -166,9 +166,7 @@ class Solo:
     def warm_up(self, utility: Formula, policy: TreePolicy) -> None:
         """Let all who play choose a first move, with hardly any thought, so that the time of no playthrough is that of
         loading or compiling what they think with (arguments as for `plan`)."""
-        start = self.game.start(self.level, 0)
-        for agent in (self._playing(utility, policy, Budget(1)), *self.others):
-            Mind(agent.with_budget(1, None), self.game, self.level, 0).choose(start.copy())
+        warm_up((self._playing(utility, policy, Budget(1)), *self.others), self.game, self.level)
 
     def _playing(self, utility: Formula, policy: TreePolicy, budget: Budget) -> Agent:
         """The agent with a tree policy, and with the persona's utility where it has none of its own."""
