@@ -207,7 +207,7 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
                  "--agent", str(policy), "--baseline", "agent:flat", "--trials", "2", "--bound-seconds", "0",
                  "--no-pictures", "--out", str(tmp_path / "p")]) == 0  # fmt: skip
     said = capsys.readouterr()
-    assert "policy plays move by move" in said.err and "chain_builder/flat" in said.out
+    assert "policy, flat play move by move" in said.err and "chain_builder/flat" in said.out
     for words, message in (
         (["evolve", "--persona", "chain_builder", "--agent", "flat"], "no tree policy that could be replaced"),
         (["evolve", "--persona", "chain_builder", "--agent", "nobody"], "no such agent"),
