@@ -192,7 +192,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
         return 130
     line = Progress()
     with writing_in(folder):
-        written = report.write(match, records, folder, _command(args, match.seed), not args.no_pictures,
+        written = report.write(match, records, folder, options.typed(args, match.seed), not args.no_pictures,
                                lambda text: line.show(f"drawing {text}"))  # fmt: skip
     Progress.done_with_line()
     say(written.text + "\n")
@@ -200,21 +200,6 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
     say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))
     say(f"everything is in {folder}, start with {written.page}")
     return 0
-
-
-def _command(args: argparse.Namespace, seed: int) -> str:
-    """The command that plays this match again."""
-    import shlex
-
-    words = ["persona-evo", "match", args.game, *args.agents]
-    for name in ("games", "levels", "iterations", "seconds", "limit"):
-        value = getattr(args, name)
-        if value is not None:
-            words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [f"{value:g}"
-                      if isinstance(value, float) else str(value)])]  # fmt: skip
-    if args.size is not None:
-        words += ["--size", f"{args.size[0]}..{args.size[-1]}" if args.size[1:] else str(args.size[0])]
-    return shlex.join([*words, *["--swap"] * args.swap, "--memory", str(args.memory), "--seed", str(seed)])
 
 
 def _replay(args: argparse.Namespace) -> int:

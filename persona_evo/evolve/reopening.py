@@ -20,8 +20,6 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs, schema
 from persona_evo.words import counted
 
-_RESTORE = "restore the file from a copy"
-
 
 def settings_of(folder: Path) -> EvolutionSettings:
     """The evolution's settings.
@@ -70,7 +68,7 @@ def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
         parse(text, symbols)
     except InputError as e:
         raise reader.fail(
-            f"not a formula: {e.what}", key, found=text, expected=e.expected or "", hint=_RESTORE
+            f"not a formula: {e.what}", key, found=text, expected=e.expected or "", hint=schema.RESTORE
         ) from e  # fmt: skip
 
 
@@ -89,7 +87,7 @@ def check_levels(reader: schema.Reader) -> None:
     """Refuse a configuration whose levels are not as this program writes them."""
     levels = reader.items("levels")
     if not levels:
-        raise reader.fail("is empty", "levels", expected="at least one level", hint=_RESTORE)
+        raise reader.fail("is empty", "levels", expected="at least one level", hint=schema.RESTORE)
     for level in levels:
         for key in ("name", "text", "source"):
             level.text_of(key)
@@ -124,7 +122,7 @@ def state_of(folder: Path, config: Mapping[str, Any], checkpoint: runs.Checkpoin
     where, found, expected = wrong
     reader = runs.checkpoint_reader(folder)
     raise reader.fail(
-        "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=_RESTORE
+        "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=schema.RESTORE
     )  # fmt: skip
 
 

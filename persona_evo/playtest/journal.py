@@ -71,7 +71,7 @@ class Journal:
             try:
                 record = from_json(line.decode("utf-8"), place)
             except UnicodeDecodeError as e:
-                raise RunError("a playthrough is not UTF-8", place=place, hint="restore the file from a copy") from e
+                raise RunError("a playthrough is not UTF-8", place=place, hint=schema.RESTORE) from e
             key = record.level, record.player, record.trial, record.seed
             if number > len(wanted) or key != wanted[number - 1]:
                 raise RunError(
@@ -142,7 +142,7 @@ def reopen(folder: Path) -> Reopened:
     r.made("search", SearchSettings.from_dict)
     players = r.items("players")
     if not players:
-        raise r.fail("is empty", "players", expected="at least one player", hint="restore the file from a copy")
+        raise r.fail("is empty", "players", expected="at least one player", hint=schema.RESTORE)
     for player in players:
         for key in ("label", "persona", "policy"):
             player.text_of(key)

@@ -246,7 +246,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         if reader.whole(name) < least:
             raise reader.fail(
                 "is out of range", name, found=reader.whole(name), expected=f"a whole number of at least {least}",
-                hint="restore the file from a copy",
+                hint=schema.RESTORE,
             )  # fmt: skip
     return Checkpoint(
         reader.whole("generation"), reader.whole("target"), reader.whole("journal"),
@@ -309,7 +309,7 @@ def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
     raise RunError(
         "the journal is damaged", place=Place(str(path), number, column),
         found=repr(line[:40].decode("utf-8", "replace")), expected="a JSON object with a generation",
-        hint="restore the file from a copy",
+        hint=schema.RESTORE,
     )  # fmt: skip
 
 
@@ -326,7 +326,7 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     if size < checkpoint.journal:
         raise RunError(
             "the journal lacks lines that the checkpoint has", place=Place(str(path)), found=f"{size} bytes",
-            expected=f"{checkpoint.journal} bytes", hint="restore the file from a copy",
+            expected=f"{checkpoint.journal} bytes", hint=schema.RESTORE,
         )  # fmt: skip
     with open(path, "r+b") as f:
         kept = f.read(checkpoint.journal)

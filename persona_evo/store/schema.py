@@ -32,7 +32,9 @@ _DIGITS = 20
 _ABSENT = object()
 
 _REFUSALS = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError)
-_RESTORE = "restore the file from a copy"
+
+RESTORE = "restore the file from a copy"
+"""What to do about a damaged file."""
 
 T = TypeVar("T")
 Error = type[InputError]
@@ -173,13 +175,13 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
             keys = [k for k, _ in pairs]
             twice = next(k for k in keys if keys.count(k) > 1)
             raise error("a key stands twice in one object", place=Place(source), found=repr(twice),
-                        expected="each key once", hint=_RESTORE)  # fmt: skip
+                        expected="each key once", hint=RESTORE)  # fmt: skip
         return result
 
     def no_constant(name: str) -> Any:
         raise error(
             "the file has a number that is not finite", place=_first(text, name, source), found=name,
-            expected="a finite number", hint=_RESTORE,
+            expected="a finite number", hint=RESTORE,
         )  # fmt: skip
 
     def whole(digits: str) -> int:
@@ -187,7 +189,7 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
             shown = digits if len(digits) <= 40 else digits[:40] + "..."
             raise error(
                 "the file has a number that is too large", place=_first(text, digits, source), found=shown,
-                expected="a whole number of 64 bits", hint=_RESTORE,
+                expected="a whole number of 64 bits", hint=RESTORE,
             )  # fmt: skip
         return int(digits)
 
@@ -196,7 +198,7 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
         if math.isinf(number):
             raise error(
                 "the file has a number that is too large", place=_first(text, digits, source), found=digits[:40],
-                expected="a finite number", hint=_RESTORE,
+                expected="a finite number", hint=RESTORE,
             )  # fmt: skip
         return number
 
@@ -212,7 +214,7 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
     except RecursionError as e:
         raise error(
             "the JSON is nested too deeply", place=Place(source), found=_around(text, 0),
-            expected="a few objects within each other", hint=_RESTORE,
+            expected="a few objects within each other", hint=RESTORE,
         ) from e
     lone = _SURROGATE.search(text)
     if lone is not None and not _has_utf8(data):
@@ -222,7 +224,7 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
         )  # fmt: skip
     if not isinstance(data, dict):
         raise error("not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }",
-                    hint=_RESTORE)  # fmt: skip
+                    hint=RESTORE)  # fmt: skip
     return data
 
 
@@ -370,9 +372,9 @@ class Reader:
         try:
             return make(value)
         except InputError as e:
-            raise self.fail(e.what, key, expected=e.expected or "", hint=e.hint or _RESTORE, said=e.found) from e
+            raise self.fail(e.what, key, expected=e.expected or "", hint=e.hint or RESTORE, said=e.found) from e
         except _REFUSALS as e:
-            raise self.fail("is damaged", key, said=f"{type(e).__name__}: {e}", hint=_RESTORE) from e
+            raise self.fail("is damaged", key, said=f"{type(e).__name__}: {e}", hint=RESTORE) from e
 
     def texts(self, key: str, default: Any = _ABSENT) -> list[str]:
         """A list of texts."""

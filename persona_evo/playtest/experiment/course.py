@@ -196,7 +196,7 @@ def reopen(folder: Path) -> Experiment:
         return Experiment.from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as e:
         raise RunError("the experiment's file is damaged", place=Place(str(path)), found=str(e).partition("\n")[0],
-                       hint="restore the file from a copy") from e  # fmt: skip
+                       hint=schema.RESTORE) from e  # fmt: skip
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from persona_evo.search.agents import Agent, agent_from
 from persona_evo.store import schema
 from persona_evo.store.lines import HINTS
 
-RESTORE = "restore the file from a copy"
-
 T = TypeVar("T")
 
 
@@ -46,7 +44,7 @@ class Kept:
         if text is None:
             raise RunError(f"game {number} is on a level that the match does not have", place=self.place(number),
                            found=name, expected="one of " + ", ".join(t.name for t in self.levels),
-                           hint="restore the file from a copy")  # fmt: skip
+                           hint=schema.RESTORE)  # fmt: skip
         return text.load(game)
 
 
@@ -87,7 +85,7 @@ def _settings(r: schema.Reader) -> None:
     """See that the other values are of their kinds."""
     for key, least in (("games", 1), ("seed", 0), ("megabytes", 0)):
         if r.whole(key) < least:
-            raise r.fail("is out of range", key, found=r.data[key], expected=f"at least {least}", hint=RESTORE)
+            raise r.fail("is out of range", key, found=r.data[key], expected=f"at least {least}", hint=schema.RESTORE)
     r.get("swap", bool, "true or false")
     r.get("limit", (int, float, type(None)), "seconds, or null")
     r.number("program_seconds")
@@ -98,7 +96,8 @@ def _agent(r: schema.Reader, i: int, game: Game) -> Agent:
     values = dict(r.data["agents"][i])
     program = values.pop("program", "")
     if not isinstance(program, str):
-        raise r.fail("has the wrong type", "agents", i, "program", found=program, expected="a text", hint=RESTORE)
+        raise r.fail("has the wrong type", "agents", i, "program", found=program, expected="a text",
+                     hint=schema.RESTORE)  # fmt: skip
     return replace(_made(r, ("agents", i), lambda: agent_from(values, game)), program=program)
 
 
@@ -115,6 +114,6 @@ def _made(r: schema.Reader, path: tuple[str | int, ...], make: Callable[[], T]) 
     try:
         return make()
     except InputError as e:
-        raise r.fail(e.what, *path, said=e.found, expected=e.expected or "", hint=e.hint or RESTORE) from e
+        raise r.fail(e.what, *path, said=e.found, expected=e.expected or "", hint=e.hint or schema.RESTORE) from e
     except (PersonaEvoError, TypeError, ValueError, KeyError, AttributeError) as e:
-        raise r.fail("is damaged", *path, said=f"{type(e).__name__}: {e}"[:200], hint=RESTORE) from e
+        raise r.fail("is damaged", *path, said=f"{type(e).__name__}: {e}"[:200], hint=schema.RESTORE) from e

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
@@ -293,11 +293,4 @@ def reopen(folder: Path) -> Settings:
     Raises:
         RunError: no folder of this reproduction, or a damaged file.
     """
-    r = keeping.reopened(folder, STUDY)
-    values = {k: v for k, v in r.data.items() if k not in ("schema", "study", "game_version")}
-    try:
-        return Settings(**values)
-    except (TypeError, ValueError, SettingsError) as e:
-        raise RunError("the reproduction's file is damaged", place=Place(str(folder / keeping.CONFIG)),
-                       found=str(e).partition("\n")[0], expected="as this program wrote it",
-                       hint="restore the file from a copy") from e  # fmt: skip
+    return keeping.settings(folder, STUDY, Settings)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from persona_evo.errors import Place, RunError
+from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.store import schema
 
 CONFIG = "reproduction.json"
 SCHEMA = 1
+
+T = TypeVar("T")
 
 
 def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
@@ -75,3 +77,18 @@ def reopened(folder: Path, study: str) -> schema.Reader:
         raise r.fail("another study is reproduced here", "study", expected=study,
                      hint=f"persona-evo reproduce {r.text_of('study', 'minidungeons')} --resume FOLDER")  # fmt: skip
     return r
+
+
+def settings(folder: Path, study: str, make: Callable[..., T]) -> T:
+    """What a folder is for, made of the values in its file, by name.
+
+    Raises:
+        RunError: no folder of this reproduction, or a damaged file.
+    """
+    data = reopened(folder, study).data
+    try:
+        return make(**{k: v for k, v in data.items() if k not in ("schema", "study", "game_version")})
+    except (TypeError, ValueError, SettingsError) as e:
+        raise RunError("the reproduction's file is damaged", place=Place(str(folder / CONFIG)),
+                       found=str(e).partition("\n")[0], expected="as this program wrote it",
+                       hint=schema.RESTORE) from e  # fmt: skip

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.errors import Place, RunError
 from persona_evo.evolve import run as evolution
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
@@ -262,15 +262,9 @@ def reopen(folder: Path) -> Settings:
     Raises:
         RunError: no folder of this reproduction, or a damaged file.
     """
-    data = keeping.reopened(folder, "puyo").data
-    try:
-        return _settings({k: v for k, v in data.items() if k not in ("schema", "study", "game_version")})
-    except (TypeError, ValueError, SettingsError) as e:
-        raise RunError("the reproduction's file is damaged", place=Place(str(folder / keeping.CONFIG)),
-                       found=str(e).partition("\n")[0], expected="as this program wrote it",
-                       hint="restore the file from a copy") from e  # fmt: skip
+    return keeping.settings(folder, "puyo", _settings)
 
 
-def _settings(values: Mapping[str, Any]) -> Settings:
+def _settings(**values: Any) -> Settings:
     plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     return Settings(**plain)

@@ -217,7 +217,7 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
     except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as e:
         raise RunError(
             "the reproduction's file is damaged", place=Place(str(path)), found=str(e).partition("\n")[0],
-            expected="as this program wrote it", hint="restore the file from a copy",
+            expected="as this program wrote it", hint=schema.RESTORE,
         ) from e  # fmt: skip
     if version != game.version:
         raise RunError(
