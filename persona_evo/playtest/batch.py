@@ -205,9 +205,9 @@ class Spec:
 
     def jobs(self, trials: int, seed: int) -> list[Job]:
         """All playthroughs, level by level, player by player."""
-        texts = [hashlib.blake2b(level.text.encode(), digest_size=8).hexdigest() for level in self.levels]
+        digests = [level.digest for level in self.levels]
         return [
-            Job(i, k, trial, derive(seed, level.name, texts[i], role.label, trial))
+            Job(i, k, trial, derive(seed, level.name, digests[i], role.label, trial))
             for i, level in enumerate(self.levels)
             for k, role in enumerate(self.roles)
             for trial in range(trials)

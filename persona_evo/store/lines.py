@@ -45,8 +45,8 @@ def claim(
             )  # fmt: skip
         schema.write_atomically(config, schema.dump(values))
         return
-    known, _ = schema.read(config, RunError)
-    ours = json.loads(json.dumps(values))
+    known = _deciding(schema.read(config, RunError)[0])
+    ours = _deciding(json.loads(json.dumps(values)))
     different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
     if different:
         known_hints = {**HINTS, **(hints or {})}
@@ -58,6 +58,15 @@ def claim(
             found=", ".join(f"other {there}" for there, _ in pairs), expected=", ".join(here for _, here in pairs),
             hint=hint,
         )  # fmt: skip
+
+
+def _deciding(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values without where levels were read from, which no result depends on."""
+    levels = values.get("levels")
+    if not isinstance(levels, list):
+        return dict(values)
+    known = [{k: v for k, v in level.items() if k != "source"} if isinstance(level, dict) else level for level in levels]
+    return {**values, "levels": known}
 
 
 def _difference(name: str, there: Any, here: Any) -> tuple[str, str]:

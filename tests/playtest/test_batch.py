@@ -137,6 +137,13 @@ def test_ctrl_c_keeps_what_was_played(levels: list[Level], players: list[Player]
     assert timeless(batch.resume(tmp_path).records) == timeless(played(levels, players).records)
 
 
+def test_where_levels_lie_changes_nothing(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
+    made = played(levels[:1], players[:2], 1, folder=tmp_path)
+    moved = [dataclasses.replace(level, source="/somewhere/else.txt") for level in levels[:1]]
+    assert played(moved, players[:2], 1, folder=tmp_path).records == made.records
+    assert timeless(played(moved, players[:2], 1).records) == timeless(made.records)
+
+
 def test_another_playtest_is_not_mixed_in(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
     played(levels[:1], players[:2], 1, folder=tmp_path)
     with pytest.raises(RunError, match="other seed"):

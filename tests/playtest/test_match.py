@@ -51,6 +51,17 @@ def test_a_folder_does_not_say_where_the_agents_were_read(tmp_path: Path) -> Non
     assert moved.config(1) == m.config(1) and ".toml" not in json.dumps(m.config(1))
 
 
+def test_boards_do_not_depend_on_where_the_level_lies(tmp_path: Path) -> None:
+    m = match("random", "two_ply")
+    moved = replace(m, levels=tuple(level._replace(source="/somewhere/else.txt") for level in m.levels))
+    assert moved.jobs() == m.jobs()
+    made = play.play(replace(m, levels=m.levels[:1]), folder=tmp_path)
+    again = play.play(replace(moved, levels=moved.levels[:1]), folder=tmp_path)
+    assert again.records == made.records, "the same match, its folder may be gone on with"
+    other = replace(m, levels=(m.levels[0]._replace(text="random 5\n"), m.levels[1]))
+    assert other.jobs()[0].start != m.jobs()[0].start and other.jobs()[-1] == m.jobs()[-1]
+
+
 def test_a_match_is_the_same_on_one_core_on_two_and_resumed(tmp_path: Path) -> None:
     m = match("two_ply", "killer_moves")
     alone = play.play(m, folder=tmp_path / "m")
@@ -92,6 +103,9 @@ def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None
         path.write_text(bad)
         with pytest.raises(RunError, match=f"{records.GAMES}:2: game 2 of the match does not replay: .*{said}"):
             play.play(m, folder=tmp_path)
+    path.write_text(good.replace('"start": ', '"start": 1', 1))
+    with pytest.raises(RunError, match=f"{records.GAMES}:1: a game began somewhere else than the match's seed says"):
+        play.play(m, folder=tmp_path)
     path.write_text(good.replace('"result"', '"rsult"', 1))
     with pytest.raises(RunError, match=f"{records.GAMES}:1") as caught:
         play.play(m, folder=tmp_path)

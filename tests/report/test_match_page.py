@@ -81,7 +81,7 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
     level, record = kept.level(GAME, 1), kept.records[0]
     assert len(again.positions(GAME, level, record)) == record.plies + 1
     moves = record.actions.split()
-    for wrong in (replace(record, result=1 - record.result), replace(record, margin=record.margin + 0.01),
+    for wrong in (replace(record, result=0.0 if record.result else 1.0), replace(record, margin=record.margin + 0.01),
                   replace(record, actions=" ".join(moves[:-1])), replace(record, actions=" ".join(moves[:1] * 2))):
         with pytest.raises(RunError, match=r"games\.jsonl:1: game 1 of the match does not replay") as caught:
             again.positions(GAME, level, wrong, kept.place(1))

@@ -24,7 +24,7 @@ from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.match import cost
 from persona_evo.playtest.match.again import MARGIN, RESULTS, positions
-from persona_evo.playtest.match.records import CHANGED, PROGRAMS, Folder, Record
+from persona_evo.playtest.match.records import AGAIN, CHANGED, PROGRAMS, Folder, Record
 from persona_evo.playtest.match.sides import even
 from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
@@ -56,14 +56,14 @@ class Match:
 
     def jobs(self) -> list[Job]:
         """All games, pair by pair, level by level."""
-        texts = [hashlib.blake2b(repr(level).encode(), digest_size=8).hexdigest() for level in self.levels]
+        digests = [level.digest for level in self.levels]
         found = []
         for a, b in itertools.combinations(range(len(self.agents)), 2):
             for i, level in enumerate(self.levels):
                 for number in range(self.games):
                     board = number // 2 if self.swap else number
                     turned = self.swap and number % 2 == 1
-                    start = derive(self.seed, "start", level.name, texts[i], board) % 2**32
+                    start = derive(self.seed, "start", level.name, digests[i], board) % 2**32
                     found.append(Job(b if turned else a, a if turned else b, i, number, start))
         return found
 
@@ -154,7 +154,7 @@ def play(
         if folder is not None:
             kept = stack.enter_context(Folder(folder, match.config(game.version)))
             played.records = kept.records([match.key(job) for job in todo])
-            _replay(match, game, played.records, kept)
+            _replay(match, game, todo, played.records, kept)
         if begun is not None:
             begun(len(played.records), len(todo))
         workers = workers or stack.enter_context(Workers(jobs, backend, address))
@@ -198,14 +198,18 @@ def _play(
             progress(Progress(done, len(todo), forecast.left))
 
 
-def _replay(match: Match, game: Game, records: Sequence[Record], kept: Folder) -> None:
-    """See that the moves of games that are there already lead to their results (some milliseconds a game).
+def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Record], kept: Folder) -> None:
+    """See that games that are there already began where they had to, and that their moves lead to their results (some
+    milliseconds a game).
 
     Raises:
-        RunError: those of one do not.
+        RunError: one did not, or those of one do not.
     """
     levels = {level.name: level.load(game) for level in match.levels} if records else {}
-    for number, record in enumerate(records, 1):
+    for number, (record, job) in enumerate(zip(records, todo, strict=False), 1):
+        if record.start != job.start:
+            raise RunError("a game began somewhere else than the match's seed says", place=kept.place(number),
+                           found=f"start {record.start}", expected=f"start {job.start}", hint=AGAIN)  # fmt: skip
         positions(game, levels[record.level], record, kept.place(number))
 
 
