@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", ANY_MACHINE, derandomize=True)
+settings.register_profile("fresh", ANY_MACHINE, print_blob=True)
+settings.load_profile("same")
+"""Properties are held against the same examples each time, so that what passes here passes elsewhere. Others are drawn by
+`pytest --hypothesis-profile fresh`, as often as one likes; what they find becomes an `example` of its test."""
 
 ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
 """Folders of tests, quick ones first; test modules beside them come last."""
