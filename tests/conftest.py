@@ -13,8 +13,8 @@ ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slo
 settings.register_profile("same", ANY_MACHINE, derandomize=True)
 settings.register_profile("fresh", ANY_MACHINE, print_blob=True)
 settings.load_profile("same")
-"""Properties are held against the same examples each time, so that what passes here passes elsewhere. Others are drawn by
-`pytest --hypothesis-profile fresh`, as often as one likes; what they find becomes an `example` of its test."""
+"""Properties are held against the same examples each time, so that what passes here passes elsewhere. Others are drawn
+by `pytest --hypothesis-profile fresh`, as often as one likes; what they find becomes an `example` of its test."""
 
 ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
 """Folders of tests, quick ones first; test modules beside them come last."""

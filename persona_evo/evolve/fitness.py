@@ -49,6 +49,10 @@ class LevelText(NamedTuple):
         """The text form of a loaded level."""
         return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**self._asdict(), "options": dict(self.options)}
+
     @property
     def digest(self) -> str:
         """Names its text in seeds. Where the file lies plays no part: the same seed gives the same on every machine."""
@@ -130,7 +134,7 @@ class _Workshop:
     def _planner(self, case: int) -> Any:
         number, opponent = divmod(case, len(self.spec.cases) // len(self.spec.levels))
         level, league = self.spec.levels[number], self.spec.league
-        loaded = self.game.load(level.text, level.name, level.source, **dict(level.options))
+        loaded = level.load(self.game)
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
@@ -180,9 +184,7 @@ def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) 
     policy = TreePolicy.of(formula, shop.game)
     if spec.league is not None:
         return shop.plan(policy, case, 0, 0, spec.budget)
-    level = spec.levels[case]
-    loaded = shop.game.load(level.text, level.name, level.source, **dict(level.options))
-    return plan(shop.game, loaded, shop.utility, policy, budget, spec.search, seed=0)
+    return plan(shop.game, spec.levels[case].load(shop.game), shop.utility, policy, budget, spec.search, seed=0)
 
 
 class Fitness:
@@ -256,7 +258,7 @@ def _mean(scores: Sequence[Score]) -> Score:
 def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
     """A specification as plain values for a run's configuration."""
     return {
-        "levels": [{**level._asdict(), "options": dict(level.options)} for level in spec.levels],
+        "levels": [level.to_dict() for level in spec.levels],
         "utility": spec.utility,
         "search": spec.search.to_dict(),
         "budget": spec.budget.to_dict(),

@@ -96,7 +96,7 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
     group = 0
     each = len(spec.cases) // len(spec.levels)
     for number, level in enumerate(spec.levels[:_SAMPLED_LEVELS]):
-        loaded = game.load(level.text, level.name, level.source, **dict(level.options))
+        loaded = level.load(game)
         found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS))
         moves = found.actions[:_SAMPLED_MOVES]
         states = game.replay(loaded, moves, rng=seeds.stream(found.seed), seed=found.seed)

@@ -356,7 +356,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
         "trials": trials,
         "budget": spec.budget.to_dict(),
         "search": spec.settings.to_dict(),
-        "levels": [{**level._asdict(), "options": dict(level.options)} for level in spec.levels],
+        "levels": [level.to_dict() for level in spec.levels],
         "players": [
             {**role.to_dict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
             for role, p in zip(spec.roles, players, strict=True)
@@ -453,8 +453,7 @@ class _Table:
 
     def level(self, number: int) -> Level:
         if self._level is None or self._number != number:
-            text = self.spec.levels[number]
-            self._level = self.game.load(text.text, text.name, text.source, **dict(text.options))
+            self._level = self.spec.levels[number].load(self.game)
             self._number, self._planners = number, []
         return self._level
 
@@ -465,28 +464,21 @@ class _Table:
         if league is None:
             if not self._planners:
                 self._planners = [planner_for(self.game, level, self.spec.settings, room(self.spec.budget))]
-            if self.game.outside is None and self._cold(job.player):
+            if self.game.outside is None and job.player not in self._warm:  # loading what searches is nobody's time
                 self._planners[0].plan(utility, policy, Budget(1), job.seed)
+                self._warm.add(job.player)
             plan = self._planners[0].plan(utility, policy, self.spec.budget, job.seed)
         else:
             games = league.games(self.game, level, role.agent)
             side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
-            if self._cold(job.player):
-                for game in games:
-                    game.warm_up(utility, policy)
+            for game in games:
+                game.warm_up(utility, policy)
             plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
             opponent = games[turn].others[0].name if games[turn].others else ""
         found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None)
         cause = opponent if plan.outcome == LOST else ""
         return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
                        opponent=opponent)  # fmt: skip
-
-    def _cold(self, player: int) -> bool:
-        """Whether a player has not played in this process yet, so that its first search would have to load, or compile,
-        what searches: no time of the player's. Asking is taking it as done."""
-        new = player not in self._warm
-        self._warm.add(player)
-        return new
 
 
 _tables: dict[str, _Table] = {}

@@ -111,8 +111,7 @@ def answer(question: Question) -> Bound:
     from persona_evo.search.bounds import solve
 
     game = registry.get(question.game)
-    text = question.level
-    level = game.load(text.text, text.name, text.source, **dict(text.options))
+    level = question.level.load(game)
     if os.getpid() not in _warm:
         warm_up(game, level)
         _warm.add(os.getpid())

@@ -65,8 +65,8 @@ def _deciding(values: Mapping[str, Any]) -> dict[str, Any]:
     levels = values.get("levels")
     if not isinstance(levels, list):
         return dict(values)
-    known = [{k: v for k, v in level.items() if k != "source"} if isinstance(level, dict) else level for level in levels]
-    return {**values, "levels": known}
+    texts = [{k: v for k, v in text.items() if k != "source"} if isinstance(text, dict) else text for text in levels]
+    return {**values, "levels": texts}
 
 
 def _difference(name: str, there: Any, here: Any) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> Pace:
     agents: of the match; the first one that searches is tried, else the random one.
     """
     if (game.name, text) not in _known:
-        level = game.load(text.text, text.name, text.source, **dict(text.options))
+        level = text.load(game)
         tried = next((a for a in agents if a.kind == "search"), None)
         one = tried.with_budget(FEW, None) if tried else Agent("random", "random")
         moves = [len(contest(game, level, [Mind(one, game, level, k), Mind(one, game, level, k)], k, k).actions)

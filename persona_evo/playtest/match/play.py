@@ -76,7 +76,7 @@ class Match:
         return {
             "game": self.game, "game_version": version, "games": self.games, "swap": self.swap, "seed": self.seed,
             "limit": self.limit, "program_seconds": self.program_seconds, "megabytes": self.megabytes,
-            "levels": [{**level._asdict(), "options": dict(level.options)} for level in self.levels],
+            "levels": [level.to_dict() for level in self.levels],
             "agents": [agent.to_dict() for agent in self.agents],
             **({PROGRAMS: dict(self.programs)} if self.programs else {}),
         }  # fmt: skip

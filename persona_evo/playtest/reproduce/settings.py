@@ -187,11 +187,8 @@ def claim(folder: Path, settings: Settings, game: Game, levels: Sequence[Level])
     Raises:
         RunError: it is for something else.
     """
-    texts = [LevelText.of(v) for v in levels]
-    keeping.claim(folder, settings.study, {
-        "game_version": game.version, **settings.to_dict(),
-        "levels": [{**text._asdict(), "options": dict(text.options)} for text in texts],
-    })  # fmt: skip
+    texts = [LevelText.of(v).to_dict() for v in levels]
+    keeping.claim(folder, settings.study, {"game_version": game.version, **settings.to_dict(), "levels": texts})
 
 
 def reopen(folder: Path) -> tuple[Settings, list[Level]]:
