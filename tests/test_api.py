@@ -73,7 +73,7 @@ def test_two_versions_of_a_level_are_told_apart(tmp_path: Path) -> None:
 
 def test_policies_are_found_by_what_they_are_called() -> None:
     runner, game = pe.load_persona("runner"), pe.load_game()
-    from persona_evo.api import tree_policy
+    from persona_evo.api.naming import tree_policy
 
     assert tree_policy("ucb1", runner, game).kind == "ucb1"
     assert tree_policy("ucb1:0.5", runner, game).c == 0.5

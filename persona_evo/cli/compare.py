@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     options.check_backend(args)
     game = options.game_of(args)
     compiling()  # what is imported from here on is
-    from persona_evo.api import compared
+    from persona_evo.api.results import compared
     from persona_evo.report import tables
 
     levels = options.levels_of(args, game, [args.a, args.b])

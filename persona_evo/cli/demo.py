@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     persona = load(args.persona, game)
     jobs = options.jobs_of(args)
     compiling()  # what is imported from here on is
-    from persona_evo.api import add_bounds, as_results, load_policy, player
+    from persona_evo.api.naming import load_policy, player
+    from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings

@@ -164,7 +164,7 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> An
 
 def _first(text: str, game: str) -> str:
     """What the evolution's settings call a policy that joins the first population."""
-    from persona_evo.api import FORMULA, load_policy
+    from persona_evo.api.naming import FORMULA, load_policy
 
     if text in ("ucb1", "library", "utility"):
         return text

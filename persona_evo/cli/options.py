@@ -163,7 +163,7 @@ def moved(args: argparse.Namespace) -> str | None:
 
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
-    from persona_evo.api import level_options
+    from persona_evo.api.naming import level_options
 
     found = once(args.option, "--option")
     _check_options(found, game)
@@ -316,7 +316,7 @@ def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
 
 def _tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
     """Say that a policy was evolved to be played move by move, where a level is about to be planned whole by it."""
-    from persona_evo.api import load_policy
+    from persona_evo.api.naming import load_policy
     from persona_evo.cli.say import note
     from persona_evo.errors import PolicyError
 

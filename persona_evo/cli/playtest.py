@@ -116,7 +116,7 @@ def play(
     args: argparse.Namespace, game: Game, levels: list[Level], players: list[Player], folder: Path | None
 ) -> Results:
     """Play everything, with progress."""
-    from persona_evo.api import as_results
+    from persona_evo.api.results import as_results
     from persona_evo.games import registry
     from persona_evo.playtest import batch
     from persona_evo.search.settings import SearchSettings
@@ -152,7 +152,7 @@ def _resumed(args: argparse.Namespace) -> Results:
     if args.levels or args.out is not None:
         raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
     compiling()  # what is imported from here on is
-    from persona_evo.api import as_results
+    from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
     played = batch.resume(
@@ -191,7 +191,7 @@ def interrupted(results: Results) -> int:
 
 def finish(args: argparse.Namespace, results: Results, game_name: str | None) -> Analysis:
     """Look for the limits, analyse, write the folder and print the summary."""
-    from persona_evo.api import add_bounds
+    from persona_evo.api.results import add_bounds
     from persona_evo.playtest.bounds import limited
     from persona_evo.report.text import summary_text
 

@@ -129,7 +129,7 @@ def run_install(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> Policy:
-    from persona_evo.api import load_policy
+    from persona_evo.api.naming import load_policy
 
     return load_policy(args.policy, options.game_of(args).name)
 

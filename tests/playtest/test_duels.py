@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from persona_evo.api import as_results
+from persona_evo.api.results import as_results
 from persona_evo.cli.main import main
 from persona_evo.games import registry
 from persona_evo.personas import load

@@ -1,0 +1,82 @@
+"""The main job in Python: the functions behind the command line, with names instead of objects where that is easier.
+
+| module | what |
+|---|---|
+| naming | levels, personas, policies and players by their names |
+| evolution | evolve a policy |
+| playtests | play levels, compare two, solve one |
+| results | what a playtest comes to |
+| studies | experiments and reproductions |
+
+Everything raises `PersonaEvoError` for what a user can get wrong.
+"""
+
+from __future__ import annotations
+
+from persona_evo.api.evolution import evolve_policy, resume_evolution
+from persona_evo.api.naming import (
+    load_game,
+    load_level,
+    load_levels,
+    load_persona,
+    load_personas,
+    load_policy,
+    player,
+    tree_policy,
+)
+from persona_evo.api.playtests import compare, plan, playtest_levels, solve
+from persona_evo.api.results import Comparison, Results
+from persona_evo.api.studies import Reproduction, experiment, reproduce, resume_reproduction
+from persona_evo.errors import PersonaEvoError
+from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import Game, Level
+from persona_evo.personas import Persona
+from persona_evo.playtest.analysis import Analysis
+from persona_evo.playtest.batch import Player
+from persona_evo.playtest.experiment.one import Run, run
+from persona_evo.search.bounds import Solution
+from persona_evo.search.plan import Plan
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.store.policies import Policy
+
+__all__ = [
+    "Analysis",
+    "Budget",
+    "Comparison",
+    "EvolutionSettings",
+    "Formula",
+    "Game",
+    "Level",
+    "Outcome",
+    "Persona",
+    "PersonaEvoError",
+    "Plan",
+    "Player",
+    "Policy",
+    "Reproduction",
+    "Results",
+    "Run",
+    "SearchSettings",
+    "Solution",
+    "compare",
+    "evolve_policy",
+    "experiment",
+    "load_game",
+    "load_level",
+    "load_levels",
+    "load_persona",
+    "load_personas",
+    "load_policy",
+    "parse",
+    "plan",
+    "player",
+    "playtest_levels",
+    "reproduce",
+    "resume_evolution",
+    "resume_reproduction",
+    "run",
+    "solve",
+    "tree_policy",
+]

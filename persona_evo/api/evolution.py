@@ -1,0 +1,81 @@
+"""Evolve a tree policy for a persona, and go on with that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from persona_evo.api.naming import LevelsLike, PersonaLike, league_of, levels_of
+from persona_evo.evolve import run as runs_of_evolution
+from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.run import Progress as Generation
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.start import usual
+from persona_evo.games import registry
+from persona_evo.personas import Persona, load
+from persona_evo.search.duel import budget_for
+from persona_evo.seeds import fresh
+
+
+def evolve_policy(
+    persona: PersonaLike,
+    levels: LevelsLike = "train",
+    *,
+    preset: str = "modern",
+    seed: int | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    jobs: int = -1,
+    out: str | Path = "runs",
+    duration: float | None = None,
+    progress: Callable[[Generation], None] | None = None,
+    league: Sequence[str] = (),
+    agent: str = "",
+    **settings: Any,
+) -> Outcome:
+    """Evolve a tree policy for a persona and keep the run in a folder below `out`.
+
+    Args:
+        preset: "modern" or "paper"; `settings` change single values, such as generations or population.
+        iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
+            has for a move.
+        jobs: cores, -1 for all; without influence on the result.
+        duration: seconds after which no new generation is begun.
+        league: in games for two, whom the policies play against (see `playtest.match.names`); the game's own if there
+            are none.
+        agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
+            games for one are planned whole, and games for two have the game's template.
+
+    Returns:
+        The outcome; `load_policy(outcome.policy)` is what was found.
+    """
+    who = persona if isinstance(persona, Persona) else load(persona)
+    game = registry.get(who.game)
+    meeting = league_of(game, who, league, agent)
+    chosen = EvolutionSettings.of(preset, **{**usual(game, meeting), **settings})
+    best, _ = runs_of_evolution.evolve_runs(
+        game, who, levels_of(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
+        budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, deadline=_deadline(duration),
+        game_name=who.game, league=meeting,
+    )  # fmt: skip
+    return best
+
+
+def resume_evolution(
+    folder: str | Path,
+    *,
+    generations: int | None = None,
+    jobs: int = -1,
+    duration: float | None = None,
+    progress: Callable[[Generation], None] | None = None,
+) -> Outcome:
+    """Continue an evolution where it stopped, or add generations to a finished one."""
+    return runs_of_evolution.resume(
+        Path(folder), generations=generations, jobs=jobs, deadline=_deadline(duration), progress=progress
+    )
+
+
+def _deadline(duration: float | None) -> float | None:
+    return None if duration is None else time.monotonic() + duration

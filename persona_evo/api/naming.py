@@ -1,0 +1,215 @@
+"""Names for objects: levels, personas, policies and players as people write them.
+
+Wherever a level is asked for, its name, file or set does; a persona can be its name, abbreviation or file; a tree
+policy "evolved", "paper", "ucb1", a policy's name, its file, a run's folder, or "formula:..." (see `tree_policy`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from persona_evo.errors import PolicyError, SettingsError
+from persona_evo.formula import Formula
+from persona_evo.games import mapsets, registry
+from persona_evo.games.commands import command
+from persona_evo.games.core import Game, Level
+from persona_evo.personas import Persona, load, named, resolve
+from persona_evo.playtest.batch import Player
+from persona_evo.playtest.match import names
+from persona_evo.search.agents import Agent
+from persona_evo.search.duel import League
+from persona_evo.search.settings import SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.store import policies, runs
+from persona_evo.store.policies import Policy
+
+LevelLike: TypeAlias = str | Path | Level
+LevelsLike: TypeAlias = LevelLike | Sequence[LevelLike]
+PersonaLike: TypeAlias = str | Path | Persona
+PolicyLike: TypeAlias = str | Path | Policy | TreePolicy | Formula
+PlayersLike: TypeAlias = PersonaLike | Player | Sequence[PersonaLike | Player]
+
+FORMULA = "formula:"
+"""Start of a policy that is given as its formula."""
+
+
+def load_game(name: str = registry.DEFAULT) -> Game:
+    """The game called `name`, or at "module:object"."""
+    return registry.get(name)
+
+
+def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **options: Any) -> list[Level]:
+    """Levels by file, folder, pattern, name or set; `options` go to the game's loader (rules="paper")."""
+    of = game_of(game)
+    return mapsets.resolve(of, [str(n) for n in names], level_options(of, options))
+
+
+def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options: Any) -> Level:
+    """One level.
+
+    Raises:
+        SettingsError: the name stands for several.
+    """
+    found = load_levels(name, game=game, **options)
+    if len(found) != 1:
+        raise SettingsError("this names several levels", found=f"{name}: {len(found)} levels", expected="one level")
+    return found[0]
+
+
+def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
+    """A persona by name, abbreviation or TOML file."""
+    return load(name, game)
+
+
+def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Persona]:
+    """Several personas; "all" stands for the four of the paper."""
+    return resolve(names, game_of(game))
+
+
+def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
+    """A policy by name or file, or the final one of a run's folder.
+
+    Raises:
+        PolicyError: there is none.
+    """
+    path = Path(name)
+    if path.is_dir() and (path / runs.CONFIG).is_file():
+        final = runs.policy_of(path)
+        if final is None:
+            raise PolicyError(
+                "the run has no policy yet", found=str(path), hint=f"finish it: persona-evo evolve --resume {path}"
+            )
+        path = final
+    if path.is_file():
+        return policies.find(path, game)
+    return policies.find(str(name), game)
+
+
+def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
+    """The tree policy that a persona plays by.
+
+    Args:
+        policy: an object; or "ucb1", "ucb1:C" with another constant; "evolved", the policy called like the persona;
+            "paper", the paper's for it; "formula:TEXT"; or what `load_policy` takes.
+
+    Raises:
+        PolicyError, FormulaError, SettingsError: there is none, or it is damaged.
+    """
+    if isinstance(policy, TreePolicy):
+        return policy
+    if isinstance(policy, Formula):
+        return TreePolicy.of(policy, game)
+    if isinstance(policy, Policy):
+        return policy.tree_policy(game)
+    text = str(policy)
+    if text == "ucb1":
+        return TreePolicy.ucb1()
+    if text.startswith("ucb1:"):
+        return TreePolicy.ucb1(_constant(text.removeprefix("ucb1:")))
+    if text.startswith(FORMULA):
+        return TreePolicy.of(text.removeprefix(FORMULA), game)
+    if text in ("evolved", "paper"):
+        name = persona.name if text == "evolved" else f"paper_{persona.name}"
+        try:
+            return policies.find(name, game.name).tree_policy(game)
+        except PolicyError as e:
+            if e.what != "no such policy":
+                raise
+            way = f"evolve one: {command(game, 'evolve', '--persona', named(persona))}; or play with --policy ucb1"
+            raise PolicyError(
+                f"there is no {text} policy for {persona.name}", found=e.found, expected=e.expected, hint=way
+            ) from e
+    return load_policy(policy, game.name).tree_policy(game)
+
+
+def player(
+    persona: PersonaLike, policy: PolicyLike | Agent = "evolved", label: str = "", baseline: str = ""
+) -> Player:
+    """A persona with its tree policy, or with the agent that plays for it.
+
+    label: the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1". baseline: label of the
+    player it is compared with.
+    """
+    who = persona if isinstance(persona, Persona) else load(persona)
+    game = registry.get(who.game)
+    if isinstance(policy, Agent):
+        return Player.of_agent(who, policy, game, label or f"{who.name}/{policy.name}", baseline)
+    chosen = tree_policy(policy, who, game)
+    if not label and chosen.kind == "ucb1":
+        label = f"{who.name}/ucb1"
+    return Player(who, chosen, label, baseline)
+
+
+def level_options(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options for the game's loader, checked.
+
+    Raises:
+        SettingsError: the loader does not take one of them.
+    """
+    import inspect
+
+    from persona_evo.errors import unknown
+
+    parameters = inspect.signature(game.load).parameters.values()
+    known = [p.name for p in parameters if p.kind == p.KEYWORD_ONLY]
+    for name in options:
+        if name not in known and not any(p.kind == p.VAR_KEYWORD for p in parameters):
+            expected, hint = unknown(name, known)
+            raise SettingsError(
+                f"{game.title} has no such option for levels", found=name, expected=expected, hint=hint
+            )
+    return dict(options)
+
+
+def game_of(game: str | Game) -> Game:
+    return registry.get(game) if isinstance(game, str) else game
+
+
+def levels_of(game: Game, levels: LevelsLike) -> list[Level]:
+    named = [levels] if isinstance(levels, (str, Path, Level)) else list(levels)
+    found: list[Level] = []
+    waiting: list[str] = []
+    for level in [*named, None]:
+        if isinstance(level, (str, Path)):
+            waiting.append(str(level))
+            continue
+        if waiting:
+            found += mapsets.resolve(game, waiting)
+            waiting = []
+        if level is not None:
+            found.append(level)
+    return found
+
+
+def players_of(players: PlayersLike) -> list[Player]:
+    named = [players] if isinstance(players, (str, Path, Persona, Player)) else list(players)
+    found: list[Player] = []
+    for one in named:
+        if isinstance(one, Player):
+            found.append(one)
+        else:
+            several = [one] if isinstance(one, Persona) else resolve([str(one)])
+            found += [Player(p, tree_policy("evolved", p, registry.get(p.game))) for p in several]
+    return found
+
+
+def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "") -> League | None:
+    """Who plays move by move, None in games for one without an agent."""
+    if game.players > 1 or agent:
+        return names.league(game, persona.utility.text, agent, words)
+    if words:
+        raise SettingsError("a league is for games for two", found=f"{game.name}, for one")
+    return None
+
+
+def search_of(search: str | SearchSettings) -> SearchSettings:
+    return search if isinstance(search, SearchSettings) else SearchSettings.preset(search)
+
+
+def _constant(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as e:
+        raise SettingsError("UCB1's constant is no number", found=text, expected="ucb1:C such as ucb1:0.7") from e

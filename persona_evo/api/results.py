@@ -1,0 +1,149 @@
+"""What playtests and comparisons come to, with everything that is computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from persona_evo.formula.guards import guards
+from persona_evo.games.core import Level
+from persona_evo.playtest import batch, require
+from persona_evo.playtest import bounds as limits
+from persona_evo.playtest.analysis import Analysis, analyse
+from persona_evo.playtest.compare import Row, compare_levels, headlines
+from persona_evo.words import counted, listed
+
+
+@dataclass
+class Results(batch.Results):
+    """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
+
+    command: the command line that made it, "" where none did.
+    """
+
+    command: str = ""
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """Summaries, comparisons, findings and correlations."""
+        return self.check()
+
+    def check(self, *requirements: str) -> Analysis:
+        """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
+
+        Raises:
+            SettingsError: a requirement cannot be read, or names what does not exist.
+        """
+        return analyse(
+            self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
+            utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
+            requirements=require.parse_all(requirements) if requirements else (),
+        )  # fmt: skip
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """How the playtest was made, by name, for people."""
+        from persona_evo.evolve.winner import versions
+
+        limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)
+        return {
+            **({"command": self.command} if self.command else {}),
+            "seed": str(self.seed),
+            "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
+            **({} if self.league is None else {
+                "agent": ", ".join(self.movers),
+                **({"opponents": ", ".join(o.name for o in self.league.opponents)} if self.league.opponents else {}),
+            }),
+            "search": listed(self.settings.to_dict()),
+            "trials": f"{self.trials} of each player in each level",
+            **{p.label: p.text for p in self.players},
+            **({"formulas": protected} if protected else {}),
+            "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
+            "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
+        }
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        analysis: Analysis | None = None,
+        pictures: bool = True,
+        replays: bool = True,
+        progress: Callable[[str], None] | None = None,
+    ) -> Path:
+        """Write traces, tables, pictures and the page into a folder; the page's path.
+
+        Args:
+            analysis: one made by `check`, so that the page shows its requirements.
+            pictures, replays: heatmaps and charts, animated replays.
+        """
+        from persona_evo.playtest import records
+        from persona_evo.report import folder as report
+        from persona_evo.report import page
+
+        analysis, target = analysis or self.analysis, Path(folder)
+        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
+        title += f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else ""
+        target.mkdir(parents=True, exist_ok=True)
+        if pictures:
+            return report.write(
+                target, self.game, self.levels, analysis, title=title, facts=self.facts, replays=replays,
+                progress=progress,
+            ).page  # fmt: skip
+        records.write(target / "traces.jsonl", analysis.records)
+        report.write_tables(target, analysis)
+        shown = page.Page(
+            title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
+            findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
+            correlations=analysis.correlations, facts=self.facts,
+        )  # fmt: skip
+        return page.write(shown, target / "index.html")
+
+    def __str__(self) -> str:
+        from persona_evo.report.text import summary_text
+
+        return summary_text(self.analysis)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two versions of a level: rows for each player and measure, and what is worth saying; printed, the latter."""
+
+    a: Level
+    b: Level
+    results: Results
+    rows: Sequence[Row]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What differs, in words, then the win rates that do not."""
+        return headlines(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def as_results(played: batch.Results) -> Results:
+    """A batch's results with the analysis beside them."""
+    return Results(**{name: getattr(played, name) for name in batch.Results.__dataclass_fields__})
+
+
+def add_bounds(
+    results: Results, seconds: float, jobs: int = -1, progress: limits.Tell | None = None, game_name: str | None = None
+) -> None:
+    """Look for the best possible utility of each persona in each level, and keep what is found beside the results."""
+    results.bounds = limits.bounds(
+        results.game, results.levels, [p.persona for p in results.players], results.records, seconds=seconds,
+        jobs=jobs, folder=results.folder, progress=progress, game_name=game_name,
+    )  # fmt: skip
+
+
+def compared(results: Results) -> Comparison:
+    """The comparison of the two levels of a playtest."""
+    a, b = results.levels
+    names = (a.name, b.name)
+    groups = [[r for r in results.records if r.level == name] for name in names]
+    return Comparison(a, b, results, compare_levels(groups[0], groups[1], results.game.metrics, names))
