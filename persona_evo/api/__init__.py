@@ -34,8 +34,8 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Level
 from persona_evo.personas import Persona
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.batch import Player
 from persona_evo.playtest.experiment.one import Run, run
+from persona_evo.playtest.players import Player
 from persona_evo.search.bounds import Solution
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget, SearchSettings

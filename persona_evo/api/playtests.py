@@ -26,6 +26,7 @@ from persona_evo.games.core import closing_outside
 from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
+from persona_evo.playtest.playing import room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
 from persona_evo.search.duel import budget_for
@@ -48,7 +49,7 @@ def plan(
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
     budget = budget_for(iterations, seconds)
-    planner = planner_for(game, levels_of(game, level)[0], search_of(search), batch.room(budget))
+    planner = planner_for(game, levels_of(game, level)[0], search_of(search), room(budget))
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, tree_policy(policy, who, game), budget, seed)
     return found

@@ -121,7 +121,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.personas import load
-    from persona_evo.playtest.batch import room
+    from persona_evo.playtest.playing import room
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
     from persona_evo.store.schema import writing_in

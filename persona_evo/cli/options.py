@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
-    from persona_evo.playtest.batch import Player
+    from persona_evo.playtest.players import Player
     from persona_evo.search.duel import League
     from persona_evo.search.settings import Budget
 

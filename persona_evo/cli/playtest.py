@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from persona_evo.api import Results
     from persona_evo.games.core import Game, Level
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.batch import Player
     from persona_evo.playtest.batch import Progress as Played
+    from persona_evo.playtest.players import Player
 
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
@@ -119,6 +119,7 @@ def play(
     from persona_evo.api.results import as_results
     from persona_evo.games import registry
     from persona_evo.playtest import batch
+    from persona_evo.playtest.players import movers
     from persona_evo.search.settings import SearchSettings
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
@@ -133,7 +134,7 @@ def play(
         if args.search is not None:
             raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
                                 hint="leave --search out, or name another --agent")  # fmt: skip
-        who = batch.movers(players, league)
+        who = movers(players, league)
         note(f"against {', '.join(o.name for o in league.opponents)}" if league.opponents else
              f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")  # fmt: skip
     results = as_results(

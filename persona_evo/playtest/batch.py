@@ -1,8 +1,5 @@
 """Many playthroughs: every player in every level, as often as asked, on all cores.
 
-A playthrough's seed is made of the seed given, the level's name and text, the player's label and the number of the
-trial, so a result depends neither on the number of jobs nor on what else is played in the same batch.
-
 Where an agent plays move by move (`search.duel`), a playthrough is what it played with the player's tree policy; a
 player may also be an agent of its own, which needs no tree policy. In a game for two each player meets the opponents of
 a league in turn, first as one side, then as the other; its metrics are what it sees at the end, and its records name
@@ -11,35 +8,29 @@ the opponent, the side and the result.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers, workers_for
 from persona_evo.evolve.reopening import load_levels
-from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.commands import command
-from persona_evo.games.core import LOST, RUNNING, Event, Game, Level, closing_outside
-from persona_evo.personas import Persona
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
-from persona_evo.playtest.records import OUTCOMES, SIDES, Playthrough
-from persona_evo.search.agents import Agent, agent_from, check, policy_of
-from persona_evo.search.duel import League, plain
-from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
+from persona_evo.playtest.players import Player, Role, movers, player_from
+from persona_evo.playtest.playing import Job, Spec, play
+from persona_evo.playtest.records import Playthrough
+from persona_evo.search.agents import agent_from, check
+from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.seeds import derive, stream
 from persona_evo.words import counted
 
 _ROUND_SECONDS = 2.0
@@ -47,43 +38,6 @@ _ROUND_SECONDS = 2.0
 
 _ALONE_SECONDS = 1.5
 """Work that takes less than this is not worth the start of worker processes."""
-
-_NODES_A_SECOND = 1_000_000
-"""Room for nodes that a budget of time alone is given."""
-
-
-@dataclass(frozen=True)
-class Player:
-    """A persona with the tree policy it plays by.
-
-    label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
-    compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
-    it has one, is its own.
-    """
-
-    persona: Persona
-    policy: TreePolicy
-    label: str = ""
-    baseline: str = ""
-    agent: Agent | None = None
-
-    @classmethod
-    def of_agent(cls, persona: Persona, agent: Agent, game: Game, label: str = "", baseline: str = "") -> Player:
-        """A persona that an agent plays for."""
-        return cls(persona, replace(_own_policy(agent, game), name=agent.name), label, baseline, agent)
-
-    @property
-    def text(self) -> str:
-        """How it plays, for people."""
-        return self.policy.text if self.agent is None else f"agent {self.agent.name}: {self.agent.about}"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "label", self.label or self.persona.name)
-
-
-def _own_policy(agent: Agent, game: Game) -> TreePolicy:
-    """An agent's tree policy; UCB1 stands for that of one that has none."""
-    return policy_of(agent, game) if agent.kind == "search" else TreePolicy.ucb1()
 
 
 class Progress(NamedTuple):
@@ -134,84 +88,6 @@ class Results:
     def priorities(self) -> dict[str, str]:
         """Label of a player -> symbol of the metric that its persona is about."""
         return {p.label: p.persona.priority for p in self.players}
-
-
-def movers(players: Sequence[Player], league: League) -> list[str]:
-    """Names of the agents that play for players move by move, each once."""
-    return list(dict.fromkeys((p.agent or league.agent).name for p in players))
-
-
-class Role(NamedTuple):
-    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c. agent: see `Player`."""
-
-    label: str
-    persona: str
-    utility: str
-    policy: str
-    formula: str | None
-    c: float
-    agent: Agent | None = None
-
-    @classmethod
-    def of(cls, player: Player) -> Role:
-        """The role of a player."""
-        policy = player.policy
-        formula = None if policy.formula is None else policy.formula.text
-        who = player.persona
-        return cls(player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        agent = {} if self.agent is None else {"agent": plain(self.agent)}
-        return {**{k: v for k, v in self._asdict().items() if k != "agent"}, **agent}
-
-    @classmethod
-    def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
-        """The inverse of `to_dict`; more keys do not matter."""
-        agent = agent_from(row["agent"], game) if "agent" in row else None
-        return cls(**{name: row[name] for name in cls._fields if name != "agent"}, agent=agent)
-
-    def tree_policy(self, game: Game) -> TreePolicy:
-        """What a search takes."""
-        if self.agent is not None:
-            return _own_policy(self.agent, game)
-        return TreePolicy.ucb1(self.c) if self.formula is None else TreePolicy.of(self.formula, game, self.policy)
-
-
-class Job(NamedTuple):
-    """One playthrough to be made: numbers of the level, the player and the trial, and its seed."""
-
-    level: int
-    player: int
-    trial: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class Spec:
-    """All that decides a playthrough beside its job."""
-
-    game: str
-    levels: tuple[LevelText, ...]
-    roles: tuple[Role, ...]
-    settings: SearchSettings
-    budget: Budget
-    league: League | None = None
-
-    @cached_property
-    def digest(self) -> str:
-        """Names this specification in a worker's memory."""
-        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
-
-    def jobs(self, trials: int, seed: int) -> list[Job]:
-        """All playthroughs, level by level, player by player."""
-        digests = [level.digest for level in self.levels]
-        return [
-            Job(i, k, trial, derive(seed, level.name, digests[i], role.label, trial))
-            for i, level in enumerate(self.levels)
-            for k, role in enumerate(self.roles)
-            for trial in range(trials)
-        ]
 
 
 def playtest(
@@ -330,21 +206,11 @@ def resume(
             row.made("agent", lambda values: agent_from(values, game))
     league = reader.made("league", lambda values: League.from_dict(values, game)) if "league" in reader.data else None
     return playtest(
-        game, levels, [_player(row, game) for row in known.players], known.trials, seed=known.seed,
+        game, levels, [player_from(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
         backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
         league=league,
     )  # fmt: skip
-
-
-def _player(row: Mapping[str, Any], game: Game) -> Player:
-    role = Role.from_dict(row, game)
-    persona = Persona(
-        role.persona, game.name, parse(role.utility, game.symbols), row.get("priority", ""), row.get("title", "")
-    )
-    if role.agent is not None:
-        return Player.of_agent(persona, role.agent, game, role.label, row.get("baseline", ""))
-    return Player(persona, role.tree_policy(game), role.label, row.get("baseline", ""))
 
 
 def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int, seed: int) -> dict[str, object]:
@@ -438,92 +304,3 @@ def _rounds(
         if progress is not None and pace:
             eta = pace * (len(todo) - done) / workers.jobs
             progress(Progress(done, len(todo), eta, made[-1].level, made[-1].player))
-
-
-class _Table:
-    """The game, the players and the planners of the level that was played last, in one worker."""
-
-    def __init__(self, spec: Spec) -> None:
-        self.spec, self.game = spec, registry.get(spec.game)
-        self.roles = [(parse(r.utility, self.game.symbols), r.tree_policy(self.game)) for r in spec.roles]
-        self._number = -1
-        self._level: Level | None = None
-        self._planners: list[Any] = []
-        self._warm: set[int] = set()
-
-    def level(self, number: int) -> Level:
-        if self._level is None or self._number != number:
-            self._level = self.spec.levels[number].load(self.game)
-            self._number, self._planners = number, []
-        return self._level
-
-    def play(self, job: Job) -> Playthrough:
-        level, role, league = self.level(job.level), self.spec.roles[job.player], self.spec.league
-        utility, policy = self.roles[job.player]
-        side, opponent = None, ""
-        if league is None:
-            if not self._planners:
-                self._planners = [planner_for(self.game, level, self.spec.settings, room(self.spec.budget))]
-            if self.game.outside is None and job.player not in self._warm:  # loading what searches is nobody's time
-                self._planners[0].plan(utility, policy, Budget(1), job.seed)
-                self._warm.add(job.player)
-            plan = self._planners[0].plan(utility, policy, self.spec.budget, job.seed)
-        else:
-            games = league.games(self.game, level, role.agent)
-            side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
-            for game in games:
-                game.warm_up(utility, policy)
-            plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
-            opponent = games[turn].others[0].name if games[turn].others else ""
-        found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None)
-        cause = opponent if plan.outcome == LOST else ""
-        return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
-                       opponent=opponent)  # fmt: skip
-
-
-_tables: dict[str, _Table] = {}
-
-
-def play(task: tuple[Spec, Sequence[Job]]) -> list[Playthrough]:
-    """The playthroughs of a task, in order (this is what workers run)."""
-    spec, jobs = task
-    if spec.digest not in _tables:
-        _tables.clear()
-        _tables[spec.digest] = _Table(spec)
-    table = _tables[spec.digest]
-    return [table.play(job) for job in jobs]
-
-
-def room(budget: Budget) -> int:
-    """Nodes to make room for; less than the most there may be where time alone is the limit."""
-    if budget.seconds is None or budget.iterations is not None or budget.nodes is not None:
-        return capacity_for(budget)
-    return int(min(MAX_NODES, max(10_000, budget.seconds * _NODES_A_SECOND)))
-
-
-def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None) -> Playthrough:
-    """A plan as a playthrough: its actions by name, where the avatar was, what happened, and what it died of.
-
-    side: number of the player in a game for two, where no places are told: two avatars are on the board.
-    """
-    states = game.replay(level, plan.actions, stream(plan.seed), plan.seed)
-    places: list[tuple[int, int]] = []
-    if game.locate is not None and side is None:
-        found = [game.locate(level, state) for state in states]
-        places = [p for p in found if p is not None] if None not in found else []
-    events: list[Event] = []
-    if game.events is not None:
-        for step, (before, after) in enumerate(pairwise(states), 1):
-            events += game.events(level, before, after, step)
-    cause = ""
-    if plan.outcome == LOST and game.cause is not None and len(states) > 1 and side is None:
-        turn = next((i for i, s in enumerate(states) if game.over(level, s) != RUNNING), len(states) - 1)
-        cause = game.cause(level, states[max(1, turn) - 1], states[max(1, turn)])
-    return Playthrough(
-        level=level.name, player="", outcome=OUTCOMES[plan.outcome], metrics=plan.metrics, utility=plan.utility,
-        steps=len(plan.actions), trial=trial, seed=plan.seed, cause=cause, seconds=plan.seconds, stopped=plan.stopped,
-        iterations=plan.iterations, nodes=plan.nodes, proven=plan.proven,
-        actions=[game.action_name(level, s, a) for s, a in zip(states, plan.actions, strict=False)],
-        positions=places, events=events,
-        side="" if side is None else SIDES[int(game.rules().mover(level.tables, states[0])) != side],
-    )  # fmt: skip

@@ -21,7 +21,6 @@ from persona_evo.errors import VerificationError
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.core import Game, Level
-from persona_evo.playtest.batch import record as playthrough
 from persona_evo.playtest.experiment.course import Record, Results
 from persona_evo.playtest.experiment.design import Cell
 from persona_evo.playtest.experiment.results import (
@@ -33,6 +32,7 @@ from persona_evo.playtest.experiment.results import (
     p_words,
     summaries,
 )  # fmt: skip
+from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import html, plots, replay, tables
 from persona_evo.report.folder import Names
 from persona_evo.report.tables import Table

@@ -12,7 +12,7 @@ from dataclasses import replace
 from persona_evo.formula import parse
 from persona_evo.games.core import Level
 from persona_evo.personas import Persona
-from persona_evo.playtest.batch import Player
+from persona_evo.playtest.players import Player
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import policies
 

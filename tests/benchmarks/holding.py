@@ -6,8 +6,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from persona_evo.evolve.parallel import cores
-from persona_evo.playtest.batch import Player
 from persona_evo.playtest.bounds import bounds
+from persona_evo.playtest.players import Player
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies

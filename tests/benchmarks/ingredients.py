@@ -20,7 +20,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games.mapsets import resolve
 from persona_evo.personas import Persona
-from persona_evo.playtest.batch import Player
+from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies

@@ -8,7 +8,8 @@ from statistics import fmean, stdev
 
 from persona_evo.evolve.parallel import cores
 from persona_evo.personas import Persona, catalog
-from persona_evo.playtest.batch import Player, playtest
+from persona_evo.playtest.batch import playtest
+from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import policies

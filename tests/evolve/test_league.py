@@ -22,8 +22,8 @@ from persona_evo.games import registry
 from persona_evo.games.core import LOST, WON
 from persona_evo.personas import load
 from persona_evo.playtest import batch
-from persona_evo.playtest.batch import Player
 from persona_evo.playtest.match import names
+from persona_evo.playtest.players import Player
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents
 from persona_evo.search.duel import Duel, League, budget_for, seen_from

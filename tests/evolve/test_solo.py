@@ -18,10 +18,10 @@ from persona_evo.evolve.start import usual
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game
 from persona_evo.personas import catalog, load
-from persona_evo.playtest import batch
-from persona_evo.playtest.batch import Player
+from persona_evo.playtest import batch, playing
 from persona_evo.playtest.journal import CONFIG
 from persona_evo.playtest.match import names
+from persona_evo.playtest.players import Player
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents
 from persona_evo.search.duel import League, Solo, plain
@@ -66,7 +66,7 @@ def test_a_game_alone_is_one_search_a_move_and_replays_with_the_same_luck(game: 
     assert found.metrics == game.measure(level, states[-1])
     assert found.utility == pytest.approx(0.1 * found.metrics["LC"] + 0.02 * found.metrics["CP"])
     assert replace(solo.plan(BUILDER.utility, POLICY, BUDGET, 9), seconds=0.0) == replace(found, seconds=0.0)
-    record = batch.record(game, level, found)
+    record = playing.record(game, level, found)
     assert (states[-1] == list(replay.states(game, level, record))[-1]).all()
     others = {solo.plan(BUILDER.utility, POLICY, BUDGET, seed).actions for seed in (9, 10, 11)}
     assert len(others) == 3

@@ -12,13 +12,16 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError, SettingsError
+from persona_evo.evolve.fitness import LevelText
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Level
-from persona_evo.playtest import batch, journal
-from persona_evo.playtest.batch import Player, Results
+from persona_evo.playtest import batch, journal, playing
+from persona_evo.playtest.batch import Results
 from persona_evo.playtest.bounds import bounds
+from persona_evo.playtest.players import Player, Role
+from persona_evo.playtest.playing import Spec, room
 from persona_evo.playtest.records import Playthrough
-from persona_evo.search.settings import Budget
+from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
 GAME = registry.get("minidungeons2")
@@ -68,7 +71,7 @@ def test_records_come_in_order_and_replay(levels: list[Level], players: list[Pla
 def test_no_time_of_a_player_is_that_of_loading_what_searches(
     levels: list[Level], players: list[Player], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = batch.planner_for
+    real = playing.planner_for
     asked: list[tuple[TreePolicy, int | None]] = []
 
     class Slow:
@@ -86,8 +89,8 @@ def test_no_time_of_a_player_is_that_of_loading_what_searches(
             return dataclasses.replace(plan, seconds=time.perf_counter() - began)
 
     usual = timeless(played(levels, players[2:], 2).records)
-    batch._tables.clear()
-    monkeypatch.setattr(batch, "planner_for", Slow)
+    playing._tables.clear()
+    monkeypatch.setattr(playing, "planner_for", Slow)
     records = played(levels, players[2:], 2).records
     assert max(r.seconds for r in records) < 0.4 and timeless(records) == usual
     assert [n for _, n in asked] == [1, *[BUDGET.iterations] * 4]
@@ -229,9 +232,9 @@ def test_limits_are_kept_beside_the_playthroughs(
 
 
 def test_time_alone_does_not_ask_for_all_memory() -> None:
-    assert batch.room(Budget(None, seconds=0.5)) == 500_000
-    assert batch.room(Budget(1000)) == 1001
-    assert batch.room(Budget(None, nodes=77)) == 77
+    assert room(Budget(None, seconds=0.5)) == 500_000
+    assert room(Budget(1000)) == 1001
+    assert room(Budget(None, nodes=77)) == 77
 
 
 @pytest.mark.parametrize(
@@ -246,9 +249,9 @@ def test_time_alone_does_not_ask_for_all_memory() -> None:
 def test_each_value_of_a_configuration_is_checked(
     levels: list[Level], players: list[Player], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
-    texts = tuple(batch.LevelText.of(level) for level in levels)
-    roles = tuple(batch.Role.of(p) for p in players)
-    spec = batch.Spec(GAME.name, texts, roles, batch.SearchSettings.anytime(), BUDGET)
+    texts = tuple(LevelText.of(level) for level in levels)
+    roles = tuple(Role.of(p) for p in players)
+    spec = Spec(GAME.name, texts, roles, SearchSettings.anytime(), BUDGET)
     data: Any = json.loads(json.dumps({"schema": 1, **batch.configuration(spec, GAME, players, 2, 1)}))
     (tmp_path / journal.CONFIG).write_text(json.dumps(data))
     journal.reopen(tmp_path)

@@ -19,6 +19,7 @@ from persona_evo.playtest import batch, duels, records
 from persona_evo.playtest.analysis import analyse
 from persona_evo.playtest.match import names
 from persona_evo.playtest.metrics import EVERY
+from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import SIDES, Playthrough
 from persona_evo.playtest.statistics import wilson
 from persona_evo.report import duels as tables
@@ -36,7 +37,7 @@ LEAGUE = names.league(GAME, "", opponents=["random", "uct_walls"])
 @pytest.fixture(scope="module")
 def results() -> Any:
     levels = [GAME.load("random 6", "open"), GAME.load(DRAWN, "turned")]
-    player = batch.Player(load("duelist", GAME), TreePolicy.ucb1())
+    player = Player(load("duelist", GAME), TreePolicy.ucb1())
     return as_results(batch.playtest(GAME, levels, [player], 4, seed=3, budget=Budget(15), league=LEAGUE))
 
 
@@ -134,7 +135,7 @@ def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
 def test_the_page_says_how_functions_of_a_formula_are_protected(results: Any) -> None:
     assert "formulas" not in results.facts
     policy = TreePolicy.of("R + sqrt(log(P) / N)", GAME)
-    formula = dataclasses.replace(results, players=[batch.Player(load("duelist", GAME), policy)])
+    formula = dataclasses.replace(results, players=[Player(load("duelist", GAME), policy)])
     assert "sqrt(x): of |x|; log(x): of |x|, 0 where x is 0" in formula.facts["formulas"]
 
 

@@ -12,8 +12,8 @@ from persona_evo.evolve.run import FINISHED, Outcome
 from persona_evo.games import mapsets, registry
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
-from persona_evo.playtest.batch import Player
 from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce import published, results
 from persona_evo.playtest.reproduce.course import Material, _Ledger

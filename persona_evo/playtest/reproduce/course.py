@@ -33,9 +33,9 @@ from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
-from persona_evo.playtest.batch import Player
 from persona_evo.playtest.journal import CONFIG as PLAYTEST
 from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.players import Player, Role
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce.published import Published
@@ -416,7 +416,7 @@ def _make_room(folder: Path, players: Sequence[Player]) -> None:
     if not path.is_file():
         return
     known = schema.read(path, RunError)[0].get("players")
-    ours = [batch.Role.of(p)._asdict() for p in players]
+    ours = [Role.of(p)._asdict() for p in players]
     if not isinstance(known, list) or len(known) != len(ours) or not all(isinstance(k, dict) for k in known):
         return
     if [k.get("label") for k in known] != [o["label"] for o in ours]:
