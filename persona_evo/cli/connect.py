@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path
 from persona_evo.cli.say import Progress, note, say
-from persona_evo.errors import ConnectError, Place, SettingsError
+from persona_evo.cli.starting import begun
+from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -85,14 +86,7 @@ def add(commands: Any) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a description."""
-    import re
-
-    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", args.name):
-        raise ConnectError("not a name for a game", found=repr(args.name), expected="letters, digits, _ and -")
-    target = args.out or path(f"{args.name}.toml")
-    if target.exists() and not args.force:
-        raise ConnectError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
-    target.write_text(TEMPLATE.format(name=args.name), encoding="utf-8", newline="\n")
+    target = begun(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
     say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
     return 0
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import Progress, duration, is_compiled, note, say
+from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
@@ -63,16 +64,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _new(args: argparse.Namespace) -> int:
-    import re
-
     from persona_evo.playtest.experiment.reading import TEMPLATE
 
-    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", args.name):
-        raise SettingsError("not a name for an experiment", found=repr(args.name), expected="letters, digits, _ and -")
-    target = args.out or Path(f"{args.name}.toml")
-    if target.exists() and not args.force:
-        raise SettingsError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
-    target.write_text(TEMPLATE.format(name=args.name), encoding="utf-8", newline="\n")
+    target = begun(args, "an experiment", ".toml", lambda name: TEMPLATE.format(name=name), SettingsError)
     say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
     return 0
 

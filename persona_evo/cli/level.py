@@ -6,9 +6,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path
+from persona_evo.cli.parser import filled
 from persona_evo.cli.say import note, say
-from persona_evo.errors import LevelError, Place
+from persona_evo.cli.starting import begun
+from persona_evo.errors import LevelError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ def add(commands: Any) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a level that can be played as it is, and say what its characters mean."""
-    import re
-
     from persona_evo.games.commands import command
     from persona_evo.games.guides import guide
 
@@ -53,12 +52,7 @@ def run_new(args: argparse.Namespace) -> int:
             hint="its levels are no files: they are named MAP:VARIANT@SEED" if game.outside is not None
             else "a level of a game of your own is a text that its from_text reads",
         )  # fmt: skip
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", args.name):
-        raise LevelError("not a name for a level", found=repr(args.name), expected="letters, digits, _ and -")
-    target = args.out or path(f"{args.name}{game.level_suffixes[0]}")
-    if target.exists() and not args.force:
-        raise LevelError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
-    target.write_text(words.example, encoding="utf-8", newline="\n")
+    target = begun(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
     say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
     say(f"next: edit it, then  {command(game, 'level', 'check', target)}")
     return 0

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path
+from persona_evo.cli.parser import filled
 from persona_evo.cli.say import compiling, note, say
-from persona_evo.errors import PersonaError, Place
+from persona_evo.cli.starting import begun
+from persona_evo.errors import PersonaError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -38,18 +39,11 @@ def add(commands: Any) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a file that loads as it is."""
-    import re
-
     from persona_evo.games.commands import command
     from persona_evo.personas import template
 
     game = options.game_of(args)
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", args.name):
-        raise PersonaError("not a name for a persona", found=repr(args.name), expected="letters, digits, _ and -")
-    target = args.out or path(f"{args.name}.toml")
-    if target.exists() and not args.force:
-        raise PersonaError("there is such a file already", place=Place(str(target)), hint="--force writes over it")
-    target.write_text(template.text(args.name, game), encoding="utf-8", newline="\n")
+    target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError)
     say(f"wrote {target}")
     say(f"next: edit its utility, then  {command(game, 'persona', 'check', target)}")
     return 0
