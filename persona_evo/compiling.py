@@ -31,7 +31,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 FLAGS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False}
 """`_nrt` is numba's private switch for reference counting, without which functions this small are five times faster;
 so compiled code must not make arrays of its own."""
-INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
+INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET")) or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""Whether nothing is compiled, which is slow and shows more."""
 
 
 def cache_root() -> Path:

@@ -147,14 +147,15 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
 
     try:
         try:
-            args = parser().parse_args(argv)
+            try:
+                args = parser().parse_args(argv)
+            except SystemExit:  # after --help
+                _flush()
+                raise
             args.typed = sys.argv[1:] if argv is None else [str(word) for word in argv]
             code = int(args.run(args))
             _flush()
             return stops.code if code == 130 else code
-        except SystemExit:
-            _flush()
-            raise
         except PersonaEvoError as e:
             note(f"persona-evo: error: {e}")
             return 2
@@ -181,12 +182,13 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
 
 def _flush(quietly: bool = False) -> None:
     """Write what standard output still holds; quietly: or drop it, where that cannot be."""
-    from persona_evo.cli.say import silence
+    from persona_evo.cli.say import STDOUT, silence
 
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except OSError:
+    except OSError as e:
+        e.filename = STDOUT
         silence(sys.stdout)
         if not quietly:
             raise
@@ -195,8 +197,12 @@ def _flush(quietly: bool = False) -> None:
 def _told(error: OSError) -> str:
     import errno
 
+    from persona_evo.cli.say import STDOUT
+
     said = f"{error.filename}: " if error.filename else ""
     said += error.strerror or str(error)
+    if error.filename == STDOUT:
+        return f"{said}\n  hint: what the command has made is kept, only what it had to say is lost: print it elsewhere"
     if error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)):
         said += "\n  hint: what was saved is kept; free space, then go on with --resume, or run the command again"
     if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):

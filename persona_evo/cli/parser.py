@@ -61,6 +61,13 @@ class Parser(argparse.ArgumentParser):
             "no such option", found=word, hint=f"did you mean {near}?" if near else f"see {self.prog} --help"
         )
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print as all else is printed; argparse does not tell where its help cannot be written."""
+        from persona_evo.cli.say import say
+
+        if message:
+            say(message.removesuffix("\n"), file)
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             what = "no such command" if action.dest.startswith("command") else f"no such choice for {_name(action)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
     options.report_findings(results.game)
     if not results.complete:
-        return interrupted(results)
+        return interrupted(results, _wanted(args))
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
 
@@ -178,15 +178,23 @@ def teller() -> Callable[[Played], None]:
     return tell
 
 
-def interrupted(results: Results) -> int:
-    """Say what is kept after Ctrl-C; the exit code."""
+def _wanted(args: argparse.Namespace) -> list[str]:
+    """Options that say what is made of the playthroughs, which its folder does not hold, as they were given."""
+    words = [f"--{name}" for name in ("no-pictures", "no-replays") if getattr(args, name.replace("-", "_"))]
+    if args.bound_seconds != BOUND_SECONDS:
+        words += ["--bound-seconds", f"{args.bound_seconds:g}"]
+    return words + [word for text in args.require for word in ("--require", text)]
+
+
+def interrupted(results: Results, wanted: Sequence[str] = ()) -> int:
+    """Say what is kept after Ctrl-C, and how to go on, with further options; the exit code."""
     from persona_evo.games.commands import command
 
     if results.folder is None:
         note(f"stopped after {counted(len(results.records), 'playthrough')}, not kept")
     else:
         note(f"stopped; kept in {results.folder}: {counted(len(results.records), 'playthrough')}")
-        note(f"go on with: {command(results.game, 'playtest', '--resume', results.folder)}")
+        note(f"go on with: {command(results.game, 'playtest', '--resume', results.folder, *wanted)}")
     return 130
 
 

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
+STDOUT = "standard output"
+"""What an error of the operating system names where that cannot be written."""
+
 
 def say(text: object = "", stream: TextIO | None = None) -> None:
     """Print a line or lines; in plain ASCII where the terminal cannot show the rest."""
@@ -16,13 +19,17 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
         raise BrokenPipeError
     line = str(text)
     try:
-        line.encode(getattr(target, "encoding", None) or "ascii")
-        target.write(line + "\n")
-    except (UnicodeEncodeError, LookupError):
-        from persona_evo.report.tables import put
+        try:
+            line.encode(getattr(target, "encoding", None) or "ascii")
+            target.write(line + "\n")
+        except (UnicodeEncodeError, LookupError):
+            from persona_evo.report.tables import put
 
-        put(target, line)
-    target.flush()
+            put(target, line)
+        target.flush()
+    except OSError as e:
+        e.filename = e.filename or STDOUT
+        raise
 
 
 def note(text: object) -> None:

@@ -34,6 +34,8 @@ TASK_SECONDS = (0.1, 1.0)
 _TASKS_PER_WORKER = 4
 _GUESS = 300_000.0
 """Iterations per second, until the first playthroughs were timed."""
+_QUICKEST = 1e-6
+"""Seconds that a playthrough takes at least."""
 
 
 class LevelText(NamedTuple):
@@ -197,7 +199,8 @@ class Fitness:
 
     def __init__(self, spec: FitnessSpec, workers: Workers) -> None:
         self.spec, self.workers = spec, workers
-        self._pace = spec.budget.seconds or (spec.budget.iterations or spec.budget.nodes or 0) / _GUESS
+        seconds = spec.budget.seconds or (spec.budget.iterations or spec.budget.nodes or 0) / _GUESS
+        self._pace = max(_QUICKEST, seconds)
         self._warm = False
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
@@ -233,14 +236,14 @@ class Fitness:
         started = time.perf_counter()
         scores = [score for part in self.workers.map(play, tasks) for score in part]
         seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(tasks))
-        self._pace = 0.5 * self._pace + 0.5 * seconds / len(playthroughs)
+        self._pace = max(_QUICKEST, 0.5 * self._pace + 0.5 * seconds / len(playthroughs))
         return scores
 
     def _group(self, n: int) -> int:
         """Playthroughs in a task."""
         low, high = TASK_SECONDS
         wanted = min(high, max(low, n * self._pace / (self.workers.jobs * _TASKS_PER_WORKER)))
-        return max(1, min(n, round(wanted / self._pace) if self._pace > 0 else n))
+        return max(1, min(n, round(wanted / self._pace)))
 
     def _compile(self, one: Playthrough) -> None:
         """Have everything compiled and on disk before workers all start to do the same."""

@@ -51,7 +51,7 @@ class Table:
         value = self.values.get(key)
         if not isinstance(value, str) or (not value and default is None):
             raise PersonaError(
-                f"{key} is missing" if value is None else f"{key} is not a text",
+                f"{key} is missing" if value is None else f"{key} is empty" if value == "" else f"{key} is not a text",
                 place=self.place(key),
                 found=None if value is None else textfile.shown(value),
                 expected=f'{key} = "..."',

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
-from persona_evo.playtest.metrics import Measure, estimate, grouped, levels_of, measures, players_of
+from persona_evo.playtest.metrics import CLOCK, Measure, estimate, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import (
     NO_VARIATION,
@@ -46,9 +46,8 @@ class Row:
     """One measure of two groups, a and b.
 
     test: "Welch", "Fisher", or "exact" where neither group varies; p: of that test; p_rank: of the rank test (for rates
-    the same as p); p_holm,
-    p_rank_holm: both corrected for all rows of the comparison. higher: "a", "b" or "" by the values alone.
-    verdict: the row in words.
+    the same as p); p_holm, p_rank_holm: both corrected for all rows of the comparison, times for themselves. higher:
+    "a", "b" or "" by the values alone. verdict: the row in words.
     """
 
     level: str
@@ -101,8 +100,9 @@ def corrected(rows: Iterable[Row]) -> list[Row]:
     """The rows with their p values corrected by Holm's method over all that vary, order kept."""
     rows = list(rows)
     varying = [i for i, r in enumerate(rows) if not (r.note == NO_VARIATION and r.p == 1.0)]
-    main = dict(zip(varying, holm([rows[i].p for i in varying]), strict=True))
-    rank = dict(zip(varying, holm([rows[i].p_rank for i in varying]), strict=True))
+    keys = [rows[i].measure.key for i in varying]
+    main = dict(zip(varying, _holm(keys, [rows[i].p for i in varying]), strict=True))
+    rank = dict(zip(varying, _holm(keys, [rows[i].p_rank for i in varying]), strict=True))
     done = []
     for i, row in enumerate(rows):
         p, q = main.get(i, 1.0), rank.get(i, 1.0)
@@ -110,6 +110,17 @@ def corrected(rows: Iterable[Row]) -> list[Row]:
         note = "; ".join(filter(None, (row.note, DISAGREE if disagree else "")))
         done.append(replace(row, p_holm=p, p_rank_holm=q, note=note))
     return done
+
+
+def _holm(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
+    """p values by Holm's method, those of measures of time apart from all others: how fast the machine was is then in
+    no other p value, and the same seed gives the same verdicts. keys: of the measures."""
+    found = list(p_values)
+    for clock in (False, True):
+        family = [i for i, key in enumerate(keys) if (key == CLOCK) is clock]
+        for i, p in zip(family, holm([p_values[i] for i in family]), strict=True):
+            found[i] = p
+    return found
 
 
 def versus_baseline(
@@ -220,7 +231,8 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
 
 @dataclass(frozen=True)
 class CorrelationRow:
-    """A structure metric of levels against a result of a player, over n levels; p_holm: corrected over all rows."""
+    """A structure metric of levels against a result of a player, over n levels; p_holm: corrected over all rows, times
+    for themselves."""
 
     structure: str
     player: str
@@ -265,7 +277,7 @@ def correlations(
                     if len(pairs) >= FEWEST_LEVELS and len(set(numbers)) > 1 and len(set(outcomes)) > 1:
                         both = pearson(numbers, outcomes), spearman(numbers, outcomes)
                         found.append((key, player, measure.key, *both))
-    p_values = holm([f[3].p for f in found])
+    p_values = _holm([f[2] for f in found], [f[3].p for f in found])
     rows = [CorrelationRow(*f, p_holm=p) for f, p in zip(found, p_values, strict=True)]
     return sorted(rows, key=lambda r: (r.pearson.p, -abs(r.pearson.r)))
 

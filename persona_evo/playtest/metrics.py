@@ -10,6 +10,9 @@ from persona_evo.games.core import Better, Metric
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval, wilson
 
+CLOCK = "seconds"
+"""Key of the measure that is one of time."""
+
 EVERY = "*"
 """Name of the level of summaries over all levels."""
 
@@ -150,7 +153,7 @@ def measures(
     found.append(Measure("steps", "steps", lambda r: float(r.steps), "lower", "steps"))
     found.append(Measure("utility", "utility", lambda r: r.utility, "higher"))
     if clock:
-        found.append(Measure("seconds", "time", lambda r: r.seconds, "lower", "s"))
+        found.append(Measure(CLOCK, "time", lambda r: r.seconds, "lower", "s"))
     return found
 
 

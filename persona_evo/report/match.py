@@ -92,7 +92,7 @@ def write(
         html.section("faults", "Lost moves", html.table(lost), _anew(records, match.agents)) if lost.rows else "",
         html.section("logs", "What programs printed", *_logs(folder, match.agents)),
         html.section("games", "Games worth looking at", *_gallery(shown, game, beside), html.lines(shown.notes)),
-        html.section("all", "All games", html.folded(f"{len(records)} games", html.table(_listed(records))),
+        html.section("all", "All games", html.folded(counted(len(records), "game"), html.table(_listed(records))),
                      _dim("any of them as a picture: persona-evo match replay FOLDER --number GAME")),
         html.section("thinking", "How they thought", html.table(found[-1])),
         html.section("made", "How it was made", html.facts(facts(match, game, command))),
@@ -102,7 +102,7 @@ def write(
              ("#games", "games worth looking at"), ("#all", "all games"), ("#thinking", "how they thought"),
              ("#made", "how it was made")]  # fmt: skip
     page = folder / PAGE
-    under = f"{len(records)} games, {len(levels)} level{'s' * (len(levels) > 1)}, seed {match.seed}"
+    under = f"{counted(len(records), 'game')}, {counted(len(levels), 'level')}, seed {match.seed}"
     title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
     schema.write_atomically(page, html.document(title, under, links, parts))
     return Report(page, "\n\n".join(t.render() for t in found))

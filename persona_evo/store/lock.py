@@ -40,7 +40,8 @@ class Lock:
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as e:
-            raise RunError("the folder cannot be locked", place=Place(str(self.path)), found=e.strerror) from e
+            raise RunError("the folder cannot be locked", place=Place(str(self.path)), found=e.strerror,
+                           hint="see that the folder may be written, or name another with --out") from e  # fmt: skip
         holder = _holder(self.path)
         if not _try(handle):
             os.close(handle)

@@ -37,6 +37,14 @@ def test_values_that_make_no_sense(
     assert ran.code == 2 and message in ran.err and not (tmp_path / "runs").exists()
 
 
+def test_the_least_time_there_is_is_some(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, unsimplified: None
+) -> None:
+    ran = run(capsys, *EVOLVE, "--out", tmp_path / "runs", "--seconds", "1e-320", "--population", 10, "--jobs", 1,
+              "--set", "final_trials=1")  # fmt: skip
+    assert ran.code == 0, ran.err
+
+
 @pytest.mark.parametrize("command", [("playtest", "train01"), ("compare", "train01", "train02"),
                                      ("reproduce", "minidungeons")])  # fmt: skip
 def test_clusters_are_checked_first(

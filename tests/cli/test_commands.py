@@ -218,7 +218,8 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal are another thing on Windows")
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     line = ("playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2000, "--iterations", 2000,
-            "--jobs", 1, "--seed", 1, "--out", "p", "--bound-seconds", 0)  # fmt: skip
+            "--jobs", 1, "--seed", 1, "--out", "p", "--bound-seconds", 0, "--no-pictures",
+            "--require", "runner.steps < 9")  # fmt: skip
     process = subprocess.Popen(command(*line), cwd=here, env=environment(), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)  # fmt: skip
     traces = here / "p" / "traces.jsonl"
@@ -228,7 +229,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    assert "kept in p: " in err and "--resume p" in err and "Traceback" not in err
+    again = "go on with: persona-evo playtest --resume p --no-pictures --bound-seconds 0 --require 'runner.steps < 9'\n"
+    assert "kept in p: " in err and again in err and "Traceback" not in err
     assert traces.read_bytes().count(b"\n") > 2
 
 

@@ -16,7 +16,7 @@ from persona_evo.cli import main as program
 from persona_evo.store import schema
 from tests.cli.tool import command, environment, run
 
-LISTED, WRONG = ("policy", "list"), ("persona", "nope")
+LISTED, WRONG, HELP = ("policy", "list"), ("persona", "nope"), ("playtest", "--help")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
@@ -25,6 +25,7 @@ LISTED, WRONG = ("policy", "list"), ("persona", "nope")
     [
         (LISTED, ">&-", 141), (LISTED, "2>&-", 0), (LISTED, ">&- 2>&-", 141), (WRONG, ">&-", 2), (WRONG, "2>&-", 2),
         (WRONG, "2>/dev/full", 2), (LISTED, ">/dev/full", 2), (LISTED, "2>/dev/full", 0),
+        (HELP, ">/dev/full", 2), (HELP, ">&-", 141), (("--version",), ">/dev/full", 2),
     ],
 )  # fmt: skip
 def test_streams_that_cannot_be_written(line: tuple[str, ...], streams: str, code: int, tmp_path: Path) -> None:
@@ -36,6 +37,8 @@ def test_streams_that_cannot_be_written(line: tuple[str, ...], streams: str, cod
     )  # fmt: skip
     assert done.returncode == code
     assert "Traceback" not in done.stderr and "ignored" not in done.stderr
+    if streams == ">/dev/full":
+        assert "standard output: No space left" in done.stderr and "only what it had to say is lost" in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

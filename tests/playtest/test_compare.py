@@ -76,6 +76,23 @@ def test_the_correction_counts_only_what_varies() -> None:
     assert [r.p_holm for r in varying] == statistics.holm([r.p for r in varying])
 
 
+def test_how_fast_the_machine_was_is_in_no_other_p_value() -> None:
+    a, b = group("one", "runner", 10, 10), group("one", "base", 4, 10, seed=1)
+
+    def corrected(*seconds: float) -> dict[str, float]:
+        timed = [dataclasses.replace(r, seconds=seconds[i % len(seconds)]) for i, r in enumerate(b)]
+        return {r.measure.key: r.p_holm for r in compare.compare_groups(a, timed, INFOS)}
+
+    quick, slow = corrected(*(a[0].seconds + step for step in (0.0, 0.1, -0.1))), corrected(50.0, 60.0)
+    assert quick.pop("seconds") != slow.pop("seconds") and quick == slow
+    structure = {name: {"walls": float(i)} for i, name in enumerate("abcde")}
+    records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
+    timed = [dataclasses.replace(r, seconds=float(i % 7)) for i, r in enumerate(records)]
+    found = [{r.result: r.p_holm for r in compare.correlations(structure, of, INFOS) if r.result != "seconds"}
+             for of in (records, timed)]  # fmt: skip
+    assert found[0] == found[1] != {}
+
+
 def test_a_rank_test_that_disagrees_is_said() -> None:
     # one value far out hides from Welch what the ranks show
     a = [played(steps=s) for s in [10, 11, 12, 13, 14, 15, 16, 17, 18, 5000]]
