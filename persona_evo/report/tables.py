@@ -91,9 +91,19 @@ def interval(measure: Measure, value: Interval) -> str:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
     if measure.ratio:
         return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.n > 1 else f"{value.value * 100:.1f} %"
-    digits = 0 if abs(value.value) >= 100 else 1 if abs(value.value) >= 10 else 2 if abs(value.value) >= 1 else 3
+    return mean(value)
+
+
+def mean(value: Interval) -> str:
+    """A mean of plain numbers with its 95 % interval, in as many digits as its size asks for."""
+    digits = decimals(value.value)
     text = f"{value.value:.{digits}f}"
     return f"{text} ± {value.half:.{digits}f}" if value.n > 1 else text
+
+
+def decimals(value: float) -> int:
+    """How many digits after the point a value of this size is shown with."""
+    return 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
 
 
 def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
