@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.findings import Finding, Lost, alike, changed
+from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, changed
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.worker import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
@@ -128,8 +128,9 @@ class Session:
         told, self._untold = self._untold, []
         for file, failed in self._failed.items():
             for finding, n in alike(failed):
-                times, kept = ("", "kept") if n == 1 else (f" {n:,} times, first by", "all kept")
-                told.append(f"the game failed{times}: {finding} ({kept} in {file})")
+                least = "at least " if len(failed) >= MOST_FINDINGS else ""
+                times = "" if n == 1 else f" {least}{n:,} times, first by"
+                told.append(f"the game failed{times}: {finding} (kept in {file})")
         self._failed.clear()
         return told
 

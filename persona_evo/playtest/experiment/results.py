@@ -117,8 +117,9 @@ def apart(results: Results) -> list[str]:
     goals = {goal: labels for goal, labels in goals.items() if labels}
     if len(goals) < 2:
         return []
-    named = "; ".join(f"{goal}: {', '.join(labels)}" for goal, labels in goals.items())
-    return [f"scores of different goals are not comparable, so these are not compared with each other: {named}"]
+    named = "; ".join(f"{', '.join(labels)} ({goal})" for goal, labels in goals.items())
+    return ["scores of different goals are not comparable, so combinations are compared only with those that were "
+            f"searched for the same: {named}"]  # fmt: skip
 
 
 def unfit_constants(results: Results) -> list[str]:
