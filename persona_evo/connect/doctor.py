@@ -24,7 +24,8 @@ _COMPARED = 8
 @dataclass
 class Report:
     """What was seen. rate: rollouts a second, all workers together. restarted: processes that were started anew, since
-    they ended or hung. played, failed: rollouts in all, and those in which the game failed each time. faults: sentences, none for a game that is fit."""
+    they ended or hung. played, failed: rollouts in all, and those in which the game failed each time. faults:
+    sentences, none for a game that is fit."""
 
     hello: p.Hello
     level: str

@@ -109,7 +109,9 @@ def decimals(value: float) -> int:
 def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
     """What a summary says, as label -> text, in the order of reports. without: symbols that are left out."""
     by_symbol = {m.symbol: m for m in infos}
-    lines = {"win rate": interval(_measure("win_rate", "win rate", ratio=True, rate=True), summary.win_rate)}
+    lines = {}
+    if summary.wins:
+        lines["win rate"] = interval(_measure("win_rate", "win rate", ratio=True, rate=True), summary.win_rate)
     for symbol, value in summary.metrics.items():
         if symbol in without:
             continue
@@ -164,7 +166,8 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
     symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
     values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
     zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
-    again = [k for k, found in values.items() if k == "WON" and all(v.value == s.win_rate.value for v, s in found)]
+    again = [k for k, found in values.items()
+             if k == "WON" and all(s.wins and v.value == s.win_rate.value for v, s in found)]
     return [k for k in zero if k not in again], again
 
 
