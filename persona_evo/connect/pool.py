@@ -316,8 +316,8 @@ class Pool:
         if not self._warned:
             allowed = self.restarts
             LOG.warning(
-                "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and %d "
-                "in all ([timeouts] rollout, and [restarts] a_minute and in_all in the game's description set this) ...",
+                "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
+                "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
                 self.start.path.name, seat.worker.number, limit, counted(allowed.a_minute, "time"), allowed.in_all,
             )  # fmt: skip
         self._warned = True
