@@ -83,7 +83,8 @@ def add(commands: Any) -> None:
     new.set_defaults(run=run_new)
     search = parts.add_parser("search", help="look for the best way to play a level", description=FAILURES)
     search.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
-    search.add_argument("--level", default="default", type=filled, metavar="LEVEL", help="MAP:VARIANT@SEED")
+    search.add_argument("--level", default="default", type=filled, metavar="LEVEL", help="MAP:VARIANT@SEED; "
+                        "MAP is any text, which the game gets (default: the game's own)")
     search.add_argument("--persona", default="score", type=filled, metavar="PERSONA",
                         help=f"{options.PERSONA} (default: the game's score)")
     search.add_argument("--policy", default="ucb1", type=filled, metavar="POLICY",

@@ -142,8 +142,8 @@ ROLLOUTS = {
     "nan": (ProtocolError, "a score is no number", "while playing the choices none"),
     "foreign": (ProtocolError, "RESULT", "worker 0"),
     "mute": (ConnectError, "no result within 1 s", "fails too often"),
-    "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m\nbehind the\u202e door"),
-    "error": (ConnectError, r"reports an error: no map\nof \x1b[31m", "code exception", "faulty.py, worker 0"),
+    "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m"),
+    "error": (ConnectError, "reports an error: no map", "  of \\x1b[31m", "code exception", "faulty.py, worker 0"),
     "error_garbage": (ProtocolError, "ERROR is not JSON", "faulty.py, worker 0"),
     "chance": (GameError, "is not deterministic", "at decision 2"),
 }

@@ -391,9 +391,9 @@ def test_another_experiments_folder_names_what_differs(tmp_path: Path) -> None:
     assert caught.value.found == "other cells search rollouts 20"
     assert caught.value.expected == "cells search rollouts 30"
     cells = list(one.smaller(1, 20).cells)
-    cells[1] = dataclasses.replace(cells[1], score="PT", search=dataclasses.replace(cells[1].search, workers=2))
+    cells[1] = dataclasses.replace(cells[1], score="PT", search=dataclasses.replace(cells[1].search, workers=5))
     with pytest.raises(RunError) as caught:
         course.conduct(dataclasses.replace(one.smaller(1, 20), cells=tuple(cells)), tmp_path / "out")
     assert caught.value.expected is not None
     assert f"cells {cells[1].label}: score PT" in caught.value.expected
-    assert f"cells {cells[1].label}: search workers 2" in caught.value.expected and "{" not in str(caught.value)
+    assert f"cells {cells[1].label}: search workers 5" in caught.value.expected and "{" not in str(caught.value)
