@@ -11,7 +11,7 @@ from persona_evo.formula.guards import guards
 from persona_evo.games.core import Level
 from persona_evo.playtest import batch, require
 from persona_evo.playtest import bounds as limits
-from persona_evo.playtest.analysis import Analysis, analyse
+from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.compare import Row, compare_levels, headlines
 from persona_evo.words import counted, listed
 
@@ -146,4 +146,5 @@ def compared(results: Results) -> Comparison:
     a, b = results.levels
     names = (a.name, b.name)
     groups = [[r for r in results.records if r.level == name] for name in names]
-    return Comparison(a, b, results, compare_levels(groups[0], groups[1], results.game.metrics, names))
+    rows = compare_levels(groups[0], groups[1], results.game.metrics, names)
+    return Comparison(a, b, results, told_rows(rows, results.game))

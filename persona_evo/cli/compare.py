@@ -42,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
     if not results.complete:
         return playtest.interrupted(results)
     comparison = compared(results)
-    say(f"A = {levels[0].name} ({levels[0].source})\nB = {levels[1].name} ({levels[1].source})\n")
+    for letter, level in zip("AB", levels, strict=True):
+        say(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
+    say()
     for sentence in comparison.sentences:
         say(f"- {sentence}")
     table = tables.comparison_table(comparison.rows, "what differs", only_differing=not args.all)

@@ -3,6 +3,10 @@
 A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
 `search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
 of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` says whether a game is fit for that.
+
+What a search finds is kept in any case. Its exit code is 1 if the game failed in a rollout each time that it was played
+(a crash, an exception, or no end in time), or if its best way to play came to another end when it was played again. A
+rollout that went well when it was repeated is told, and no more.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.cli.starting import begun
-from persona_evo.errors import ConnectError, SettingsError
+from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -24,6 +28,12 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
+
+FAILURES = """\
+Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
+(a crash, an exception, or no end in time), or if the best way to play came to another end when it was played again;
+what was found is kept all the same.
+"""
 
 TEMPLATE = '''\
 name = "{name}"
@@ -36,6 +46,15 @@ workers = 2                      # game processes
 # rollout = "weights"            # random choices by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
 # personas = ["personas/*.toml"]
+
+# [timeouts]                     # seconds, 0 for no limit; these are the defaults
+# connect = 60                   # from the start of a process to its connection
+# handshake = 5                  # from there to what it says of itself
+# rollout = 30                   # for one game to its end; who takes longer hangs, and is started again
+
+# [restarts]                     # of processes that ended or hung, before the game is given up
+# a_minute = 3
+# in_all = 10
 
 [settings]                       # passed to the game as they are
 
@@ -62,9 +81,10 @@ def add(commands: Any) -> None:
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.toml)")
     new.add_argument("--force", action="store_true", help="write over a file that is there")
     new.set_defaults(run=run_new)
-    search = parts.add_parser("search", help="look for the best way to play a level")
+    search = parts.add_parser("search", help="look for the best way to play a level", description=FAILURES)
     search.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
-    search.add_argument("--level", default="default", type=filled, metavar="LEVEL", help="MAP:VARIANT@SEED")
+    search.add_argument("--level", default="default", type=filled, metavar="LEVEL", help="MAP:VARIANT@SEED; "
+                        "MAP is any text, which the game gets (default: the game's own)")
     search.add_argument("--persona", default="score", type=filled, metavar="PERSONA",
                         help=f"{options.PERSONA} (default: the game's score)")
     search.add_argument("--policy", default="ucb1", type=filled, metavar="POLICY",
@@ -111,6 +131,9 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from contextlib import ExitStack
     from dataclasses import replace
 
+    from persona_evo.cli.say import SEARCH
+
+    options.check_outside(args.game, SEARCH)
     from persona_evo import api
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
@@ -162,7 +185,10 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             options.report_findings(game)
         if wrong:
             say("FAULT: played again, the same choices came to another end: " + "; ".join(wrong))
-    return 1 if wrong else 0
+        if search.lost:
+            played = counted(search.lost + search.iterations, "rollout")
+            say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
+    return 1 if wrong or search.lost else 0
 
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: Search, seconds: float) -> list[str]:
@@ -190,6 +216,14 @@ def run_replay(args: argparse.Namespace) -> int:
     from persona_evo.connect import traces
     from persona_evo.store.traces import load
 
+    if args.trace.is_dir() or args.trace.suffix == ".npz":
+        folder = args.trace if args.trace.is_dir() else args.trace.parent
+        beside = (folder / BEST).is_file()
+        raise SettingsError(
+            "a folder is no way to play" if args.trace.is_dir() else "this is the tree of a search, and no way to play",
+            place=Place(str(args.trace)), expected=f"the file {BEST} of a search",
+            hint=f"name {folder / BEST}" if beside else f"there is no {BEST} there: search again with --out",
+        )  # fmt: skip
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
     say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")

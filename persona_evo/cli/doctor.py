@@ -1,7 +1,7 @@
 """`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a connected game is fit.
 
 A connected game's description is read whole, and the game is played twice with the same seeds, and again by its
-choices; it is fit if the same comes back, and the exit code is 1 if it is not.
+choices; it is fit if the same comes back and it does not fail, and the exit code is 1 if it is not.
 """
 
 from __future__ import annotations
@@ -74,7 +74,11 @@ def _examine(args: argparse.Namespace) -> int:
     """Play a connected game and say whether it is fit to be searched."""
     from pathlib import Path
 
+    from persona_evo.cli import options
+    from persona_evo.cli.say import CONNECTED
     from persona_evo.connect.description import read
+
+    options.check_outside(args.game, CONNECTED)
     from persona_evo.connect.doctor import examine
     from persona_evo.connect.session import Session
 
@@ -91,8 +95,8 @@ def _examine(args: argparse.Namespace) -> int:
     say(f"{' '.join(hello.game)}, {hello.library}, protocol {'.'.join(map(str, hello.protocol))}")
     say(f"  capabilities {said}; at most {counted(hello.max_decisions, 'decision')}")
     for m in hello.metrics:
-        bounds = ["" if b is None else f"{b:g}" for b in (m.low, m.high)]
-        say(f"  metric {m.symbol:<12} {m.name}" + (f", {bounds[0]} to {bounds[1]}" if any(bounds) else ""))
+        bounds = _range(m.low, m.high)
+        say(f"  metric {m.symbol:<12} {m.name}" + (f", {bounds}" if bounds else ""))
     if found.rollouts:
         say(f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
             f"({found.rate * found.decisions:,.0f} decisions/s), {found.decisions:.1f} decisions each, scores "
@@ -109,3 +113,10 @@ def _examine(args: argparse.Namespace) -> int:
         f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")  # fmt: skip
     say("the game is not fit to be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """The values a metric may have, as far as they have bounds."""
+    if low is None:
+        return "" if high is None else f"up to {high:g}"
+    return f"from {low:g}" if high is None else f"{low:g} to {high:g}"

@@ -12,19 +12,21 @@ of the catalog, which are played in this program, and connected ones.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, is_compiled, note, say
+from persona_evo.cli.say import CONNECTED, Progress, compiling, duration, is_compiled, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.playtest.experiment.course import Progress as Told
+    from persona_evo.playtest.experiment.course import Record
+    from persona_evo.playtest.experiment.design import Experiment
 
 ROOT = Path("runs") / "experiments"
 """Where experiments are kept for which no folder is named."""
@@ -44,7 +46,7 @@ def add(commands: Any) -> None:
                         "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif")
     parser.add_argument("--force", action="store_true", help="new: write over a file that is there")
     parser.add_argument("--cell", type=filled, metavar="NAME", help="replay: the combination, such as 'hard / lazy' "
-                        "(default: the one with the best score)")  # fmt: skip
+                        "(default: the one with the best score for the first goal)")  # fmt: skip
     parser.add_argument("--delay", type=number(0, 3600), metavar="S", help="replay: seconds before each decision of a "
                         "connected game (default: as fast as it likes)")
     parser.add_argument("--no-screen", action="store_true", help="replay: without the window of a connected game")
@@ -72,13 +74,17 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> int:
+    compiling(CONNECTED)  # what is imported from here on is
     from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
     from persona_evo.store.schema import writing_in
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
-    compiling_rollouts()
+    if experiment.connected:
+        options.check_outside(experiment.game, CONNECTED)
+    else:
+        compiling_rollouts()
     note(f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
          f"{counted(experiment.replicates, 'replicate')}, into {folder}")  # fmt: skip
     wanted = counted(len(experiment.tasks()), "search", "searches")
@@ -122,7 +128,7 @@ def _replay(args: argparse.Namespace) -> int:
         records = [record for record in records if record.cell == args.cell]
     if not records:
         raise SettingsError("nothing has been searched yet", place=Place(str(folder)), hint="run the experiment first")
-    best = max(records, key=lambda r: (r.score, -r.replicate))
+    best = _best(records, experiment)
     cell = next(cell for cell in experiment.cells if cell.label == best.cell)
     stage = cell.open(experiment.game)
     try:
@@ -138,6 +144,15 @@ def _replay(args: argparse.Namespace) -> int:
     finally:
         stage.close()
     return 0
+
+
+def _best(records: Sequence[Record], experiment: Experiment) -> Record:
+    """The search with the best score, of those with the first goal where there are several."""
+    searched = {cell.label: cell.goal for cell in experiment.cells}
+    goals = list(dict.fromkeys(searched[record.cell] for record in records))
+    if len(goals) > 1:
+        note(f"the best for {goals[0]}; scores of other goals are not comparable, name their combinations with --cell")
+    return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
 
 
 def compiling_rollouts() -> None:

@@ -147,6 +147,7 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
 
     try:
         try:
+            _hear_warnings()
             try:
                 args = parser().parse_args(argv)
             except SystemExit:  # after --help
@@ -178,6 +179,21 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
     except BrokenPipeError:
         silence(sys.stdout)
         return 141
+
+
+def _hear_warnings() -> None:
+    """Print what this package warns of while it works as notes, once a line that is being rewritten is ended."""
+    import logging
+
+    from persona_evo.cli.say import note
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            note(record.getMessage())
+
+    ours = logging.getLogger("persona_evo")
+    if not any(type(handler).__name__ == Notes.__name__ for handler in ours.handlers):
+        ours.addHandler(Notes(logging.WARNING))
 
 
 def _flush(quietly: bool = False) -> None:

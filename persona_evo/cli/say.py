@@ -107,8 +107,10 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-SEARCH, SOLVER = "mcts._search", "beam._grow"
-"""Compiled functions that stand for all that a playthrough, or a solution, needs."""
+SEARCH, SOLVER, CONNECTED = "mcts._search", "beam._grow", "descent.descend"
+"""Compiled functions that stand for all that a playthrough, a solution, or a connected game needs."""
+
+_TIMES = {SEARCH: ("engine", "a minute"), SOLVER: ("solver", "20 s"), CONNECTED: ("search", "20 s")}
 
 
 def is_compiled(function: str = SEARCH) -> bool:
@@ -121,5 +123,5 @@ def is_compiled(function: str = SEARCH) -> bool:
 def compiling(function: str = SEARCH) -> None:
     """Say so when the search engine, or the solver, has to be compiled first."""
     if not is_compiled(function):
-        what, time = ("engine", "a minute") if function == SEARCH else ("solver", "20 s")
+        what, time = _TIMES[function]
         note(f"compiling the {what} once for this machine, about {time} ...")

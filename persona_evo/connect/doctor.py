@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from persona_evo.connect import protocol as p
@@ -24,7 +24,8 @@ _COMPARED = 8
 @dataclass
 class Report:
     """What was seen. rate: rollouts a second, all workers together. restarted: processes that were started anew, since
-    they ended or hung. faults: sentences, none for a game that is fit."""
+    they ended or hung. played, failed: rollouts in all, and those in which the game failed each time. faults:
+    sentences, none for a game that is fit."""
 
     hello: p.Hello
     level: str
@@ -34,6 +35,8 @@ class Report:
     decisions: float = 0.0
     scores: tuple[float, float] = (0.0, 0.0)
     restarted: int = 0
+    played: int = 0
+    failed: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -59,6 +62,8 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
             _rate(session, pool, level, report, rollouts, seconds)
     except GameError as e:
         report.faults.append(str(e).split("\n")[0])
+    if report.failed:
+        report.faults.append(f"the game failed in {report.failed:,} of {counted(report.played, 'rollout')}")
     report.restarted = pool.restarted
     return report
 
@@ -86,10 +91,11 @@ def _order(session: Session, level: LevelName, seed: int, prefix: bytes = b"") -
     return p.Rollout(0, level.seed, seed, p.ALL_METRICS, session.mode, 0, prefix)
 
 
-def _played(pool: Pool, orders: list[p.Rollout], report: Report) -> Iterator[p.Result | None]:
+def _played(pool: Pool, orders: Iterable[p.Rollout], report: Report) -> Iterator[p.Result | None]:
     for result in pool.play(orders):
+        report.played += 1
         if isinstance(result, Lost):
-            report.faults.append(str(result.finding))
+            report.failed += 1
             yield None
         else:
             yield result
@@ -106,7 +112,7 @@ def _rate(
                 return
             yield _order(session, level, seed)
 
-    results = [r for r in pool.play(orders()) if not isinstance(r, Lost)]
+    results = [r for r in _played(pool, orders(), report) if r is not None]
     spent = time.perf_counter() - began
     report.rollouts = len(results)
     if results:

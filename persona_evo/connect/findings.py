@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from persona_evo.connect import protocol as p
 from persona_evo.errors import printable
+
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
 MOST_FINDINGS = 1000
 """Findings that are kept; further ones are only counted."""
@@ -39,8 +42,18 @@ class Finding:
 
 
 def shown(text: str) -> str:
-    """What a game says, on one line and without characters that a terminal obeys."""
-    return printable(text).replace("\n", "\\n")
+    """The first line of what a game says, without characters that a terminal obeys. What follows, such as where an
+    exception was raised, is left to the file of findings."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return printable(lines[0]) if lines else ""
+
+
+def alike(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
+    """The first of each kind of failure, and how many there are of it: same kind, and same text but for numbers."""
+    groups: dict[tuple[str, bool, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.kind, finding.again, _NUMBER.sub("0", shown(finding.message))), []).append(finding)
+    return [(group[0], len(group)) for group in groups.values()]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ game's own exceptions (status 3) are findings, too.
 from __future__ import annotations
 
 import contextlib
+import logging
 import selectors
 import time
 from collections import deque
@@ -22,9 +23,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, shown
+from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, shown
 from persona_evo.connect.worker import Start, Worker, close_all
-from persona_evo.errors import ConnectError, GameError, Place, ProtocolError
+from persona_evo.errors import ConnectError, GameError, Place, ProtocolError, printable
+from persona_evo.words import counted
+
+LOG = logging.getLogger(__name__)
+"""Warnings to whoever waits; a command prints them, a program that uses this package does with them what it likes."""
 
 MOST_WORKERS = 256
 WELL = 10
@@ -91,7 +96,7 @@ class Pool:
         self._told_frames: list[bytes] = []
         self.chooser: Callable[[dict[str, Any]], int] | None = None
         self._looked = 0.0
-        self.broken = False
+        self.broken = self._warned = False
 
     def __enter__(self) -> Pool:
         self.open()
@@ -301,9 +306,21 @@ class Pool:
         for seat in [seat for seat in self._seats if id(seat) not in unread]:
             if seat.orders and limit is not None and now - seat.since > limit:
                 failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start", ending=False)
+                self._tell_late(seat, limit)
                 self._replace(seat, failure, "timeout")
             elif seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
                 self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")
+
+    def _tell_late(self, seat: _Seat, limit: float) -> None:
+        """Warn at the first rollout that did not end in time, since the next one takes as long to be noticed."""
+        if not self._warned:
+            allowed = self.restarts
+            LOG.warning(
+                "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
+                "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
+                self.start.path.name, seat.worker.number, limit, counted(allowed.a_minute, "time"), allowed.in_all,
+            )  # fmt: skip
+        self._warned = True
 
     def _take(self, seat: _Seat, kind: int, payload: bytes) -> None:
         if kind == p.Kind.RESULT:
@@ -318,8 +335,12 @@ class Pool:
             seat.since = time.monotonic()
         elif kind == p.Kind.ERROR:
             value = self._read(seat, kind, payload)
-            raise self._told(seat, ConnectError(f"the game reports an error: {shown(str(value.get('message')))}",
-                                                found=shown(f"code {value.get('code')}")))  # fmt: skip
+            text = str(value.get("message"))
+            more = [printable(line) for line in text.strip().splitlines()[1:13]]
+            raise self._told(seat, ConnectError(
+                f"the game reports an error: {shown(text)}", found=shown(f"code {value.get('code')}"),
+                hint="\n    ".join(["the game says further:", *more]) if more else "",
+            ))  # fmt: skip
         elif kind == p.Kind.BYE:
             self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
         elif kind != p.Kind.PING:
@@ -449,7 +470,8 @@ class Pool:
         now = time.monotonic()
         recent = [when for when, _ in self._restarts if now - when < 60.0]
         if len(recent) >= self.restarts.a_minute or len(self._restarts) >= self.restarts.in_all:
-            seen = "".join(f"\n  finding: {finding}" for finding in self.findings[:5])
+            seen = "".join(f"\n  finding: {finding}" + (f" ({n} times)" if n > 1 else "")
+                           for finding, n in alike(self.findings)[:5])
             raise ConnectError(
                 f"the game fails too often: {failure.what}", place=failure.place, found=failure.found,
                 expected=f"at most {self.restarts.a_minute} restarts in 60 s and {self.restarts.in_all} in all",

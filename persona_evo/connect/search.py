@@ -149,8 +149,8 @@ class Search:
                     self._stop_empty(limit)
                     break
                 self._take()
-                if progress is not None and self.iterations % 256 == 0:
-                    progress(self.iterations)
+                if progress is not None and (self.iterations + self.lost) % 256 == 0:
+                    progress(self.iterations + self.lost)
                 if self.stopped == "win":
                     break
                 if end is not None and time.perf_counter() > end:

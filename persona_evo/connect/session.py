@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.findings import Finding, Lost, changed
+from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, changed
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.worker import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
@@ -63,6 +63,7 @@ class Session:
         self._home: Path | None = None
         self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
         self._untold: list[str] = []
+        self._failed: dict[Path, list[Finding]] = {}
         self._noted: set[str] = set()
         self._hello: p.Hello | None = None
         self._keep_logs = False
@@ -120,10 +121,17 @@ class Session:
             self._home = folder / f"logs-{number}"
 
     def findings(self) -> list[str]:
-        """What made the game fail since the last call, and what was noted beside that: sentences."""
+        """What made the game fail since the last call, and what was noted beside that: sentences. Failures that are
+        alike are one, with their number."""
         for pool in self._pools.values():
             self._collect(pool)
         told, self._untold = self._untold, []
+        for file, failed in self._failed.items():
+            for finding, n in alike(failed):
+                least = "at least " if len(failed) >= MOST_FINDINGS else ""
+                times = "" if n == 1 else f" {least}{n:,} times, first by"
+                told.append(f"the game failed{times}: {finding} (kept in {file})")
+        self._failed.clear()
         return told
 
     def named(self, names: Sequence[str]) -> list[LevelName]:
@@ -286,7 +294,7 @@ class Session:
             return
         self._keep_logs = True
         file = (self._home or self._logs()) / FINDINGS
-        self._untold += [f"the game failed: {finding} (kept in {file})" for finding in new]
+        self._failed.setdefault(file, []).extend(new)
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as out:
             out.writelines(json.dumps(f.__dict__, ensure_ascii=False) + "\n" for f in new)

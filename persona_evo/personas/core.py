@@ -250,9 +250,11 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
 
     written, wanted = table.text("game"), _name_of(game)
     if wanted is not None and written not in (wanted, _kin_of(game)):
+        files = "FILE.toml, the description of that game if it is connected, or --game FILE.py:GAME, its Python file"
         raise PersonaError(
-            "the persona is for another game", place=table.place("game"), found=written, expected=wanted,
-            hint=f"add --game {written if written in registry.names() else 'FILE.py:GAME, the file with that game'}",
+            "the persona is for another game", place=table.place("game"), found=written,
+            expected=wanted + (", the game where none is named" if wanted == registry.DEFAULT else ""),
+            hint=f"add --game {written if written in registry.names() else files}",
         )  # fmt: skip
     if game is not None and not isinstance(game, str):
         return game.symbols

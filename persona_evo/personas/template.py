@@ -90,7 +90,7 @@ utility = "{example}{dead}"
 def _range(metric: Metric) -> str:
     high = "" if metric.high == float("inf") else f"{metric.high:g}"
     if metric.low == float("-inf"):
-        return f"to {high}" if high else "any number"
+        return f"up to {high}" if high else "any number"
     return f"{metric.low:g} to {high}" if high else f"from {metric.low:g}"
 
 

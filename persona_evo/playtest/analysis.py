@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level, Metric
@@ -76,7 +76,7 @@ def analyse(
     pairs = [(p, b) for p, b in (baselines or {}).items() if p in known and b in known]
     compared = {b for _, b in pairs}
     personas = [p for p in known if p not in compared]
-    summaries = summarise(records, game.metrics, bounds)
+    summaries = [replace(s, wins=told_wins(game)) for s in summarise(records, game.metrics, bounds)]
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
@@ -92,12 +92,23 @@ def analyse(
         summaries=tuple(summaries),
         findings=tuple(sorted(found, key=lambda f: f.severity != "problem")),
         standings=tuple(duels.standings(records)),
-        baseline=tuple(compare.versus_baseline(records, pairs, game.metrics)),
-        players=tuple(compare.between_players(records, game.metrics, personas)),
+        baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
+        players=told_rows(compare.between_players(records, game.metrics, personas), game),
         structure=structure,
         correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
         checks=tuple(require.evaluate(requirements, summaries, compared)),
     )
+
+
+def told_wins(game: Game) -> bool:
+    """Whether an end of the game can count as won."""
+    return game.outside is None or game.outside.wins
+
+
+def told_rows(rows: Iterable[Row], game: Game) -> tuple[Row, ...]:
+    """Rows of a comparison without those of win rates where no end can count as won. (Win rates are corrected by
+    themselves, so the p values of the others stay.)"""
+    return tuple(r for r in rows if told_wins(game) or r.measure.key != "win_rate")
 
 
 def things(level: Level) -> list[Thing]:

@@ -119,10 +119,10 @@ def find(
 
 
 def without_wins(game: Game) -> list[Finding]:
-    """Nothing was said of what counts as won, so that win rates of 0 % say nothing."""
+    """Nothing was said of what counts as won, so that there are no win rates."""
     if game.outside is None or game.outside.wins:
         return []
-    text = "no end of the game counts as won, so its win rates of 0 % say nothing: write a formula to [outcome] won"
+    text = "no end of the game counts as won, so win rates are left out: write a formula to [outcome] won"
     return [Finding("notice", "no wins", EVERY, f"{text} in the game's file")]
 
 

@@ -60,7 +60,7 @@ class Summary:
     proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
     opponents: whom it met, in a game for two. unbound: why there is no limit, "" where there is one or none was looked
-    for.
+    for. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can.
     """
 
     level: str
@@ -80,6 +80,7 @@ class Summary:
     ratio: float | None = None
     opponents: tuple[str, ...] = ()
     unbound: str = ""
+    wins: bool = True
 
     @property
     def lost(self) -> int:

@@ -27,10 +27,12 @@ from persona_evo.playtest.experiment.results import (
     CORRECTION,
     Comparison,
     Summary,
+    apart,
     comparisons,
     curve,
     p_words,
     summaries,
+    unfit_constants,
 )  # fmt: skip
 from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import html, plots, replay, tables
@@ -57,9 +59,10 @@ def write(results: Results, folder: Path, progress: Tell | None = None) -> Repor
     notes, pictures = _best(results, folder / "best", progress)
     summary = summary_table(found)
     tested = comparison_table(tests)
-    words = [c.words() for c in tests]
+    words = [*(c.words() for c in tests), *apart(results)]
+    warnings = [f"note: {text}" for text in unfit_constants(results)]
     parts = [
-        html.section("says", "What it says", html.lines(words or ["one combination: nothing to compare"]),
+        html.section("says", "What it says", html.lines([*(words or [NOTHING]), *warnings]),
                      html.table(tested) if tests else ""),
         html.section("growth", "Best scores", html.figure(picture, CAPTION), html.table(summary)),
         html.section("best", "Best ways to play", _gallery(pictures), html.lines(notes)),
@@ -70,12 +73,13 @@ def write(results: Results, folder: Path, progress: Tell | None = None) -> Repor
     page = folder / PAGE
     title = experiment.title
     schema.write_atomically(page, html.document(f"Experiment: {title}", subtitle(results), links, parts))
-    said = [summary.render(), *([tested.render()] if tests else []), "\n".join(words)]
-    return Report(page, "\n\n".join(said))
+    said = [summary.render(), *([tested.render()] if tests else []), "\n".join([*words, *warnings])]
+    return Report(page, "\n\n".join(said).rstrip())
 
 
 CAPTION = ("Left: the best score of each search, with the mean. Right: the best score so far over the rollouts, mean "
            "and standard deviation")  # fmt: skip
+NOTHING = "one combination: nothing to compare"
 
 
 def subtitle(results: Results) -> str:
@@ -104,28 +108,30 @@ def facts(results: Results) -> dict[str, str]:
 def _said(cell: Cell) -> str:
     s = cell.search
     settings = ", ".join(f"{k} = {v}" for k, v in cell.settings.items())
-    wanted = cell.score or (f"what {cell.persona} wants" if cell.persona else "the game's score")
     inside = " inside the root" if s.constant == "inside" else ""
     whole = ", best paths saved whole" if s.save_best_path else ""
     return "; ".join(filter(None, (
-        f"level {cell.level}" if cell.level else "", settings, f"{wanted}, {counted(s.rollouts, 'rollout')}, "
+        f"level {cell.level}" if cell.level else "", settings, f"{cell.goal}, {counted(s.rollouts, 'rollout')}, "
         f"{s.workers} at once, UCT constant {s.uct_constant:g}{inside}, known ends {s.terminal.replace('_', ' ')}"
         f"{whole}")))  # fmt: skip
 
 
 def summary_table(found: Sequence[Summary]) -> Table:
-    """The best scores of each combination."""
+    """The best scores of each combination, and what they are scores of where that is not the same for all."""
+    several = len({s.goal for s in found}) > 1
     rows = [
-        [s.cell, str(s.n), f"{s.mean.value:.1f} ± {s.mean.half:.1f}", f"{s.deviation:.1f}", f"{s.median:g}",
-         f"{s.low:g} to {s.high:g}", f"{s.rollouts:,.0f}", f"{s.seconds:.1f} s"]
+        [s.cell, *([s.goal] if several else []), str(s.n), tables.mean(s.mean),
+         f"{s.deviation:.{tables.decimals(s.mean.value)}f}", f"{s.median:g}", f"{s.low:g} to {s.high:g}",
+         f"{s.rollouts:,.0f}", f"{s.seconds:.1f} s"]
         for s in found
     ]  # fmt: skip
     notes = ["mean ± half the 95 % interval; the middle half between the quartiles"]
     proven = sum(s.proven for s in found)
     if proven:
         notes.append(f"{counted(proven, 'search', 'searches')} proved that no way to play scores more")
-    heads = ["", "searches", "mean", "deviation", "median", "middle half", "rollouts", "time"]
-    return Table("best scores", heads, rows, notes)
+    heads = ["", *(["searched for"] if several else []), "searches", "mean", "deviation", "median", "middle half",
+             "rollouts", "time"]  # fmt: skip
+    return Table("best scores", heads, rows, notes, left=frozenset((0, 1)) if several else frozenset())
 
 
 def comparison_table(tests: Sequence[Comparison]) -> Table:
@@ -144,7 +150,7 @@ def write_tables(
 ) -> None:
     """The CSV files."""
     tables.write_csv(folder / f"{prefix}summary.csv", [
-        {"cell": s.cell, "searches": s.n, "mean": s.mean.value, "low": s.mean.low, "high": s.mean.high,
+        {"cell": s.cell, "goal": s.goal, "searches": s.n, "mean": s.mean.value, "low": s.mean.low, "high": s.mean.high,
          "deviation": s.deviation, "quartile1": s.low, "median": s.median, "quartile3": s.high, "rollouts": s.rollouts,
          "seconds": s.seconds, "proven": s.proven} for s in found
     ])  # fmt: skip
@@ -164,13 +170,34 @@ def write_tables(
 
 
 def growth_figure(results: Results, path: Path, title: str = "") -> Path:
-    """The best scores of all searches beside each other, and how they grow."""
+    """The best scores of all searches beside each other, and how they grow; a row of panels, with axes of its own, for
+    each thing that was searched for."""
     cells = [cell for cell in results.experiment.cells if results.of(cell)]
-    figure = plots._figure(10.4, 4.2)
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1.35])
-    for k, cell in enumerate(cells):
+    goals = [goal for goal, own in results.experiment.goals().items() if any(cell in own for cell in cells)]
+    figure = plots._figure(10.4, 4.2 * len(goals))
+    rows = figure.subplots(len(goals), 2, width_ratios=[1, 1.35], squeeze=False)
+    handles, names = [], []
+    for goal, (left, right) in zip(goals, rows, strict=True):
+        _panels(results, [cell for cell in cells if cell.goal == goal], cells, left, right)
+        for ax in (left, right):
+            plots._tidy(ax, "y")
+        if len(goals) > 1:
+            left.set_title(plots._plain(goal), loc="left", fontsize=9)
+        more = right.get_legend_handles_labels()
+        handles += more[0]
+        names += more[1]
+    figure.legend(handles, names, loc="outside lower center", ncols=min(4, len(cells)), frameon=False, fontsize=9)
+    if title:
+        figure.suptitle(plots._plain(title), fontsize=12)
+    return plots._save(figure, path)
+
+
+def _panels(results: Results, cells: Sequence[Cell], every: Sequence[Cell], left: Any, right: Any) -> None:
+    """Draw the cells of one goal. every: those of all, by which a cell has its colour."""
+    for at, cell in enumerate(cells):
+        k = every.index(cell)
         records, colour = results.of(cell), plots._colour(k)
-        _dots(left, k, records, colour)
+        _dots(left, at, records, colour)
         grown = curve(records, cell.search.rollouts)
         right.plot(grown.rollouts, grown.mean, color=colour, linewidth=1.6, label=plots._plain(cell.label),
                    linestyle="-" if k < len(plots.COLOURS) else "--")  # fmt: skip
@@ -185,13 +212,6 @@ def growth_figure(results: Results, path: Path, title: str = "") -> Path:
     left.set_ylabel("best score")
     right.set_xlabel("rollouts")
     right.set_ylabel("best score so far")
-    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(cells)),
-                  frameon=False, fontsize=9)  # fmt: skip
-    for ax in (left, right):
-        plots._tidy(ax, "y")
-    if title:
-        figure.suptitle(plots._plain(title), fontsize=12)
-    return plots._save(figure, path)
 
 
 def _dots(ax: Any, k: int, records: Sequence[Record], colour: str) -> None:
@@ -219,7 +239,7 @@ def _best(results: Results, folder: Path, progress: Tell | None) -> tuple[list[s
         file = names.file(cell.label, suffix=".json")
         best.best.save(file)
         text = f"{cell.label}: {best.score:g} in {len(best.best.pairs)} decisions"
-        notes.append(f"{text}, replicate {best.replicate}: best/{file.name}")
+        notes.append(f"{text}, replicate {best.replicate + 1}: best/{file.name}")
         if experiment.connected:
             continue
         _tell(progress, cell.label)

@@ -135,8 +135,9 @@ def _charts(names: Names, analysis: Analysis, written: Written, progress: Progre
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
     if len(levels) > 1:
         _tell(progress, "charts")
-        path = plots.win_rates(analysis.summaries, names.file("win_rates", suffix=".png"))
-        written.pictures.append(Picture(EVERY, "chart", path, "Win rates with 95 % intervals"))
+        if any(s.wins for s in analysis.summaries):
+            path = plots.win_rates(analysis.summaries, names.file("win_rates", suffix=".png"))
+            written.pictures.append(Picture(EVERY, "chart", path, "Win rates with 95 % intervals"))
     for name in [*([EVERY] if len(levels) > 1 else []), *levels]:
         title = "all levels" if name == EVERY else name
         path = names.file("metrics", title, suffix=".png")

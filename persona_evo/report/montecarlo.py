@@ -42,7 +42,7 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
     _csv(material, found, folder / "tables" / "agreement.csv")
     standing = summary_words(material, found)
     first = html.section("agreement", "The thesis and here", html.lines(standing),
-                         f'<div class="dense">{html.table(table)}</div>')
+                         f'<div class="dense wrapped">{html.table(table)}</div>')
     made = html.section("made", "How it was made", html.facts(_facts(material)))
     links = [("#agreement", "agreement"), *((f"#{c.experiment.name}", c.experiment.name)
                                             for c in material.thesis.chapters), ("#made", "how it was made")]

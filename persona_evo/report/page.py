@@ -118,6 +118,14 @@ def _findings(page: Page) -> str:
 def _overview(page: Page, levels: Sequence[str], folder: Path | None) -> str:
     if not page.summaries:
         return ""
+    whole = html.table(tables.summary_table(page.summaries, page.infos, brief=True)) if len(levels) > 1 else ""
+    rates = _rates(page, levels) if any(s.wins for s in page.summaries) else ""
+    rates += _standings(page, EVERY)
+    return html.section("overview", "Overview", rates, _gallery(page.pictures, EVERY, folder), whole)
+
+
+def _rates(page: Page, levels: Sequence[str]) -> str:
+    """Win rates, levels down and players across."""
     players = list(dict.fromkeys(s.player for s in page.summaries))
     by_key = {(s.level, s.player): s for s in page.summaries}
     head = "".join(f'<th scope="col">{escape(p)}</th>' for p in players)
@@ -127,13 +135,10 @@ def _overview(page: Page, levels: Sequence[str], folder: Path | None) -> str:
         cells = "".join(_rate(by_key.get((name, p))) for p in players)
         title = "all levels" if name == EVERY else name
         body += f'<tr{" class=total" if name == EVERY else ""}><th scope="row">{escape(title)}</th>{cells}</tr>'
-    rates = (
+    return (
         f'<div class="scroll"><table><caption>Win rate, with its 95 % interval</caption><thead><tr><th></th>{head}</tr>'
         f"</thead><tbody>{body}</tbody></table></div>"
     )
-    whole = html.table(tables.summary_table(page.summaries, page.infos, brief=True)) if len(levels) > 1 else ""
-    rates += _standings(page, EVERY)
-    return html.section("overview", "Overview", rates, _gallery(page.pictures, EVERY, folder), whole)
 
 
 def _rate(summary: Summary | None) -> str:

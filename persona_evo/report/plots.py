@@ -35,28 +35,32 @@ def metric_bars(
 ) -> Path:
     """Players side by side in one level, as in the paper's figure 4, with 95 % intervals.
 
-    Of the metrics the game's main ones (`main_metrics`) are shown. Shares (win rate and those shown as percentages)
-    stand in one panel; the others, steps, utility and seconds each in one of their own beside it.
+    Of the metrics the game's main ones (`main_metrics`) are shown. Shares (the win rate, where an end can count as won,
+    and those shown as percentages) stand in one panel; the others, steps, utility and seconds each in one of their own
+    beside it.
     """
     chosen = [s for s in summaries if s.level == level]
     if not chosen:
         raise ValueError(f"no summaries of level {level!r}")
     shown = [m for m in main_metrics(infos) if any(m.symbol in s.metrics for s in chosen)]
     values = {m.symbol: [_scaled(s.metrics.get(m.symbol), 1) for s in chosen] for m in shown}
-    shares = {"win rate": [s.win_rate for s in chosen]} | {m.name: values[m.symbol] for m in shown if m.ratio}
+    shares = {"win rate": [s.win_rate for s in chosen]} if any(s.wins for s in chosen) else {}
+    shares |= {m.name: values[m.symbol] for m in shown if m.ratio}
     others = {m.name: values[m.symbol] for m in shown if not m.ratio}
     others |= {"steps": [s.steps for s in chosen], "utility": [s.utility for s in chosen]}
     signed = {"utility", *(m.name for m in shown if m.low < 0)}
     if any(s.seconds.value for s in chosen):
         others["seconds"] = [s.seconds for s in chosen]
     figure = _figure(4.6 + 1.2 * len(shares) + 1.3 * len(others), 4.0)
-    axes = figure.subplots(
-        1, 1 + len(others), squeeze=False, width_ratios=[1.0 + 1.1 * len(shares), *([1.5] * len(others))]
-    )[0]
-    _grouped(axes[0], {k: [_scaled(v, 100) for v in vs] for k, vs in shares.items()})
-    axes[0].set_ylabel("%")
-    axes[0].set_ylim(0, 105)
-    for ax, (name, bars) in zip(axes[1:], others.items(), strict=True):
+    first = [1.0 + 1.1 * len(shares)] if shares else []
+    widths = [*first, *([1.5] * len(others))]
+    axes = list(figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0])
+    if shares:
+        ax = axes.pop(0)
+        _grouped(ax, {k: [_scaled(v, 100) for v in vs] for k, vs in shares.items()})
+        ax.set_ylabel("%")
+        ax.set_ylim(0, 105)
+    for ax, (name, bars) in zip(axes, others.items(), strict=True):
         _grouped(ax, {name: bars})
         if name not in signed or all(v.low >= 0 for v in bars):
             ax.set_ylim(bottom=0)

@@ -64,6 +64,8 @@ th:first-child { padding-left: 2px; }
 tbody th { position: sticky; left: 0; background: var(--card); }
 .dense table { font-size: 0.82rem; }
 .dense th, .dense td { padding: 4px 7px; }
+.wrapped th, .wrapped td { white-space: normal; text-wrap: balance; }
+.wrapped td:not(.left) { white-space: nowrap; }
 tr.total th, tr.total td { border-top: 2px solid var(--line); font-weight: 600; }
 .bar { position: relative; display: block; height: 6px; min-width: 96px; margin-top: 4px; border-radius: 3px;
   background: var(--bar); }

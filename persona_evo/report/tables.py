@@ -91,15 +91,27 @@ def interval(measure: Measure, value: Interval) -> str:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
     if measure.ratio:
         return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.n > 1 else f"{value.value * 100:.1f} %"
-    digits = 0 if abs(value.value) >= 100 else 1 if abs(value.value) >= 10 else 2 if abs(value.value) >= 1 else 3
+    return mean(value)
+
+
+def mean(value: Interval) -> str:
+    """A mean of plain numbers with its 95 % interval, in as many digits as its size asks for."""
+    digits = decimals(value.value)
     text = f"{value.value:.{digits}f}"
     return f"{text} ± {value.half:.{digits}f}" if value.n > 1 else text
+
+
+def decimals(value: float) -> int:
+    """How many digits after the point a value of this size is shown with."""
+    return 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
 
 
 def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
     """What a summary says, as label -> text, in the order of reports. without: symbols that are left out."""
     by_symbol = {m.symbol: m for m in infos}
-    lines = {"win rate": interval(_measure("win_rate", "win rate", ratio=True, rate=True), summary.win_rate)}
+    lines = {}
+    if summary.wins:
+        lines["win rate"] = interval(_measure("win_rate", "win rate", ratio=True, rate=True), summary.win_rate)
     for symbol, value in summary.metrics.items():
         if symbol in without:
             continue
@@ -154,7 +166,8 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
     symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
     values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
     zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
-    again = [k for k, found in values.items() if k == "WON" and all(v.value == s.win_rate.value for v, s in found)]
+    again = [k for k, found in values.items()
+             if k == "WON" and all(s.wins and v.value == s.win_rate.value for v, s in found)]
     return [k for k in zero if k not in again], again
 
 

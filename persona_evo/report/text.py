@@ -45,15 +45,17 @@ def _findings(findings: Sequence[Finding]) -> str:
 
 
 def level_table(analysis: Analysis) -> Table:
-    """Win rate, mean utility and its limit for each player, a level a line."""
+    """Win rate (where an end can count as won), mean utility and its limit for each player, a level a line."""
     players = list(dict.fromkeys(s.player for s in analysis.summaries))
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
     cells: dict[tuple[str, str], str] = {}
     for s in analysis.summaries:
         limit = "" if s.bound is None else f" of {s.bound.utility:.3f}{'' if s.bound.proven else '?'}"
-        cells[s.level, s.player] = f"{s.win_rate.value * 100:.0f} %  {s.utility.value:.3f}{limit}"
+        rate = f"{s.win_rate.value * 100:.0f} %  " if s.wins else ""
+        cells[s.level, s.player] = f"{rate}{s.utility.value:.3f}{limit}"
     rows = [[level, *(cells.get((level, p), "–") for p in players)] for level in levels]
     bounds = [s.bound for s in analysis.summaries if s.bound is not None]
-    note = "win rate, mean utility" + (" and its limit" if bounds else "")
+    note = "win rate, " if any(s.wins for s in analysis.summaries) else ""
+    note += "mean utility" + (" and its limit" if bounds else "")
     note += "; ? is best known and not proven" if any(not b.proven for b in bounds) else ""
     return Table("level by level", ["", *players], rows, [note])

@@ -13,12 +13,19 @@ from typing import Any
 
 from persona_evo.errors import Place, RunError
 from persona_evo.store import schema
+from persona_evo.words import counted
 
 HINTS = {
     "schema": "the folder comes from another version of persona-evo: name another folder",
     "game_version": "the game's rules were others when this was begun: name another folder",
 }
 """Of values that nobody gives: what to do where they differ."""
+
+_NAMING = ("name", "variant", "player")
+"""What an element of a list may be called by."""
+
+_MOST = 6
+"""Differences that are told."""
 
 
 def claim(
@@ -52,11 +59,12 @@ def claim(
         known_hints = {**HINTS, **(hints or {})}
         hint = next((known_hints[k] for k in known_hints if k in different),
                     "name another folder, or give the same values as then")  # fmt: skip
-        pairs = [_difference(k, known.get(k), ours.get(k)) for k in different]
+        pairs = [pair for k in different for pair in _differences(k, known.get(k), ours.get(k))]
+        more = f", and {counted(len(pairs) - _MOST, 'more difference')}" if len(pairs) > _MOST else ""
         raise RunError(
             f"the folder holds another {what}", place=Place(str(config)),
-            found=", ".join(f"other {there}" for there, _ in pairs), expected=", ".join(here for _, here in pairs),
-            hint=hint,
+            found=", ".join(f"other {there}" for there, _ in pairs[:_MOST]) + more,
+            expected=", ".join(here for _, here in pairs[:_MOST]) + more, hint=hint,
         )  # fmt: skip
 
 
@@ -69,18 +77,30 @@ def _deciding(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "levels": texts}
 
 
-def _difference(name: str, there: Any, here: Any) -> tuple[str, str]:
-    """A value of a folder and the one that was asked for, in words: whole if they are short, else where they differ."""
+def _differences(name: str, there: Any, here: Any) -> list[tuple[str, str]]:
+    """In what a value of a folder and the one that was asked for differ, in words: both whole if they are short, else
+    where they differ. What differs alike in several elements of a list is told once, by the key alone."""
     if isinstance(there, list) and isinstance(here, list):
-        both = [[str(v.get("name", v)) if isinstance(v, dict) else str(v) for v in side] for side in (there, here)]
-        if both[0] != both[1]:
-            return f"{name} {_short(', '.join(both[0]))}", f"{name} {_short(', '.join(both[1]))}"
-        at = next(i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b)
-        return _difference(f"{name} {both[0][at]}:", there[at], here[at])
+        names = [[_name_of(v, i) for i, v in enumerate(side)] for side in (there, here)]
+        if names[0] != names[1]:
+            return [(f"{name} {_short(', '.join(names[0]))}", f"{name} {_short(', '.join(names[1]))}")]
+        at = [i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b]
+        alike = {tuple(_differences("", there[i], here[i])) for i in at}
+        if len(at) > 1 and len(alike) == 1:
+            return [(f"{name}{a}", f"{name}{b}") for a, b in alike.pop()]
+        return [pair for i in at for pair in _differences(f"{name} {names[0][i]}:", there[i], here[i])]
     if isinstance(there, dict) and isinstance(here, dict):
-        key = next(k for k in {**there, **here} if there.get(k) != here.get(k))
-        return _difference(f"{name} {key}", there.get(key), here.get(key))
-    return f"{name} {_short(_value(there))}", f"{name} {_short(_value(here))}"
+        different = [k for k in {**there, **here} if there.get(k) != here.get(k)]
+        return [pair for k in different for pair in _differences(f"{name} {k}", there.get(k), here.get(k))]
+    return [(f"{name} {_short(_value(there))}", f"{name} {_short(_value(here))}")]
+
+
+def _name_of(value: Any, number: int) -> str:
+    """What an element of a list is called: its name, or what names a combination, or its number."""
+    if not isinstance(value, dict):
+        return str(value)
+    parts = [value.get(key) for key in _NAMING]
+    return " / ".join(part for part in parts if isinstance(part, str) and part) or f"{number + 1}"
 
 
 def _value(value: Any) -> str:

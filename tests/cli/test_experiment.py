@@ -75,6 +75,7 @@ def test_the_thesis_experiments_in_small(tmp_path: Path, capsys: Capture) -> Non
     assert "14 pairs:" in done.out and "3.4e-8 to 4.5e-7" in done.out
     page = (out / "index.html").read_text(encoding="utf-8")
     assert page.count("<img") == 9 and "figure 5.4" in page and "The thesis and here" in page
+    assert '<div class="dense wrapped">' in page and ".wrapped th, .wrapped td { white-space: normal" in page
     with (out / "tables" / "agreement.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 14 and {row["experiment"] for row in rows} == {p.name for p in (out / "runs").iterdir()}
@@ -121,3 +122,18 @@ def test_a_folder_of_another_study_is_told(tmp_path: Path) -> None:
     (tmp_path / CONFIG).write_text('{"schema": 1, "study": "minidungeons"}', encoding="utf-8")
     with pytest.raises(RunError, match="another study"):
         study.reopen(tmp_path)
+
+
+def test_a_replay_of_several_goals_is_of_the_first(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text('game = "its_alive"\nlevel = "small01"\nreplicates = 2\nrollouts = 40\nuct_constant = 0\n'
+                    '[settings]\nchoices = "factored"\n[players.own]\n[players.high]\nscore = "PT + 100000"\n',
+                    encoding="utf-8")  # fmt: skip
+    done = run(capsys, "experiment", file, "--out", tmp_path / "out", "--jobs", 1)
+    assert done.code == 0 and "not comparable" in done.out and "scores more" not in done.out, done.out + done.err
+    assert "note: uct_constant 0 is far from the scores" in done.out
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "uct_constant 0 is far from the scores" in page and "not comparable" in page
+    assert not (tmp_path / "out" / "tables" / "comparisons.csv").exists()
+    shown = run(capsys, "experiment", "replay", tmp_path / "out")
+    assert shown.code == 0 and shown.out.startswith("own: score ") and "--cell" in shown.err

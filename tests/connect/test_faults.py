@@ -13,6 +13,7 @@ import pytest
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
+from persona_evo.connect.findings import Finding, alike
 from persona_evo.connect.worker import Start, Timeouts, Worker, close_all
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
 from tests.connect.driving import describe, faulty, none_left, session
@@ -141,8 +142,8 @@ ROLLOUTS = {
     "nan": (ProtocolError, "a score is no number", "while playing the choices none"),
     "foreign": (ProtocolError, "RESULT", "worker 0"),
     "mute": (ConnectError, "no result within 1 s", "fails too often"),
-    "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m\nbehind the\u202e door"),
-    "error": (ConnectError, r"reports an error: no map\nof \x1b[31m", "code exception", "faulty.py, worker 0"),
+    "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m"),
+    "error": (ConnectError, "reports an error: no map", "  of \\x1b[31m", "code exception", "faulty.py, worker 0"),
     "error_garbage": (ProtocolError, "ERROR is not JSON", "faulty.py, worker 0"),
     "chance": (GameError, "is not deterministic", "at decision 2"),
 }
@@ -306,3 +307,39 @@ def test_the_nonce_is_written_nowhere(tmp_path):
         assert running.pool(SOUND)._seats[0].worker._nonce == ""
     finally:
         running.close()
+
+
+def test_failures_that_are_alike_are_told_once(tmp_path):
+    running = session(faulty(tmp_path, "raise"))
+    try:
+        list(running.pool(SOUND).play([p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 2), (0, 2)]))
+                                       for seed in range(30)]))  # fmt: skip
+        (told,) = running.findings()
+    finally:
+        running.close()
+    file = tmp_path / "logs" / "findings.jsonl"
+    assert "failed 30 times" in told and "exception in" in told and told.endswith(f"(kept in {file})")
+    assert "no such room" in told and "behind the" not in told and "\\n" not in told, "the first line alone"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 30 and "behind the" in lines[0]
+
+
+def test_numbers_make_no_other_failure_and_words_do():
+    def finding(message, again=True, prefix=((0, 2),)):
+        return Finding("exception", "", "", 0, 1, 0, prefix, message, again)
+
+    same = finding("gold is 5 at 0x7fA0"), finding("gold is 12 at 0x1", prefix=()), finding("gold is 5 at 0x2\n  at 3")
+    others = finding("silver is 5 at 0x2"), finding("gold is 5 at 0x2", again=False)
+    assert alike([*same, *others]) == [(same[0], 3), (others[0], 1), (others[1], 1)]
+
+
+def test_the_first_rollout_that_hangs_is_told_at_once(tmp_path, caplog):
+    file = faulty(tmp_path, "hang", "workers = 1\nslots = 1", "[timeouts]\nrollout = 0.5\n")
+    running = session(file)
+    try:
+        bad = p.Rollout(0, 0, 1, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 2), (0, 2)]))
+        assert not isinstance(next(running.pool(SOUND).play([bad])), p.Result)
+    finally:
+        running.close()
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert "did not end within 0.5 s: starting the game again" in told and "[timeouts] rollout" in told

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -9,8 +10,11 @@ import time
 import numpy as np
 import pytest
 
+from persona_evo.connect.description import read
 from persona_evo.connect.game import load as load_game
+from persona_evo.connect.pool import Restarts
 from persona_evo.connect.tree import PrefixTree
+from persona_evo.connect.worker import Timeouts
 from persona_evo.errors import ConnectError, FormulaError, GameError, LevelError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON
@@ -375,3 +379,92 @@ def test_a_game_that_cannot_change_maps_is_started_for_each(tmp_path):
     finally:
         running.close()
     assert none_left(tmp_path)
+
+
+def test_a_search_in_which_the_game_failed_is_kept_and_says_so(tmp_path, capsys):
+    out = tmp_path / "out"
+    found = run(capsys, "connect", "search", faulty(tmp_path, "raise"), "--iterations", 60, "--seed", 1, "--out", out)
+    assert found.code == 1 and (out / "best.json").is_file()
+    assert "FAULT: the game failed in " in found.out and found.err.count("no such room") == 1, found.out + found.err
+    once = run(capsys, "connect", "search", faulty(tmp_path / "once", "once"), "--iterations", 40, "--seed", 1)
+    assert once.code == 0 and "played again, it went well" in once.err, once.out + once.err
+    with pytest.raises(SystemExit):
+        run(capsys, "connect", "search", "--help")
+    assert "exit code is 1 if the game failed" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_doctor_tells_each_failure_once(tmp_path, capsys):
+    bad = run(capsys, "doctor", "--game", faulty(tmp_path, "raise"), "--rollouts", 300)
+    assert bad.code == 1 and bad.out.count("no such room") == 1, bad.out
+    assert "FAULT: the game failed in " in bad.out and bad.out.count("FAULT") == 1
+
+
+def test_a_hanging_game_is_told_to_whoever_waits(tmp_path, capsys):
+    file = faulty(tmp_path, "hang", "workers = 1\nslots = 1", "[timeouts]\nrollout = 0.5\n[restarts]\na_minute = 1\n")
+    found = run(capsys, "connect", "search", file, "--iterations", 200, "--seed", 1)
+    assert found.code == 2 and found.err.count("starting the game again") == 1, found.err
+
+
+@pytest.mark.parametrize("command", [("connect", "search"), ("doctor", "--game"), ("experiment",),
+                                     ("playtest", "default", "--game"), ("persona", "list", "--game")])  # fmt: skip
+def test_what_is_not_there_is_told_before_anything_is_compiled(tmp_path, capsys, monkeypatch, command):
+    file = describe(tmp_path)
+    (tmp_path / "ladder.py").unlink()
+    if command == ("experiment",):
+        (tmp_path / "e.toml").write_text('game = "ladder.toml"\n', encoding="utf-8")
+        file = tmp_path / "e.toml"
+        monkeypatch.setattr("persona_evo.playtest.experiment.course.conduct", _never)
+    monkeypatch.setattr("persona_evo.games.registry.get", _never)
+    missing = run(capsys, *command, file)
+    assert missing.code == 2 and "there is no such game" in missing.err, missing.err
+
+
+def _never(*_, **__):
+    raise AssertionError("it is too late for this")
+
+
+def test_the_tree_of_a_search_is_no_way_to_play(file, tmp_path, capsys):
+    (tmp_path / "tree.npz").write_bytes(b"PK")
+    for what in (tmp_path / "tree.npz", tmp_path):
+        alone = run(capsys, "connect", "replay", file, what)
+        assert alone.code == 2 and "best.json" in alone.err and "search again with --out" in alone.err, alone.err
+    (tmp_path / "best.json").write_text("{}", encoding="utf-8")
+    beside = run(capsys, "connect", "replay", file, tmp_path / "tree.npz")
+    assert beside.code == 2 and f"name {tmp_path / 'best.json'}" in beside.err
+
+
+def test_half_ranges_are_words():
+    from persona_evo.cli.doctor import _range
+
+    assert [_range(*b) for b in ((None, None), (0, None), (None, 5), (0, 5))] == ["", "from 0", "up to 5", "0 to 5"]
+
+
+def test_a_comparison_names_no_file_where_there_is_none(file, capsys):
+    ran = run(capsys, "compare", "short@4", "short@5", "--game", file, "--trials", 1, "--iterations", 10,
+              "--policy", "ucb1", "--seed", 1)  # fmt: skip
+    assert ran.code == 0 and ran.out.startswith("A = short@4\nB = short@5\n"), ran.out
+
+
+def test_all_that_a_new_description_shows_is_a_setting(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "connect", "new", "tower").code == 0
+    text = (tmp_path / "tower.toml").read_text(encoding="utf-8")
+    table = re.sub(r"(?m)^# (\[(?:timeouts|restarts)\]|connect|handshake|rollout = 30|a_minute|in_all)", r"\1", text)
+    assert table.count("\n[timeouts]") == table.count("\n[restarts]") == 1
+    (tmp_path / "tower.toml").write_text(table, encoding="utf-8")
+    about = read(tmp_path / "tower.toml")
+    assert (about.timeouts, about.restarts) == (Timeouts(), Restarts()), "shown are the defaults"
+
+
+def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
+    for name, outcome in (("told", '[outcome]\nwon = "SCORE > 3"\n'), ("untold", "")):
+        file = describe(tmp_path / name, tables=outcome)
+        out = tmp_path / name / "out"
+        ran = run(capsys, "playtest", "short@1", "short@2", "--game", file, "--personas", "score", "--policy", "ucb1",
+                  "--baseline", "ucb1", "--trials", 2, "--iterations", 10, "--seed", 1, "--out", out)  # fmt: skip
+        assert ran.code == 0, ran.err
+        page = (out / "index.html").read_text(encoding="utf-8")
+        assert ("Win rate, with" in page) == ("win rate  " in ran.out) == (out / "pictures" / "win_rates.png").is_file()
+        assert ("Win rate, with" in page) == (name == "told")
+        assert ("no end of the game counts as won" in ran.out) == (name == "untold")
+        registry.get(str(file)).outside.close()

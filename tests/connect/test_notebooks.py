@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.tool import environment
-from tests.connect.driving import GAMES, none_left
+from tests.connect.driving import GAMES, describe, none_left
+from tests.connect.test_csharp import build, needs_mono
 from tests.shared import ROOT
 
 NOTEBOOKS = sorted((ROOT / "unity_support" / "notebooks").glob("*.ipynb"))
@@ -86,3 +87,18 @@ def test_what_notebooks_leave_behind_is_not_for_git() -> None:
     for name in kept:
         path = f"unity_support/notebooks/{name}/tree.npz"
         assert subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False).returncode == 0, path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are looked for with ps")
+def test_your_game_may_be_a_description(tmp_path: Path) -> None:
+    file = describe(tmp_path, "by_the_book")
+    said = played(YOURS, tmp_path, GAME=str(file), VARIANTS="default double")
+    scores = [json.loads(line.split(" ", 1)[1]) for line in said.splitlines()[:2]]
+    assert scores[1] == [2 * score for score in scores[0]] and none_left(tmp_path)
+
+
+@needs_mono
+def test_your_game_may_be_an_exe_of_dotnet(tmp_path: Path) -> None:
+    build(tmp_path, "corridor")
+    said = played(YOURS, tmp_path, GAME="corridor.exe", VARIANTS="default")
+    assert said.startswith("default [") and none_left(tmp_path)

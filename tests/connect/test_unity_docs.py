@@ -201,3 +201,22 @@ def test_the_documentation_names_how_the_driver_starts_a_player_and_what_the_tes
                                "".join(f.read_text() for f in (PACKAGE / "Tests").rglob("*.cs"))))  # fmt: skip
     assert variables and all(f"`{name}`" in text for name in variables)
     assert '"testables": ["com.persona-evo.playtest"]' in text
+
+
+@needs_mono
+def test_the_readmes_console_game_is_whole_and_fit(tmp_path: Path) -> None:
+    (code,) = blocks(UNITY_SUPPORT / "README.md", "csharp")
+    (tmp_path / "Coins.cs").write_text(code, encoding="utf-8")
+    (shown,) = [block for block in blocks(UNITY_SUPPORT / "README.md", "sh") if "mcs" in block]
+    done = subprocess.run(
+        shown.replace("unity_support/", f"'{UNITY_SUPPORT}'/"), shell=True, cwd=tmp_path, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "coins.toml").write_text('game = "coins.exe"\nlogs = "logs"\n', encoding="utf-8")
+    session = Session(description.read(tmp_path / "coins.toml"))
+    try:
+        report = examine(session, LevelName("", "", 3), rollouts=20)
+        assert report.faults == [] and report.decisions == 10 and 5 < report.scores[1] <= 30
+    finally:
+        session.close()

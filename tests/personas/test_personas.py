@@ -225,3 +225,12 @@ def test_doubtful_utilities_are_told(tmp_path: Path, utility: str, said: list[st
 def test_no_persona_of_the_catalog_is_doubtful_but_one_that_is_a_published_reward() -> None:
     found = [(p.name, w) for p in catalog() for w in template.warnings(registry.get(p.game), p)]
     assert found == [("thesis", "the utility does not read DEAD, so death costs this player nothing")]
+
+
+def test_a_persona_of_a_connected_game_is_told_how_to_name_it(tmp_path: Path) -> None:
+    file = tmp_path / "hasty.toml"
+    file.write_text('game = "crypt"\npriority = "GOLD"\nutility = "GOLD"\n', encoding="utf-8")
+    with pytest.raises(PersonaError) as caught:
+        load(str(file), registry.get(registry.DEFAULT))
+    assert "add --game FILE.toml" in str(caught.value)
+    assert "FILE.py:GAME" in str(caught.value) and "where none is named" in str(caught.value)

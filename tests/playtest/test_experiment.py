@@ -25,8 +25,9 @@ from persona_evo.playtest.experiment import course, reading
 from persona_evo.playtest.experiment.course import Record, Results
 from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, Search, best_at, run
-from persona_evo.playtest.experiment.results import comparisons, curve, summaries
+from persona_evo.playtest.experiment.results import apart, comparisons, curve, summaries, unfit_constants
 from persona_evo.playtest.experiment.stage import Stage
+from persona_evo.report import experiment as report
 from persona_evo.store.traces import load as load_trace
 
 FACTORED = {"field": "3x5", "choices": "factored"}
@@ -320,3 +321,79 @@ def test_curves_hold_the_best_so_far() -> None:
     assert grown.rollouts[0] == 1 and grown.rollouts[-1] == 100
     assert grown.mean[48] == 0 and grown.mean[49] == 2 and grown.mean[50] == 6 == grown.mean[-1]
     assert grown.deviation[-1] == pytest.approx(math.sqrt(8))
+
+
+GOALS = {
+    "own": ("", ""), "own too": ("", ""), "run": ("", "runner"), "row": ("PT + 1", ""), "row too": ("PT  +  1", ""),
+}  # fmt: skip
+"""Score and persona of a cell."""
+
+
+def mixed(scores: dict[str, Sequence[float]]) -> Results:
+    """Results of players with the goals of GOALS."""
+    found = made(scores)
+    cells = tuple(dataclasses.replace(c, score=GOALS[c.player][0], persona=GOALS[c.player][1])
+                  for c in found.experiment.cells)  # fmt: skip
+    return Results(dataclasses.replace(found.experiment, cells=cells), found.records)
+
+
+def test_only_searches_for_the_same_are_compared() -> None:
+    found = mixed({name: range(10 * k, 10 * k + 10) for k, name in enumerate(GOALS)})
+    tests = comparisons(found)
+    assert [(c.a, c.b) for c in tests] == [("own", "own too"), ("row", "row too")]
+    assert all(c.corrected == pytest.approx(2 * c.test.p) for c in tests), "Holm counts the tests that are made"
+    (words,) = apart(found)
+    assert "not comparable" in words
+    assert "own, own too (the game's score); run (what runner wants); row, row too (PT + 1)" in words
+    assert [s.goal for s in summaries(found)][2:4] == ["what runner wants", "PT + 1"]
+    assert apart(made({"low": [1.0], "high": [2.0]})) == []
+
+
+def test_each_goal_has_axes_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes = []
+    monkeypatch.setattr(report, "_panels", lambda results, cells, every, left, right: shapes.append(
+        ([c.label for c in cells], left.get_subplotspec().rowspan.start)))  # fmt: skip
+    found = mixed({name: [1.0, 2.0] for name in GOALS})
+    report.growth_figure(found, tmp_path / "growth.png")
+    assert shapes == [(["own", "own too"], 0), (["run"], 1), (["row", "row too"], 2)]
+
+
+@pytest.mark.parametrize(("constant", "where", "said"), [
+    (1000, "outside", "little more than chance"), (40, "outside", ""), (0.5, "outside", ""), (0.3, "outside", "hardly"),
+    (1000, "inside", ""), (100_000, "inside", "so 316 outside"), (0, "outside", "hardly"),
+])  # fmt: skip
+def test_a_constant_far_from_the_scores_is_told(constant: float, where: str, said: str) -> None:
+    found = made({"a": [4.0, 3.0]}, growth=[(1, 0.0), (9, 4.0)])
+    cells = tuple(dataclasses.replace(c, search=Search(100, uct_constant=constant, constant=where))
+                  for c in found.experiment.cells)  # fmt: skip
+    told = unfit_constants(Results(dataclasses.replace(found.experiment, cells=cells), found.records))
+    assert len(told) == bool(said) and said in "".join(told)
+    assert not told or ("0 to 4" in told[0] and f"uct_constant {constant:g}" in told[0])
+
+
+def test_means_have_digits_by_their_size(tmp_path: Path) -> None:
+    rows = report.summary_table(summaries(made({"a": [0.012, 0.016], "b": [4000, 4100]}))).rows
+    assert rows[0][2].startswith("0.014 ± ") and rows[1][2].startswith("4050 ± ")
+
+
+def test_replicates_are_counted_from_one_on_the_page(tmp_path: Path) -> None:
+    found = made({"a": [1.0, 5.0, 2.0]})
+    found = Results(dataclasses.replace(found.experiment, game=str(tmp_path / "ladder.toml")), found.records)
+    report.write(found, tmp_path)
+    assert "replicate 2: best/a.json" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_another_experiments_folder_names_what_differs(tmp_path: Path) -> None:
+    one = reading.read(written(tmp_path))
+    course.conduct(one.smaller(1, 20), tmp_path / "out")
+    with pytest.raises(RunError) as caught:
+        course.conduct(one.smaller(1, 30), tmp_path / "out")
+    assert caught.value.found == "other cells search rollouts 20"
+    assert caught.value.expected == "cells search rollouts 30"
+    cells = list(one.smaller(1, 20).cells)
+    cells[1] = dataclasses.replace(cells[1], score="PT", search=dataclasses.replace(cells[1].search, workers=5))
+    with pytest.raises(RunError) as caught:
+        course.conduct(dataclasses.replace(one.smaller(1, 20), cells=tuple(cells)), tmp_path / "out")
+    assert caught.value.expected is not None
+    assert f"cells {cells[1].label}: score PT" in caught.value.expected
+    assert f"cells {cells[1].label}: search workers 5" in caught.value.expected and "{" not in str(caught.value)

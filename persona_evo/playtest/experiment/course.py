@@ -228,7 +228,8 @@ def _known(path: Path, tasks: Sequence[Task]) -> list[Record]:
         if wanted is None or (record.cell, record.replicate, record.seed) != (
             wanted.cell.label, wanted.replicate, wanted.seed
         ):
-            raise RunError("a result does not belong here", place=place, found=f"{record.cell}, {record.replicate}",
+            found_here = f"{record.cell}, replicate {record.replicate + 1}"
+            raise RunError("a result does not belong here", place=place, found=found_here,
                            hint="restore the file from a copy, or name another folder")  # fmt: skip
         found.append(record)
     return found

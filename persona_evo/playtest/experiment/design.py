@@ -20,6 +20,9 @@ SEARCH_KEYS = tuple(f.name for f in dataclasses.fields(Search))
 KEYS = ("level", "score", "persona", *SEARCH_KEYS)
 """What the file's top, a variant or a player may say beside settings of the game."""
 
+OWN = "the game's score"
+"""The goal of a cell that names none."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -40,6 +43,11 @@ class Cell:
     def label(self) -> str:
         """Variant and player, as far as they have names."""
         return " / ".join(filter(None, (self.variant, self.player))) or "default"
+
+    @property
+    def goal(self) -> str:
+        """What is searched for, in words: the same for cells whose scores can be compared."""
+        return " ".join(self.score.split()) or (f"what {self.persona} wants" if self.persona else OWN)
 
     def open(self, game: str) -> Stage:
         """Its level, ready to be searched.
@@ -95,12 +103,21 @@ class Experiment:
         return [(c, r, derive(self.seed, self.name, self.cells[c].label, r)) for c, r in order]
 
     def pairs(self) -> list[tuple[int, int]]:
-        """The cells that are compared: those that differ in the variant alone, or in the player alone."""
+        """The cells that are compared: those that differ in the variant alone, or in the player alone, and that are
+        searched for the same, since scores of different goals have no common measure."""
         cells = self.cells
         return [
             (a, b) for a in range(len(cells)) for b in range(a + 1, len(cells))
             if (cells[a].variant == cells[b].variant) != (cells[a].player == cells[b].player)
+            and cells[a].goal == cells[b].goal
         ]  # fmt: skip
+
+    def goals(self) -> dict[str, list[Cell]]:
+        """The cells by what they are searched for, in their order."""
+        found: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.goal, []).append(cell)
+        return found
 
     def smaller(self, replicates: int | None = None, rollouts: int | None = None) -> Experiment:
         """The same with other numbers."""

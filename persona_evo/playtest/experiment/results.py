@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.connect.search import INSIDE
 from persona_evo.playtest.experiment.course import Record, Results
 from persona_evo.playtest.experiment.design import Cell
 from persona_evo.playtest.experiment.one import Growth
@@ -19,15 +21,19 @@ POINTS = 200
 
 SIGNIFICANT = 0.05
 
+AWAY = 10.0
+"""A constant this many times as large as the spread of scores, or as small a part of it, is worth a word."""
+
 CORRECTION = "Mann-Whitney U, two-sided; p corrected for the number of comparisons by Holm's method"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The best scores of a cell: mean with its 95 % interval, standard deviation, quartiles. proven: how many searches
-    proved that no way to play scores more."""
+    """The best scores of a cell: mean with its 95 % interval, standard deviation, quartiles. goal: what was searched
+    for. proven: how many searches proved that no way to play scores more."""
 
     cell: str
+    goal: str
     n: int
     mean: Interval
     deviation: float
@@ -85,14 +91,14 @@ def _summary(cell: Cell, records: Sequence[Record]) -> Summary:
     scores = np.array([r.score for r in records])
     low, median, high = (float(np.percentile(scores, q)) for q in (25, 50, 75))
     return Summary(
-        cell.label, len(scores), mean_interval(scores), _deviation(scores), low, median, high,
+        cell.label, cell.goal, len(scores), mean_interval(scores), _deviation(scores), low, median, high,
         float(np.mean([r.rollouts for r in records])), float(np.mean([r.seconds for r in records])),
         sum(r.proven for r in records),
     )  # fmt: skip
 
 
 def comparisons(results: Results) -> list[Comparison]:
-    """The cells that differ in one thing alone, each pair that has results."""
+    """The cells that differ in one thing alone and were searched for the same, each pair that has results."""
     cells = results.experiment.cells
     scores = [[r.score for r in results.of(cell)] for cell in cells]
     pairs = [(a, b) for a, b in results.experiment.pairs() if scores[a] and scores[b]]
@@ -102,6 +108,50 @@ def comparisons(results: Results) -> list[Comparison]:
         Comparison(cells[a].label, cells[b].label, test.statistic / (len(scores[a]) * len(scores[b])), test, p)
         for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
     ]  # fmt: skip
+
+
+def apart(results: Results) -> list[str]:
+    """That cells with different goals are not compared, in words; [] where all have the same."""
+    goals = {goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in
+             results.experiment.goals().items()}  # fmt: skip
+    goals = {goal: labels for goal, labels in goals.items() if labels}
+    if len(goals) < 2:
+        return []
+    named = "; ".join(f"{', '.join(labels)} ({goal})" for goal, labels in goals.items())
+    return ["scores of different goals are not comparable, so combinations are compared only with those that were "
+            f"searched for the same: {named}"]  # fmt: skip
+
+
+def unfit_constants(results: Results) -> list[str]:
+    """Where UCB1's constant is far from the scores that were found, in sentences, one for each goal and constant.
+
+    Scores are not scaled, so a constant that is 10 times their spread makes a search look everywhere alike, and one
+    that is a tenth of it makes it follow its first good rollouts. The spread is that from the lowest first score of a
+    search to the highest best one. Inside the root a constant weighs as much as its root does outside. Searches that
+    know every way to play need no constant.
+    """
+    groups: dict[tuple[str, float, str], list[Record]] = {}
+    for cell in results.experiment.cells:
+        key = cell.goal, float(cell.search.uct_constant), cell.search.constant
+        groups.setdefault(key, []).extend(r for r in results.of(cell) if not r.proven)
+    told = []
+    for (goal, constant, where), records in groups.items():
+        low = min((r.growth[0][1] for r in records), default=0.0)
+        high = max((r.score for r in records), default=0.0)
+        weight = math.sqrt(constant) if where == INSIDE else constant
+        if high <= low or (high - low) / AWAY <= weight <= AWAY * (high - low):
+            continue
+        inside = f" inside the root, so {weight:.3g} outside," if where == INSIDE else ""
+        what = "little more than chance" if weight > high - low else "hardly anything beside its first good rollouts"
+        told.append(f"uct_constant {constant:g}{inside} is far from the scores found for {goal}, {low:g} to {high:g}: "
+                    f"the search goes by {what}; a constant near the spread of scores, such as "
+                    f"{_round(high - low) ** (2 if where == INSIDE else 1):g}, suits them")  # fmt: skip
+    return told
+
+
+def _round(value: float) -> float:
+    """A number above 0 to one digit."""
+    return float(f"{value:.0e}")
 
 
 def curve(records: Sequence[Record], rollouts: int) -> Curve:
