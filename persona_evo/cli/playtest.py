@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
+    from persona_evo.search.duel import League
 
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
@@ -119,7 +120,6 @@ def play(
     from persona_evo.api.results import as_results
     from persona_evo.games import registry
     from persona_evo.playtest import batch
-    from persona_evo.playtest.players import movers
     from persona_evo.search.settings import SearchSettings
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
@@ -134,9 +134,7 @@ def play(
         if args.search is not None:
             raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
                                 hint="leave --search out, or name another --agent")  # fmt: skip
-        who = movers(players, league)
-        note(f"against {', '.join(o.name for o in league.opponents)}" if league.opponents else
-             f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")  # fmt: skip
+        _note_league(league, players, args.trials)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
@@ -147,6 +145,21 @@ def play(
     )
     results.command = options.typed(args, seed)
     return results
+
+
+def _note_league(league: League, players: list[Player], trials: int) -> None:
+    """Say who is met, or in games for one who plays."""
+    from persona_evo.playtest.duels import meeting, met
+    from persona_evo.playtest.players import movers
+
+    if not league.opponents:
+        who = movers(players, league)
+        note(f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")
+        return
+    names = [o.name for o in league.opponents]
+    note(f"against {', '.join(met(names, trials))}")
+    if left := meeting(names, trials):
+        note(left)
 
 
 def _resumed(args: argparse.Namespace) -> Results:
