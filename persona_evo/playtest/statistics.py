@@ -44,6 +44,21 @@ class Interval(NamedTuple):
         """Half the interval's width, what stands behind the plus-minus sign."""
         return (self.high - self.low) / 2
 
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval: the mean of one value has none, a rate of one trial does."""
+        return self.n > 1 or self.low < self.high
+
+    @property
+    def ends(self) -> tuple[float, float] | tuple[str, str]:
+        """Low and high for a file, empty where there is no interval."""
+        return (self.low, self.high) if self.known else ("", "")
+
+    def text(self, digits: int) -> str:
+        """Value and half width with so many digits behind the point; of one value the value alone: 908 (one)."""
+        number = f"{self.value:.{digits}f}"
+        return f"{number} ± {self.half:.{digits}f}" if self.known else f"{number} (one)"
+
 
 class Test(NamedTuple):
     """A test's statistic, its two-sided p value, its degrees of freedom where it has them, and a note (see module)."""

@@ -90,10 +90,10 @@ def interval(measure: Measure, value: Interval) -> str:
     if measure.rate:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
     if measure.ratio:
-        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.n > 1 else f"{value.value * 100:.1f} %"
+        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.known else f"{value.value * 100:.1f} %"
     digits = 0 if abs(value.value) >= 100 else 1 if abs(value.value) >= 10 else 2 if abs(value.value) >= 1 else 3
     text = f"{value.value:.{digits}f}"
-    return f"{text} ± {value.half:.{digits}f}" if value.n > 1 else text
+    return f"{text} ± {value.half:.{digits}f}" if value.known else text
 
 
 def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
@@ -258,7 +258,7 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
         measured = {"win_rate": s.win_rate, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds}
         for key, v in measured.items():
-            rows.append({**start, "measure": key, "value": v.value, "low": v.low, "high": v.high, "n": v.n})
+            rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1], "n": v.n})
         limits: dict[str, object] = {
             "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
             "bound_ratio": "" if s.ratio is None else s.ratio,
@@ -286,8 +286,8 @@ def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
     """Rows of a comparison for a CSV file."""
     return [
         {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
-         "a": r.a.value, "a_low": r.a.low, "a_high": r.a.high, "a_n": r.a.n,
-         "b": r.b.value, "b_low": r.b.low, "b_high": r.b.high, "b_n": r.b.n,
+         "a": r.a.value, "a_low": r.a.ends[0], "a_high": r.a.ends[1], "a_n": r.a.n,
+         "b": r.b.value, "b_low": r.b.ends[0], "b_high": r.b.ends[1], "b_n": r.b.n,
          "test": r.test, "statistic": r.statistic, "p": r.p, "p_holm": r.p_holm, "p_rank": r.p_rank,
          "p_rank_holm": r.p_rank_holm, "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
         for r in rows
