@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import note, say
+from persona_evo.cli.say import compiling_levels, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
 from persona_evo.words import counted
@@ -67,6 +67,7 @@ def run_check(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     given = options.options_of(args, game)
     paths = mapsets.find(game, args.levels)
+    compiling_levels(game)
     rows: dict[str, dict[str, float]] = {}
     wrong = 0
     for name, file in zip(mapsets.level_names(paths), paths, strict=True):

@@ -163,7 +163,7 @@ def moved(args: argparse.Namespace) -> str | None:
 
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
-    from persona_evo.api.naming import level_options
+    from persona_evo.store.options import level_options
 
     found = once(args.option, "--option")
     _check_options(found, game)
@@ -288,10 +288,27 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
         beside = f"{persona.name}/{_short(baseline)}" if baseline else ""
         if game.players == 1 and not getattr(args, "agent", None):
             _tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
-        found.append(api.player(persona, _policy(wanted, persona, game), persona.name, beside))
-        if baseline:
-            found.append(api.player(persona, _read(baseline, persona, game), beside))
+        own = api.player(persona, _policy(wanted, persona, game), persona.name, beside)
+        found += [own] if not baseline else with_baseline(
+            own, api.player(persona, _read(baseline, persona, game), beside), getattr(args, "search", None) != "paper"
+            and game.players == 1 and not getattr(args, "agent", None))  # fmt: skip
     return found
+
+
+def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
+    """A player and its baseline; alone where that is the policy that it plays by anyway, which is said.
+
+    mean: the search's value is the mean (see `same_policy`).
+    """
+    from dataclasses import replace
+
+    from persona_evo.cli.say import note
+    from persona_evo.playtest.players import same_policy
+
+    if not same_policy(own, baseline, mean):
+        return [own, baseline]
+    note(f"{own.label} has no baseline: the baseline is the policy itself ({baseline.text})")
+    return [replace(own, baseline="")]
 
 
 def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:

@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
         if game.outside is None:
-            compiling()  # what is imported from here on is
+            compiling(game=game)  # what is imported from here on is
         from persona_evo.playtest.bounds import limited
 
         levels = options.levels_of(args, game, args.levels)
@@ -211,7 +211,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
-        compiling(SOLVER)
+        compiling(SOLVER, results.game)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),
                    lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
     analysis = results.check(*args.require)

@@ -6,7 +6,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
 
 
 def say(text: object = "", stream: TextIO | None = None) -> None:
@@ -111,8 +114,37 @@ def is_compiled(function: str = SEARCH) -> bool:
     return machine.INTERPRET or any(machine.cache_folder().rglob(f"{function}-*.nbc"))
 
 
-def compiling(function: str = SEARCH) -> None:
-    """Say so when the search engine, or the solver, has to be compiled first."""
+def compiling(function: str = SEARCH, game: Game | None = None) -> bool:
+    """Say so when the search engine, the solver, or a game's rules have to be compiled first; whether they have.
+
+    Call it before anything is imported that imports the engine: that is when it is compiled.
+    """
+    if not is_compiled(SEARCH):
+        note("compiling the engine once for this machine, about a minute ...")
+        return True
     if not is_compiled(function):
-        what, time = ("engine", "a minute") if function == SEARCH else ("solver", "20 s")
-        note(f"compiling the {what} once for this machine, about {time} ...")
+        note("compiling the solver once for this machine, about 20 s ...")
+        return True
+    if game is not None and not has_compiled(game, "rules.step"):
+        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
+        return True
+    return False
+
+
+def compiling_levels(game: Game) -> None:
+    """Say so when what reads a game's levels has to be compiled first."""
+    if not has_compiled(game):
+        note(f"compiling what reads levels of {game.title} once for this machine, about 15 s ...")
+
+
+def has_compiled(game: Game, function: str = "") -> bool:
+    """Whether a game's compiled function, or any of its, is on disk; yes for games that are not of this package."""
+    from pathlib import Path
+
+    from persona_evo import compiling as machine
+
+    home = getattr(game.rules, "__module__", "").split(".")
+    sources = Path(machine.__file__).parent.joinpath(*home[1:])
+    if machine.INTERPRET or home[0] != "persona_evo" or not (sources / "rules.py").is_file():
+        return True
+    return any(machine.cache_folder().joinpath(*home[1:]).rglob(f"{function}*.nbc"))

@@ -166,8 +166,8 @@ def _timed(m: Material, size: int) -> Shape | None:
     return findings.shape(m, "trees-seconds", "uct_walls", size)
 
 
-def _spread(s: Interval | None) -> str:
-    return NONE if s is None else s.text(1)
+def _spread(s: Any) -> str:
+    return NONE if s is None else str(s.text(1))
 
 
 def trees_table(m: Material) -> Table:
@@ -300,7 +300,8 @@ def _picture(m: Material) -> Path:
 
 
 def _claim_rows(m: Material, said: Sequence[Verdict]) -> list[dict[str, object]]:
-    return [{"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here, "so_here": verdict(m, v)}
+    return [{"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here,
+             "so_here": verdict(m, v)}
             for v in said]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import base64
 import mimetypes
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -85,6 +86,13 @@ def _classes(table: Table, column: int) -> str:
 def _whole(text: str) -> str:
     """A cell's text that is not broken within a number with its interval or unit."""
     return text.replace(" ± ", "\u00a0±\u00a0").replace(" %", "\u00a0%")
+
+
+def grid(shown: Sequence[Table]) -> str:
+    """Tables side by side, and below all of them what their notes say, each once."""
+    notes = "".join(f'<p class="dim">{escape(n)}</p>' for n in dict.fromkeys(n for t in shown for n in t.notes))
+    inside = "".join(f"<div>{table(replace(t, notes=[]))}</div>" for t in shown)
+    return f'<div class="grids">{inside}</div>{notes}'
 
 
 def folded(title: str, content: str) -> str:

@@ -78,7 +78,7 @@ def write(material: Material, progress: Progress | None = None) -> Report:
         html.section("agreement", "Agreement with the paper", _standing(m), html.lines(words)),
         html.section("table2", "Table II: average scores", _dense(html.table(two)), html.table(played_table(m))),
         html.section("table3", "Table III: evolved against UCB1", html.table(three)),
-        html.section("table4", "Table IV: personas against each other", _dense(_grid([html.table(t) for t in four]))),
+        html.section("table4", "Table IV: personas against each other", _dense(html.grid(four))),
         _evolution(folder, m),
         _levels(folder, m),
         _compared(folder, m),
@@ -208,8 +208,8 @@ def _tables(
     ])  # fmt: skip
     folder.csv("table2_numbers", [
         {"kind": s.kind, "measure": s.row.key, "persona": s.persona, "paper": s.paper[0] if s.paper else "",
-         "paper_half": s.paper[1] if s.paper else "", "here": s.here.value, "low": s.here.ends[0], "high": s.here.ends[1],
-         "n": s.here.n, "limit": "" if s.limit is None else s.limit, "proven": int(s.proven)}
+         "paper_half": s.paper[1] if s.paper else "", "here": s.here.value, "low": s.here.ends[0],
+         "high": s.here.ends[1], "n": s.here.n, "limit": "" if s.limit is None else s.limit, "proven": int(s.proven)}
         for s in scores
     ])  # fmt: skip
     folder.csv("table3_numbers", [
@@ -235,8 +235,8 @@ def _level_rows(m: Material) -> Rows:
             v = mean_interval([results.value_of(row.key)(r) for r in group])
             limit = bound.utility if bound is not None and row.key == "utility" else ""
             rows.append({
-                "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.ends[0], "high": v.ends[1],
-                "n": v.n, "limit": limit,
+                "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.ends[0],
+                "high": v.ends[1], "n": v.n, "limit": limit,
             })  # fmt: skip
     return rows
 

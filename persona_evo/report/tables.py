@@ -20,7 +20,7 @@ from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
-from persona_evo.playtest.statistics import Interval
+from persona_evo.playtest.statistics import NO_VARIATION, Interval
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -159,8 +159,14 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
 
 
 def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differing: bool = False) -> Table:
-    """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named."""
-    chosen = [r for r in rows if r.differs() or not only_differing]
+    """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named.
+
+    Rows in which nothing varies and nothing differs are left out; with `only_differing` also those in which nothing
+    varies within a group and whose sentence (`Row.verdict`) says all that there is.
+    """
+    same = [r for r in rows if not r.higher and r.note.startswith(NO_VARIATION)]
+    said = [r for r in rows if only_differing and r.constant and r.verdict]
+    chosen = [r for r in rows if (r.differs() or not only_differing) and r not in same and r not in said]
     several = len({r.level for r in rows}) > 1
     body = [
         [*([r.level] if several else []),
@@ -172,6 +178,8 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
+    notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
+        same and not only_differing)  # fmt: skip
     return Table(title, headers, body, notes, left, keys=2 + several)
 
 
