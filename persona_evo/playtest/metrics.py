@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +25,8 @@ class Measure:
 
     key: what requirements and CSV files call it. name: for people. ratio: shown as a percentage.
     rate: 0 or 1 in every playthrough, so its mean is a rate (Wilson interval, Fisher's test). main: one of the game's
-    main metrics. none: the value that stands for "there is none", where the metric's meaning names one.
+    main metrics. none: the value that stands for "there is none", where the metric's meaning names one. low, high: its
+    range.
     """
 
     key: str
@@ -36,6 +38,8 @@ class Measure:
     rate: bool = False
     main: bool = False
     none: float | None = None
+    low: float = -math.inf
+    high: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def measures(
             continue
         rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
         found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate,
-                             symbol in main, _none(info.meaning)))  # fmt: skip
+                             symbol in main, _none(info.meaning), info.low, info.high))  # fmt: skip
     found.append(Measure("steps", "steps", lambda r: float(r.steps), "lower", "steps"))
     found.append(Measure("utility", "utility", lambda r: r.utility, "higher"))
     if clock:

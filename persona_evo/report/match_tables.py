@@ -8,7 +8,7 @@ from typing import Any
 
 from persona_evo.playtest.match import standings
 from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import Interval, wilson
+from persona_evo.playtest.statistics import FEWEST, Interval, wilson
 from persona_evo.report.tables import Table
 
 NONE = "–"
@@ -30,7 +30,7 @@ def pairs(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]
             p = standings.pair(records, a, b, level)
             if not p.games:
                 continue
-            margin = f"{p.margin.value:+.3f}" + (f" ± {p.margin.half:.3f}" if p.games >= standings.FEWEST else "")
+            margin = f"{p.margin.value:+.3f}" + (f" ± {p.margin.half:.3f}" if p.games >= FEWEST else "")
             rows.append([
                 f"{a} – {b}", level or "all", str(p.games), f"{p.rate.value:.1%}", span(p.rate), str(p.ties),
                 str(p.games - p.wins - p.ties), f"{p.p:.2g}", margin, f"{p.faults[0]}, {p.faults[1]}",

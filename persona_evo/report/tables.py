@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,14 +87,15 @@ def columns(text: str) -> int:
 
 
 def interval(measure: Measure, value: Interval) -> str:
-    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3."""
+    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3; without one where it says nothing."""
     if measure.rate:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
+    fits = value.fits(measure.low, measure.high)
     if measure.ratio:
-        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.known else f"{value.value * 100:.1f} %"
+        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if fits else f"{value.value * 100:.1f} %"
     digits = 0 if abs(value.value) >= 100 else 1 if abs(value.value) >= 10 else 2 if abs(value.value) >= 1 else 3
     text = f"{value.value:.{digits}f}"
-    return f"{text} ± {value.half:.{digits}f}" if value.known else text
+    return f"{text} ± {value.half:.{digits}f}" if fits else text
 
 
 def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
@@ -105,7 +107,7 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
             continue
         info = by_symbol.get(symbol)
         label = f"{symbol} {info.name}" if info else symbol
-        lines[label] = interval(_measure(symbol, label, ratio=bool(info and info.ratio)), value)
+        lines[label] = interval(_measure(symbol, label, ratio=bool(info and info.ratio), info=info), value)
     if not any(m.clock and summary.metrics.get(m.symbol) == summary.steps for m in infos):
         lines["steps"] = interval(_measure("steps", "steps"), summary.steps)
     lines["utility"] = interval(_measure("utility", "utility"), summary.utility)
@@ -311,8 +313,9 @@ def correlation_rows(rows: Iterable[CorrelationRow]) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-def _measure(key: str, name: str, ratio: bool = False, rate: bool = False) -> Measure:
-    return Measure(key, name, lambda r: 0.0, ratio=ratio, rate=rate)
+def _measure(key: str, name: str, ratio: bool = False, rate: bool = False, info: Metric | None = None) -> Measure:
+    low, high = (info.low, info.high) if info else (-math.inf, math.inf)
+    return Measure(key, name, lambda r: 0.0, ratio=ratio, rate=rate, low=low, high=high)
 
 
 def _limit(summary: Summary) -> str:

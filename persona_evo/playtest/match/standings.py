@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import Interval, mean_interval, wilson
+from persona_evo.playtest.statistics import FEWEST, Interval, mean_interval, wilson
 from persona_evo.seeds import derive
 
 ROUNDS = 500
 RESAMPLES = 200
-FEWEST = 5
-"""Games from which on intervals of ratings and margins are shown: of fewer, Student's reach far beyond what can be."""
 
 
 @dataclass(frozen=True)
