@@ -12,6 +12,7 @@ from typing import Any
 
 from persona_evo.cli import evolve, options, playtest
 from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import SOLVER, compiling, note, say
 from persona_evo.words import counted
 
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {counted(args.trials, 'trial')} each")
     label = f"{persona.name}/ucb1"
     own, baseline = player(persona, policy, persona.name, label), player(persona, "ucb1", label)
-    players = options.with_baseline(own, baseline, mean=True)
+    players = with_baseline(own, baseline, mean=True)
     folder = out / f"playtest-{outcome.folder.name}"
     results = as_results(
         batch.playtest(

@@ -146,7 +146,7 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
     from persona_evo.store import runs
 
     config = runs.read_config(args.resume)
-    compiling()  # what is imported from here on is
+    compiling(game=options.recorded(args.resume / runs.CONFIG))  # what is imported from here on is
     from persona_evo.evolve.run import resume, summary
     from persona_evo.games import registry
 

@@ -211,7 +211,7 @@ def _replay(args: argparse.Namespace) -> int:
                             expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     folder = Path(args.agents[0])
     options.check_gif(args.out)
-    compiling()
+    compiling(game=options.recorded(folder / "match.json"))
     from persona_evo.playtest.match import reopening
     from persona_evo.report import match as report
     from persona_evo.store.schema import writing_in

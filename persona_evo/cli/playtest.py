@@ -165,7 +165,7 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 def _resumed(args: argparse.Namespace) -> Results:
     if args.levels or args.out is not None:
         raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
-    compiling()  # what is imported from here on is
+    compiling(game=options.recorded(args.resume / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
