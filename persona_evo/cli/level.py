@@ -67,19 +67,19 @@ def run_check(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     given = options.options_of(args, game)
     paths = mapsets.find(game, args.levels)
-    compiling_levels(game)
     rows: dict[str, dict[str, float]] = {}
     wrong = 0
-    for name, file in zip(mapsets.level_names(paths), paths, strict=True):
-        try:
-            level = mapsets.load(game, file, name, given)
-        except LevelError as e:
-            wrong += 1
-            note(f"{name}: error: {e}")
-            continue
-        for warning in (*level.warnings, *open_border(level)):
-            note(f"{name}: {warning}")
-        rows[name] = game.structure(level) if game.structure else {}
+    with compiling_levels(game):
+        for name, file in zip(mapsets.level_names(paths), paths, strict=True):
+            try:
+                level = mapsets.load(game, file, name, given)
+            except LevelError as e:
+                wrong += 1
+                note(f"{name}: error: {e}")
+                continue
+            for warning in (*level.warnings, *open_border(level)):
+                note(f"{name}: {warning}")
+            rows[name] = game.structure(level) if game.structure else {}
     measures = list(dict.fromkeys(key for row in rows.values() for key in row))
     if measures:
         said = guide(game).meanings

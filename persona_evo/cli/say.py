@@ -131,10 +131,23 @@ def compiling(function: str = SEARCH, game: Game | None = None) -> bool:
     return False
 
 
-def compiling_levels(game: Game) -> None:
-    """Say so when what reads a game's levels has to be compiled first."""
+@contextlib.contextmanager
+def compiling_levels(game: Game, after: float = 1.0) -> Iterator[None]:
+    """Read a game's levels within this, and say so when what reads them has to be compiled first.
+
+    Few games compile anything for that, and none says so beforehand: it is told after so many seconds.
+    """
+    import threading
+
+    words = f"compiling what reads levels of {game.title} once for this machine, about 15 s ..."
+    timer = threading.Timer(after, note, (words,))
+    timer.daemon = True
     if not has_compiled(game):
-        note(f"compiling what reads levels of {game.title} once for this machine, about 15 s ...")
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def has_compiled(game: Game, function: str = "") -> bool:

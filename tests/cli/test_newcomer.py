@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,11 @@ def test_what_has_to_be_compiled_is_announced(
     there("search/beam/beam._grow-1.py311.1.nbc")
     there("games/catalog/puyo/tables/tables.word-1.py311.1.nbc")
     assert say.compiling(game=puyo) and "compiling the rules of Puyo-Puyo" in capsys.readouterr().err
-    say.compiling_levels(puyo)
-    assert capsys.readouterr().err == ""
-    say.compiling_levels(GAME)
-    assert "compiling what reads levels of MiniDungeons 2" in capsys.readouterr().err
+    for game, after, said in ((puyo, 0.01, ""), (GAME, 30.0, ""), (GAME, 0.01, "compiling what reads levels of Mini")):
+        with say.compiling_levels(game, after):
+            time.sleep(0.3 if after < 1 else 0)
+        found = capsys.readouterr().err
+        assert found.startswith(said) and bool(found) == bool(said)
     there("games/catalog/puyo/rules/rules.step-263.py311.1.nbc")
     assert not say.compiling(game=puyo) and not say.compiling(say.SOLVER, puyo) and capsys.readouterr().err == ""
 
