@@ -6,7 +6,7 @@ policy "evolved", "paper", "ucb1", a policy's name, its file, a run's folder, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,7 +22,8 @@ from persona_evo.search.agents import Agent
 from persona_evo.search.duel import League
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies, runs
+from persona_evo.store import policies
+from persona_evo.store.options import level_options
 from persona_evo.store.policies import Policy
 
 LevelLike: TypeAlias = str | Path | Level
@@ -74,17 +75,7 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     Raises:
         PolicyError: there is none.
     """
-    path = Path(name)
-    if path.is_dir() and (path / runs.CONFIG).is_file():
-        final = runs.policy_of(path)
-        if final is None:
-            raise PolicyError(
-                "the run has no policy yet", found=str(path), hint=f"finish it: persona-evo evolve --resume {path}"
-            )
-        path = final
-    if path.is_file():
-        return policies.find(path, game)
-    return policies.find(str(name), game)
+    return policies.load(name, game)
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
@@ -140,27 +131,6 @@ def player(
     if not label and chosen.kind == "ucb1":
         label = f"{who.name}/ucb1"
     return Player(who, chosen, label, baseline)
-
-
-def level_options(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options for the game's loader, checked.
-
-    Raises:
-        SettingsError: the loader does not take one of them.
-    """
-    import inspect
-
-    from persona_evo.errors import unknown
-
-    parameters = inspect.signature(game.load).parameters.values()
-    known = [p.name for p in parameters if p.kind == p.KEYWORD_ONLY]
-    for name in options:
-        if name not in known and not any(p.kind == p.VAR_KEYWORD for p in parameters):
-            expected, hint = unknown(name, known)
-            raise SettingsError(
-                f"{game.title} has no such option for levels", found=name, expected=expected, hint=hint
-            )
-    return dict(options)
 
 
 def game_of(game: str | Game) -> Game:

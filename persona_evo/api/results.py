@@ -9,7 +9,7 @@ from pathlib import Path
 
 from persona_evo.formula.guards import guards
 from persona_evo.games.core import Level
-from persona_evo.playtest import batch, require
+from persona_evo.playtest import batch, duels, require
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.compare import Row, compare_levels, headlines
@@ -55,7 +55,7 @@ class Results(batch.Results):
             "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
             **({} if self.league is None else {
                 "agent": ", ".join(self.movers),
-                **({"opponents": ", ".join(o.name for o in self.league.opponents)} if self.league.opponents else {}),
+                **({"opponents": self._opponents} if self.league.opponents else {}),
             }),
             "search": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
@@ -64,6 +64,13 @@ class Results(batch.Results):
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
         }
+
+    @property
+    def _opponents(self) -> str:
+        """Whom the players met, and what their trials left out of the league."""
+        names = [] if self.league is None else [o.name for o in self.league.opponents]
+        there = duels.opponents_of(self.records) or list(duels.met(names, self.trials))
+        return "; ".join(filter(None, (", ".join(there), duels.meeting(names, self.trials))))
 
     def write(
         self,

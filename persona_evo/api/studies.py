@@ -80,7 +80,8 @@ def reproduce(
         study: "minidungeons".
         protocol: "paper" or "modern".
         levels: a folder with the publication's maps; without it levels of the project stand in.
-        folder: for everything; `reproduction-<study>-<protocol>` if not given.
+        folder: for everything; `reproduction-<study>-<protocol>` if not given, with the levels' name behind it where
+            they are given.
         jobs, backend: of `playtest_levels`; without influence on the result.
         duration: seconds; evolutions share what the playtests leave of it.
         progress: told how far everything is. drawing: told what is being drawn.
@@ -90,7 +91,7 @@ def reproduce(
     chosen = reproductions.Settings.of(study, protocol, **settings)
     published = publications.load(study)
     loaded = reproductions.levels_for(published, registry.get(published.game), levels)
-    target = Path(folder) if folder is not None else Path(f"reproduction-{study}-{protocol}")
+    target = reproductions.default_folder(study, protocol, levels, loaded, False) if folder is None else Path(folder)
     return _reproduce(target, chosen, loaded, jobs, backend, duration, progress, drawing)
 
 

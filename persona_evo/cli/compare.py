@@ -27,7 +27,8 @@ def run(args: argparse.Namespace) -> int:
     """Play both and print the verdicts."""
     options.check_backend(args)
     game = options.game_of(args)
-    compiling()  # what is imported from here on is
+    if game.outside is None:
+        compiling(game=game)  # what is imported from here on is
     from persona_evo.api.results import compared
     from persona_evo.report import tables
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from persona_evo.cli import evolve, options, playtest
 from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import SOLVER, compiling, note, say
 from persona_evo.words import counted
 
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     persona = load(args.persona, game)
     jobs = options.jobs_of(args)
-    compiling()  # what is imported from here on is
+    compiling(game=game)  # what is imported from here on is
     from persona_evo.api.naming import load_policy, player
     from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.run import INTERRUPTED
@@ -75,7 +76,8 @@ def run(args: argparse.Namespace) -> int:
         say(f"  {symbol:<5} {meaning}")
     note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {counted(args.trials, 'trial')} each")
     label = f"{persona.name}/ucb1"
-    players = [player(persona, policy, persona.name, label), player(persona, "ucb1", label)]
+    own, baseline = player(persona, policy, persona.name, label), player(persona, "ucb1", label)
+    players = with_baseline(own, baseline, mean=True)
     folder = out / f"playtest-{outcome.folder.name}"
     results = as_results(
         batch.playtest(

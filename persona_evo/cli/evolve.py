@@ -16,10 +16,13 @@ from persona_evo.words import counted
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
-    from persona_evo.games.core import Game
+    from persona_evo.games.core import Game, Level
+    from persona_evo.personas import Persona
     from persona_evo.search.duel import League
 
 MOST = 1_000_000
+GAMES = 4
+"""Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
            "seed_policies", "levels", "out", "rules", "league", "agent")
 """Options that a resumed run has from its folder."""
@@ -82,8 +85,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    if game.outside is None:
-        compiling()  # what is imported from here on is
+    fresh = game.outside is None and compiling(game=game)  # what is imported from here on is
     from persona_evo.evolve.run import evolve_runs
     from persona_evo.evolve.start import start_in_words
     from persona_evo.search.settings import SearchSettings
@@ -106,6 +108,8 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     if "library" in settings.first:
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
+    if fresh:
+        _compile(game, levels[0], persona, league)
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
@@ -120,6 +124,19 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
 
 
+def _compile(game: Game, level: Level, persona: Persona, league: League | None) -> None:
+    """Compile what plays before the first generation, whose time tells how long the rest takes."""
+    from persona_evo.search.plan import planner_for
+    from persona_evo.search.settings import Budget, SearchSettings
+    from persona_evo.search.tree_policy import TreePolicy
+
+    if league is None:
+        planner_for(game, level, SearchSettings.anytime(), 100).plan(persona.utility, TreePolicy.ucb1(), Budget(1), 0)
+        return
+    for one in league.games(game, level, None):
+        one.warm_up(persona.utility, TreePolicy.ucb1())
+
+
 def _resume(args: argparse.Namespace, end: float | None) -> int:
     for name in RENEWED:
         if getattr(args, name, None):
@@ -129,7 +146,7 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
     from persona_evo.store import runs
 
     config = runs.read_config(args.resume)
-    compiling()  # what is imported from here on is
+    compiling(game=options.recorded(args.resume / runs.CONFIG))  # what is imported from here on is
     from persona_evo.evolve.run import resume, summary
     from persona_evo.games import registry
 
@@ -220,9 +237,11 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
     say(f"policy      {outcome.policy}")
     if policy.agent and game.players > 1:
-        others = [o for o in policy.run.get("opponents", ()) if o != policy.agent["name"]]
-        against = ("match", registry.address(game), outcome.policy, *others, "--levels", *unseen(game, tuple(levels)))
-        say(f"play:       {shlex.join(['persona-evo', *map(str, against), '--swap'])}")
+        budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
+        limit = [word for k, v in budget if v for word in (f"--{k}", f"{v:g}")]
+        against = ("match", registry.address(game), outcome.policy, *policy.run.get("opponents", ()),
+                   "--levels", *unseen(game, tuple(levels)), *limit, "--games", GAMES, "--swap")
+        say(f"play:       {shlex.join(['persona-evo', *map(str, against)])}")
     who = persona or policy.persona
     play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy,
             *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import note, say
+from persona_evo.cli.say import compiling_levels, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
 from persona_evo.words import counted
@@ -69,16 +69,17 @@ def run_check(args: argparse.Namespace) -> int:
     paths = mapsets.find(game, args.levels)
     rows: dict[str, dict[str, float]] = {}
     wrong = 0
-    for name, file in zip(mapsets.level_names(paths), paths, strict=True):
-        try:
-            level = mapsets.load(game, file, name, given)
-        except LevelError as e:
-            wrong += 1
-            note(f"{name}: error: {e}")
-            continue
-        for warning in (*level.warnings, *open_border(level)):
-            note(f"{name}: {warning}")
-        rows[name] = game.structure(level) if game.structure else {}
+    with compiling_levels(game):
+        for name, file in zip(mapsets.level_names(paths), paths, strict=True):
+            try:
+                level = mapsets.load(game, file, name, given)
+            except LevelError as e:
+                wrong += 1
+                note(f"{name}: error: {e}")
+                continue
+            for warning in (*level.warnings, *open_border(level)):
+                note(f"{name}: {warning}")
+            rows[name] = game.structure(level) if game.structure else {}
     measures = list(dict.fromkeys(key for row in rows.values() for key in row))
     if measures:
         said = guide(game).meanings

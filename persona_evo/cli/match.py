@@ -110,9 +110,11 @@ def run(args: argparse.Namespace) -> int:
     if game.players != 2 and args.agents and game.agents:
         raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}",
                             expected="such as colosseum", hint="persona-evo playtest is for games for one")  # fmt: skip
-    if game.agents and game.outside is None:
-        compiling()
-    return _match(args, game) if args.agents else list_agents(game)
+    if not args.agents:
+        return list_agents(game)
+    if game.outside is None:
+        compiling(game=game)
+    return _match(args, game)
 
 
 def _cheap(args: argparse.Namespace) -> None:
@@ -209,7 +211,7 @@ def _replay(args: argparse.Namespace) -> int:
                             expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     folder = Path(args.agents[0])
     options.check_gif(args.out)
-    compiling()
+    compiling(game=options.recorded(folder / "match.json"))
     from persona_evo.playtest.match import reopening
     from persona_evo.report import match as report
     from persona_evo.store.schema import writing_in
@@ -231,13 +233,26 @@ def _replay(args: argparse.Namespace) -> int:
 
 def list_agents(game: Game) -> int:
     """The agents that come with the game."""
-    from persona_evo.search.agents import load_agents
-
     if not game.agents:
         raise SettingsError(f"{game.name} comes without agents", expected="FILE.toml#NAME or FILE.py, two or more")
-    for agent in load_agents(Path(game.agents), game).values():
-        say(f"{agent.name:<20} {agent.about}")
+    for name, about in _abouts(game):
+        say(f"{name:<20} {about}")
     return 0
+
+
+def _abouts(game: Game) -> list[tuple[str, str]]:
+    """Names and descriptions of the game's agents, read without what would have to be compiled to let them play."""
+    import tomllib
+
+    try:
+        found = tomllib.loads(Path(game.agents).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = {"": ""}
+    if all(isinstance(v, dict) for k, v in found.items() if k != "league"):
+        return [(k, str(v.get("about", ""))) for k, v in found.items() if k != "league"]
+    from persona_evo.search.agents import load_agents  # says what is wrong with the file, and where
+
+    return [(a.name, a.about) for a in load_agents(Path(game.agents), game).values()]
 
 
 def match_of(args: argparse.Namespace, game: Game) -> Match:

@@ -11,7 +11,7 @@ from persona_evo.cli import options
 from persona_evo.cli.experiment import compiling_rollouts
 from persona_evo.cli.parser import whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import Progress, compiling, duration, note
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -41,16 +41,17 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Search and report what is not there yet."""
+    check_running(args, FROZEN)
+    if not compiling():  # what is imported from here on is
+        compiling_rollouts()
     from persona_evo.playtest.reproduce import montecarlo as study
     from persona_evo.report import montecarlo as report
 
-    check_running(args, FROZEN)
     if args.resume is not None:
         folder, settings = args.resume, study.reopen(args.resume)
     else:
         folder = args.out or Path(f"{FOLDER}{'-quick' * args.quick}")
         settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
-    compiling_rollouts()
     note(f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
          f"seed {settings.seed}, into {folder}")
     material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())

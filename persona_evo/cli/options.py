@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
+from persona_evo.cli.players import (
+    by_persona,
+    no_programs,
+    own_policy,
+    read_policy,
+    short,
+    tell_of_agents,
+    with_baseline,
+)
 from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
@@ -27,9 +35,6 @@ MOST_JOBS = 4096
 
 LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
 """What names of levels may be."""
-
-AGENT = "agent:"
-"""Start of a policy that is an agent."""
 
 PERSONA = "name, abbreviation or TOML file"
 
@@ -169,6 +174,20 @@ def check_outside(name: str, needed: str) -> None:
     compiling(needed)
 
 
+def recorded(file: Path) -> Game | None:
+    """The game that the file of something begun names, for what is said beforehand; None where that is not to be told:
+    what is wrong with the file is said by whoever goes on with it."""
+    import json
+
+    from persona_evo.games import registry
+
+    try:
+        name = json.loads(file.read_text(encoding="utf-8"))["game"]
+        return registry.get(name) if name in registry.names() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def report_findings(game: Game) -> None:
     """Say what made a connected game fail, and what could not be checked."""
     from persona_evo.cli.say import note
@@ -186,7 +205,7 @@ def moved(args: argparse.Namespace) -> str | None:
 
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
-    from persona_evo.api.naming import level_options
+    from persona_evo.store.options import level_options
 
     found = once(args.option, "--option")
     _check_options(found, game)
@@ -257,7 +276,7 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
                                 hint="leave --league out")  # fmt: skip
         if not args.agent:
             return None
-    with _no_programs():
+    with no_programs():
         return names.league(game, persona.utility.text, args.agent or "", args.league or ())
 
 
@@ -304,116 +323,21 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     if left:
         note(f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
              "play them, too")
-    wanted = _policies(args.policy or (), chosen)
+    wanted = by_persona(args.policy or (), chosen)
     found: list[Player] = []
     for persona in chosen:
         baseline = getattr(args, "baseline", None)
-        beside = f"{persona.name}/{_short(baseline)}" if baseline else ""
+        beside = f"{persona.name}/{short(baseline)}" if baseline else ""
         if game.players == 1 and not getattr(args, "agent", None):
-            _tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
-        found.append(api.player(persona, _policy(wanted, persona, game), persona.name, beside))
-        if baseline:
-            found.append(api.player(persona, _read(baseline, persona, game), beside))
+            tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
+        own = api.player(persona, own_policy(wanted, persona, game), persona.name, beside)
+        if not baseline:
+            found.append(own)
+            continue
+        planned = game.players == 1 and not getattr(args, "agent", None)
+        other = api.player(persona, read_policy(baseline, persona, game), beside)
+        found += with_baseline(own, other, mean=planned and getattr(args, "search", None) != "paper")
     return found
-
-
-def _policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
-    from persona_evo import api
-    from persona_evo.cli.say import note
-    from persona_evo.errors import PolicyError
-    from persona_evo.games.commands import command
-    from persona_evo.personas import named
-
-    asked = wanted.get(persona.name, wanted.get(""))
-    if asked is not None:
-        return _read(asked, persona, game)
-    try:
-        return api.tree_policy("evolved", persona, game)
-    except PolicyError as e:
-        if not e.what.startswith("there is no evolved policy"):
-            raise
-        evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
-        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
-        return api.tree_policy("ucb1", persona, game)
-
-
-def _tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
-    """Say that a policy was evolved to be played move by move, where a level is about to be planned whole by it."""
-    from persona_evo.api.naming import load_policy
-    from persona_evo.cli.say import note
-    from persona_evo.errors import PolicyError
-
-    name = persona.name if policy == "evolved" else policy
-    try:
-        agent = load_policy(name, game.name).agent
-    except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
-        return
-    if agent:
-        note(f"{name} was evolved to be played move by move, and plans whole levels here; as it was: --agent {name}")
-
-
-def _read(policy: str, persona: Persona, game: Game) -> Any:
-    """A tree policy, or the agent that plays instead of one."""
-    from persona_evo import api
-    from persona_evo.playtest.match import names
-
-    if policy.startswith(AGENT):
-        with _no_programs():
-            return names.agent(game, policy.removeprefix(AGENT))
-    return api.tree_policy(policy, persona, game)
-
-
-@contextlib.contextmanager
-def _no_programs() -> Iterator[None]:
-    """Leave programs out of what an error says to be expected, where agents are named that cannot be any."""
-    from persona_evo.playtest.match import names
-
-    try:
-        yield
-    except SettingsError as e:
-        if not e.expected or names.FORMS not in e.expected:
-            raise
-        expected = e.expected.replace(names.FORMS, names.FORMS.replace(", or FILE.py", "").replace(", a ", ", or a "))
-        raise type(e)(e.what, place=e.place, found=e.found, expected=expected, hint=e.hint) from e
-
-
-def _trained(game: Game) -> Sequence[str]:
-    """Levels for a command that evolves: none where the game has those that are meant without any."""
-    from persona_evo.games import mapsets
-
-    return () if "train" in mapsets.shipped(game).sets else ("--levels", "YOUR_LEVELS")
-
-
-def _policies(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, str]:
-    """Persona's name ("" for all) -> policy."""
-    by_word = {word.lower(): p.name for p in personas for word in (p.name, p.short)}
-    found: dict[str, str] = {}
-    for text in given:
-        who, mark, policy = text.partition("=")
-        if mark and who.strip().isidentifier() and not text.startswith("formula:"):
-            name = by_word.get(who.strip().lower())
-            if name is None:
-                from persona_evo.errors import unknown
-
-                expected, hint = unknown(who.strip(), [p.name for p in personas])
-                raise SettingsError(
-                    "--policy names a persona that does not play", found=who, expected=expected, hint=hint
-                )
-        else:
-            name, policy = "", text
-        if name in found:
-            raise SettingsError("--policy is given twice" + (f" for {name}" if name else ""), found=text)
-        found[name] = policy
-    return found
-
-
-def _short(policy: str) -> str:
-    """A policy as a part of a label."""
-    from pathlib import Path
-
-    if policy.startswith(AGENT):
-        return policy.removeprefix(AGENT)
-    return "formula" if policy.startswith("formula:") else Path(policy).stem or policy
 
 
 def check_gif(target: Path | None) -> None:

@@ -76,7 +76,7 @@ def run_check(args: argparse.Namespace) -> int:
     for warning in template.warnings(game, persona):
         note(f"warning: {warning}")
     if args.levels:
-        compiling()
+        compiling(game=game)
         levels = options.levels_of(args, game, args.levels)
         for level in levels:
             say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))

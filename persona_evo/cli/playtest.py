@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
+    from persona_evo.search.duel import League
 
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
         if game.outside is None:
-            compiling()  # what is imported from here on is
+            compiling(game=game)  # what is imported from here on is
         from persona_evo.playtest.bounds import limited
 
         levels = options.levels_of(args, game, args.levels)
@@ -119,7 +120,6 @@ def play(
     from persona_evo.api.results import as_results
     from persona_evo.games import registry
     from persona_evo.playtest import batch
-    from persona_evo.playtest.players import movers
     from persona_evo.search.settings import SearchSettings
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
@@ -134,9 +134,7 @@ def play(
         if args.search is not None:
             raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
                                 hint="leave --search out, or name another --agent")  # fmt: skip
-        who = movers(players, league)
-        note(f"against {', '.join(o.name for o in league.opponents)}" if league.opponents else
-             f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")  # fmt: skip
+        _note_league(league, players, args.trials)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
@@ -149,10 +147,25 @@ def play(
     return results
 
 
+def _note_league(league: League, players: list[Player], trials: int) -> None:
+    """Say who is met, or in games for one who plays."""
+    from persona_evo.playtest.duels import meeting, met
+    from persona_evo.playtest.players import movers
+
+    if not league.opponents:
+        who = movers(players, league)
+        note(f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")
+        return
+    names = [o.name for o in league.opponents]
+    note(f"against {', '.join(met(names, trials))}")
+    if left := meeting(names, trials):
+        note(left)
+
+
 def _resumed(args: argparse.Namespace) -> Results:
     if args.levels or args.out is not None:
         raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
-    compiling()  # what is imported from here on is
+    compiling(game=options.recorded(args.resume / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
@@ -206,7 +219,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
-        compiling(SOLVER)
+        compiling(SOLVER, results.game)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),
                    lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
     analysis = results.check(*args.require)

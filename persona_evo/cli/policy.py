@@ -129,9 +129,15 @@ def run_install(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> Policy:
-    from persona_evo.api.naming import load_policy
+    """The policy that was named; a file's is of its own game where --game is not given."""
+    from persona_evo.games import registry
+    from persona_evo.store import policies
 
-    return load_policy(args.policy, options.game_of(args).name)
+    file = policies.file_of(args.policy)
+    if file is not None and args.game == registry.DEFAULT:
+        policy = policies.read(file)
+        args.game = policy.game if policy.game in registry.names() else args.game
+    return policies.load(args.policy, options.game_of(args).name)
 
 
 def _facts(policy: Policy) -> list[tuple[str, str]]:

@@ -62,14 +62,17 @@ def _minidungeons(studies: Any) -> None:
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
                         help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
                         "with one generation at least; the next call goes on with those that it cut short")
-    add_running(parser, "reproduction-minidungeons-PROTOCOL")
+    add_running(parser, "reproduction-minidungeons-PROTOCOL, behind which the name of --levels follows where they are "
+                "given")  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Evolve, play and report what is not there yet."""
     check_running(args, (*FROZEN, "cross"), free="--for, ")
-    compiling()  # what is imported from here on is
+    from persona_evo.games import registry
+
+    compiling(game=registry.get(registry.DEFAULT))  # what is imported from here on is
     from persona_evo import api
     from persona_evo.evolve.deadline import duration as seconds
 
@@ -81,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         folder = args.resume
     else:
         protocol = args.protocol or "paper"
-        folder = args.out or Path(f"reproduction-{args.command_reproduce}-{protocol}{'-quick' * args.quick}")
+        folder = args.out or _folder(args, protocol)
         given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels")}
         given["seed"] = seed_of(args)
     try:
@@ -96,6 +99,16 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return stopped(args, folder)
     return finished(folder, str(done), done.page)
+
+
+def _folder(args: argparse.Namespace, protocol: str) -> Path:
+    """Where everything is kept if no folder is named."""
+    from persona_evo.games import registry
+    from persona_evo.playtest.reproduce import published, settings
+
+    study = args.command_reproduce
+    levels = settings.levels_for(published.load(study), registry.get(published.load(study).game), args.levels)
+    return settings.default_folder(study, protocol, args.levels, levels, args.quick)
 
 
 def _teller() -> Callable[[Told], None]:

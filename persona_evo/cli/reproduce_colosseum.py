@@ -39,8 +39,10 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
+    from persona_evo.games import registry
+
     check_running(args, FROZEN)
-    compiling()  # what is imported from here on is
+    compiling(game=registry.get("colosseum"))  # what is imported from here on is
     from persona_evo.playtest.reproduce import colosseum
     from persona_evo.report import colosseum as report
 

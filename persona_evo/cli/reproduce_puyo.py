@@ -38,8 +38,10 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
+    from persona_evo.games import registry
+
     check_running(args, FROZEN)
-    compiling()  # what is imported from here on is
+    compiling(game=registry.get("puyo"))  # what is imported from here on is
     from persona_evo.playtest.reproduce import puyo
     from persona_evo.playtest.reproduce.puyo_cells import Settings
     from persona_evo.report import puyo as report

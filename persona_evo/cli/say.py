@@ -6,7 +6,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
 
 STDOUT = "standard output"
 """What an error of the operating system names where that cannot be written."""
@@ -120,8 +123,50 @@ def is_compiled(function: str = SEARCH) -> bool:
     return machine.INTERPRET or any(machine.cache_folder().rglob(f"{function}-*.nbc"))
 
 
-def compiling(function: str = SEARCH) -> None:
-    """Say so when the search engine, or the solver, has to be compiled first."""
-    if not is_compiled(function):
-        what, time = _TIMES[function]
+def compiling(function: str = SEARCH, game: Game | None = None) -> bool:
+    """Say so when the search engine, the solver, or a game's rules have to be compiled first; whether they have.
+
+    Call it before anything is imported that imports the engine: that is when it is compiled.
+    """
+    needed = [function] if function in (SEARCH, CONNECTED) else [SEARCH, function]
+    missing = next((part for part in needed if not is_compiled(part)), None)
+    if missing is not None:
+        what, time = _TIMES[missing]
         note(f"compiling the {what} once for this machine, about {time} ...")
+        return True
+    if game is not None and not has_compiled(game, "rules.step"):
+        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def compiling_levels(game: Game, after: float = 1.0) -> Iterator[None]:
+    """Read a game's levels within this, and say so when what reads them has to be compiled first.
+
+    Few games compile anything for that, and none says so beforehand: it is told after so many seconds.
+    """
+    import threading
+
+    words = f"compiling what reads levels of {game.title} once for this machine, about 15 s ..."
+    timer = threading.Timer(after, note, (words,))
+    timer.daemon = True
+    if not has_compiled(game):
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def has_compiled(game: Game, function: str = "") -> bool:
+    """Whether a game's compiled function, or any of its, is on disk; yes for games that are not of this package."""
+    from pathlib import Path
+
+    from persona_evo import compiling as machine
+
+    home = getattr(game.rules, "__module__", "").split(".")
+    sources = Path(machine.__file__).parent.joinpath(*home[1:])
+    if machine.INTERPRET or home[0] != "persona_evo" or not (sources / "rules.py").is_file():
+        return True
+    return any(machine.cache_folder().joinpath(*home[1:]).rglob(f"{function}*.nbc"))

@@ -38,12 +38,13 @@ def run(args: argparse.Namespace) -> int:
     """Solve each level and print what was found."""
     from persona_evo.games.guides import guide
     from persona_evo.personas import load
-    from persona_evo.playtest.bounds import warm_up
-    from persona_evo.search.bounds import solve
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    compiling(SOLVER)
+    compiling(SOLVER, game)  # what is imported from here on is
+    from persona_evo.playtest.bounds import warm_up
+    from persona_evo.search.bounds import solve
+
     levels = options.levels_of(args, game, args.levels)
     warm_up(game, levels[0])
     limits = {} if args.states is None else {"states": args.states}

@@ -71,6 +71,12 @@ class Row:
         return "a" if self.a.value > self.b.value else "b" if self.b.value > self.a.value else ""
 
     @property
+    def loss(self) -> bool:
+        """A main metric of the game is worse in b than in a."""
+        worse = {"higher": "a", "lower": "b"}.get(self.measure.better, "")
+        return self.measure.main and self.higher == worse != ""
+
+    @property
     def constant(self) -> bool:
         """Both groups are a constant each, and not the same one: a difference without any variation to test it by."""
         return bool(self.higher) and self.note.startswith(NO_VARIATION)
@@ -196,11 +202,15 @@ def compare_levels(
 
 
 def headlines(rows: Sequence[Row]) -> list[str]:
-    """The sentences of `compare_levels` worth reading first: what differs, then the win rates that do not."""
+    """The sentences of `compare_levels` worth reading first: what differs, then the win rates that do not.
+
+    Losses of main metrics come before the rest of what differs.
+    """
     differing = [r for r in rows if r.differs()]
     rest = [r for r in rows if not r.differs()]
     silent = sum(r.measure.key != "win_rate" for r in rest)
     sentences = [r.verdict for r in differing if r.measure.key == "win_rate"]
+    differing.sort(key=lambda r: (not r.loss, not r.measure.main))
     for player in dict.fromkeys(r.player_a for r in differing):
         other = [r.verdict for r in differing if r.player_a == player and r.measure.key != "win_rate"]
         sentences += ["; ".join([other[0], *(v.partition(": ")[2] for v in other[1:])])] if other else []
@@ -336,8 +346,16 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
 
 
 def _change(row: Row) -> str:
-    a, b = (shown(row.measure, v.value) for v in (row.a, row.b))
-    return f"{row.measure.name} {a} -> {b}"
+    return f"{row.measure.name} {_said(row.measure, row.a)} -> {_said(row.measure, row.b)}"
+
+
+def _said(measure: Measure, value: Interval) -> str:
+    """A mean in words; "none left" where all playthroughs have the value that stands for none."""
+    return "none left" if measure.none is not None and _constant(value, measure.none) else shown(measure, value.value)
+
+
+def _constant(value: Interval, at: float) -> bool:
+    return value.low == value.value == value.high == at
 
 
 def _trials(row: Row) -> str:

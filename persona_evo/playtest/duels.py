@@ -68,6 +68,24 @@ def opponents_of(records: Iterable[Playthrough]) -> list[str]:
     return list(dict.fromkeys(r.opponent for r in records if r.opponent))
 
 
+def met(opponents: Sequence[str], trials: int) -> dict[str, int]:
+    """Which of a league's opponents so many trials of a player in a level meet, and from how many sides: opponents take
+    turns, each is met as one side, then as the other."""
+    return {name: min(2, trials - 2 * i) for i, name in enumerate(opponents) if trials > 2 * i}
+
+
+def meeting(opponents: Sequence[str], trials: int) -> str:
+    """What so many trials leave out of a league, in words; "" where each opponent is met from both sides."""
+    found = met(opponents, trials)
+    once = next((name for name, sides in found.items() if sides == 1), "")
+    if len(found) == len(opponents) and not once:
+        return ""
+    text = f"{counted(trials, 'trial')} of each player in a level {'meets' if trials == 1 else 'meet'} "
+    text += f"{len(found)} of {counted(len(opponents), 'opponent')}"
+    text += f", {once} from one side only" if once else ""
+    return f"{text}; all of them from both sides take {2 * len(opponents)}"
+
+
 def standings(records: Sequence[Playthrough]) -> list[Standing]:
     """Every level, player, opponent and side, then what they come to together; without games that were not played."""
     levels, opponents = levels_of(records), opponents_of(records)

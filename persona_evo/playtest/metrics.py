@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from persona_evo.games.core import Better, Metric
+from persona_evo.games.core import Better, Metric, main_metrics
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval, wilson
 
@@ -25,7 +27,9 @@ class Measure:
     """One number that can be taken from a playthrough and compared between groups.
 
     key: what requirements and CSV files call it. name: for people. ratio: shown as a percentage.
-    rate: 0 or 1 in every playthrough, so its mean is a rate (Wilson interval, Fisher's test).
+    rate: 0 or 1 in every playthrough, so its mean is a rate (Wilson interval, Fisher's test). main: one of the game's
+    main metrics. none: the value that stands for "there is none", where the metric's meaning names one. low, high: its
+    range.
     """
 
     key: str
@@ -35,6 +39,10 @@ class Measure:
     unit: str = ""
     ratio: bool = False
     rate: bool = False
+    main: bool = False
+    none: float | None = None
+    low: float = -math.inf
+    high: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -143,6 +151,7 @@ def measures(
     is tested twice. A metric that is 0 or 1 in every playthrough is a rate.
     """
     by_symbol = {m.symbol: m for m in infos}
+    main = {m.symbol for m in main_metrics(infos)}
     found = [Measure("win_rate", "win rate", lambda r: float(r.won), "higher", ratio=True, rate=True)]
     for symbol in symbols_of(records, infos):
         info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
@@ -150,12 +159,22 @@ def measures(
         if all(v == r.won for v, r in values) or all(v == r.steps for v, r in values):
             continue
         rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
-        found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate))
+        found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate,
+                             symbol in main, _none(info.meaning), info.low, info.high))  # fmt: skip
     found.append(Measure("steps", "steps", lambda r: float(r.steps), "lower", "steps"))
     found.append(Measure("utility", "utility", lambda r: r.utility, "higher"))
     if clock:
         found.append(Measure(CLOCK, "time", lambda r: r.seconds, "lower", "s"))
     return found
+
+
+_NONE = re.compile(r"\b(\d+(?:\.\d+)?) without any\b")
+
+
+def _none(meaning: str) -> float | None:
+    """The value for "there is none" that a metric's meaning names: "moves to the nearest potion, 0 without any"."""
+    found = _NONE.search(meaning)
+    return None if found is None else float(found[1])
 
 
 def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from persona_evo.games.core import Game
 from persona_evo.personas import Persona
 from persona_evo.search.agents import Agent, agent_from, policy_of
 from persona_evo.search.duel import League, plain
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,24 @@ class Player:
 def _own_policy(agent: Agent, game: Game) -> TreePolicy:
     """An agent's tree policy; UCB1 stands for that of one that has none."""
     return policy_of(agent, game) if agent.kind == "search" else TreePolicy.ucb1()
+
+
+def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
+    """Whether two players of one persona play alike, so that all that differs between them is chance.
+
+    mean: the search's value R is the mean, so that UCB1 as a formula is UCB1.
+    """
+    if a.agent is not None or b.agent is not None:
+        return a.agent is not None and b.agent is not None and plain(a.agent) == plain(b.agent)
+    return _way(a.policy, mean) == _way(b.policy, mean)
+
+
+def _way(policy: TreePolicy, mean: bool) -> tuple[str, float]:
+    if policy.formula is None:
+        return "", policy.c
+    if mean and policy.formula.text == parse(UCB1_FORMULA).text:
+        return "", math.sqrt(2)
+    return policy.formula.text, 0.0
 
 
 def movers(players: Sequence[Player], league: League) -> list[str]:

@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 
 from persona_evo.playtest.distributions import student_quantile, student_two_sided
 
+FEWEST = 5
+"""Values below which Student's interval of a mean may reach far beyond what there can be, and is then not shown."""
+
 TOO_FEW = "too few values"
 NO_VARIATION = "no variation"
 
@@ -43,6 +46,25 @@ class Interval(NamedTuple):
     def half(self) -> float:
         """Half the interval's width, what stands behind the plus-minus sign."""
         return (self.high - self.low) / 2
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval: the mean of one value has none, a rate of one trial does."""
+        return self.n > 1 or self.low < self.high
+
+    def fits(self, low: float, high: float) -> bool:
+        """Whether the interval may be shown of a mean that lies in [low, high]: not where a few values' is beyond."""
+        return self.known and (self.n >= FEWEST or (low <= self.low and self.high <= high))
+
+    @property
+    def ends(self) -> tuple[float, float] | tuple[str, str]:
+        """Low and high for a file, empty where there is no interval."""
+        return (self.low, self.high) if self.known else ("", "")
+
+    def text(self, digits: int) -> str:
+        """Value and half width with so many digits behind the point; of one value the value alone: 908 (one)."""
+        number = f"{self.value:.{digits}f}"
+        return f"{number} ± {self.half:.{digits}f}" if self.known else f"{number} (one)"
 
 
 class Test(NamedTuple):

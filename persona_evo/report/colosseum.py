@@ -51,6 +51,10 @@ NONE = "–"
 RESULT = "won · tied · lost"
 NOTE = ("Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
         "95 % intervals; p is that of the exact sign test.")
+TOO_FEW = "(too few games)"
+"""In place of a verdict where the games carry none."""
+OTHER = 2.0
+"""How many times as many nodes, or as few, are those of another program."""
 DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
 
 
@@ -62,10 +66,10 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         progress("win rate against c")
     said = findings.verdicts(m)
     picture = _picture(m)
-    first, shapes = claims_table(said), trees_table(m)
+    first, shapes = claims_table(m, said), trees_table(m)
     others = [random_table(m), ratings_table(m), matrix_table(m), heuristics_table(m), constants_table(m),
               rave_table(m), early_table(m)]  # fmt: skip
-    for name, rows in (("claims", _claim_rows(said)), ("trees", _tree_rows(m)), ("pairs", _pair_rows(m)),
+    for name, rows in (("claims", _claim_rows(m, said)), ("trees", _tree_rows(m)), ("pairs", _pair_rows(m)),
                        ("ratings", _rating_rows(m))):  # fmt: skip
         tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
     drawn = html.figure(picture, "Games won by uct_walls on 6 x 6 against c, with 95 % intervals; c = 0.1 dotted",
@@ -73,7 +77,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     at_random, ratings, matrix, without, constants, rave, early = map(html.table, others)
     parts = [
         html.section("claims", "What the reports say, and what came out", html.lines(standing(m, said)),
-                     html.table(first), html.lines(details(said)), f'<p class="dim">{NOTE}</p>'),
+                     html.table(first), html.lines(details(m, said)), f'<p class="dim">{NOTE}</p>'),
         html.section("trees", "Table 1: breadth and depth of trees", html.table(shapes)),
         html.section("random", "Against the random agent", at_random),
         html.section("agents", "Agent against agent", ratings, matrix),
@@ -92,7 +96,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     under = f"{study().source}; {counted(games, 'game')} here"
     schema.write_atomically(page, html.document(f"Reproduction: {study().title}", under, links, parts))
     shown = [t.render(110) for t in (first, shapes, *others)]
-    return Report(page, "\n\n".join([*shown, "\n".join([*details(said), *standing(m, said)])]))
+    return Report(page, "\n\n".join([*shown, "\n".join([*details(m, said), *standing(m, said)])]))
 
 
 # words
@@ -100,31 +104,43 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
 
 def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
     """How many sentences come out as the reports have them, and what is otherwise here than there."""
-    kinds = [v.kind for v in said]
-    tally = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+    if findings.few(m):
+        lines = [f"{counted(len(said), 'sentence')}. A first look with few or short games: nothing here confirms or "
+                 "refutes a report."]  # fmt: skip
+    else:
+        kinds = [v.kind for v in said]
+        tally = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+        lines = [f"{counted(len(said), 'sentence')}. Does it come out so here? {tally}.", *findings.RULES]
     timed = [s for s in (_timed(m, row.size) for row in study().trees) if s is not None]
-    lines = [f"{counted(len(said), 'sentence')}. Does it come out so here? {tally}."]
     if timed:
         rows = study().trees
+        there, here = (rows[0].nodes, rows[-1].nodes), (timed[0].nodes, timed[-1].nodes)
+        other = all(v > OTHER * n or v < n / OTHER for v, n in zip(here, there, strict=True))
         lines.append(
-            f"In {m.settings.seconds:g} s a move trees have {timed[0].nodes:,.0f} nodes here on {rows[0].size} x "
-            f"{rows[0].size} and {timed[-1].nodes:,.0f} on {rows[-1].size} x {rows[-1].size}; the published program "
-            f"made {rows[0].nodes} and {rows[-1].nodes}. So table 1 under the clock is that of another program, "
-            "and all else is played at equal iterations."
+            f"In {m.settings.seconds:g} s a move trees have {here[0]:,.0f} nodes here on {rows[0].size} x "
+            f"{rows[0].size} and {here[1]:,.0f} on {rows[-1].size} x {rows[-1].size}; the published program "
+            f"made {there[0]} and {there[1]} in 1.8 s. "
+            + ("So table 1 under the clock is that of another program, and all else" if other else "All else")
+            + " is played at equal iterations."
         )  # fmt: skip
     lines.append("What is below the moves made is kept in the tree from move to move here, which the published "
                  "programs did not do: trees of later moves are larger than their iterations alone would make them.")
-    if m.settings.quick or m.settings.games < Settings().games:
-        lines.append("A first look with few games: nothing here confirms or refutes a report.")
     return lines
 
 
-def details(said: Sequence[Verdict]) -> list[str]:
-    """What came out of each sentence, and what to think of it where it is otherwise here."""
+def verdict(m: Material, v: Verdict) -> str:
+    """The word for a sentence; none where too few games were played."""
+    return TOO_FEW if findings.few(m) else v.kind
+
+
+def details(m: Material, said: Sequence[Verdict]) -> list[str]:
+    """What came out of each sentence, and what to think of it where that is otherwise here and there is a reason."""
     found = []
     for v in said:
-        why = "" if v.kind == YES else f" {v.claim.why[0].upper()}{v.claim.why[1:]}."
-        found.append(f"{v.claim.says}: {v.kind}. Here {v.here}.{why}")
+        why = ""
+        if v.explained and v.kind != YES and not findings.few(m):
+            why = f" {v.claim.why[0].upper()}{v.claim.why[1:]}."
+        found.append(f"{v.claim.says}: {verdict(m, v)}. Here {v.here}.{why}")
     return found
 
 
@@ -139,10 +155,11 @@ def _cells(p: Pair) -> list[str]:
 # tables
 
 
-def claims_table(said: Sequence[Verdict]) -> Table:
+def claims_table(m: Material, said: Sequence[Verdict]) -> Table:
     """Each sentence of the reports."""
-    rows = [["first" if v.claim.report == 1 else "second", v.claim.says, v.kind] for v in said]
-    return Table("The reports and this reproduction", ["report", "it says", "so here?"], rows, left=frozenset({1, 2}))
+    rows = [["first" if v.claim.report == 1 else "second", verdict(m, v), v.claim.says] for v in said]
+    return Table("The reports and this reproduction", ["report", "so here?", "it says"], rows, left=frozenset({1, 2}),
+                 keys=3)  # fmt: skip
 
 
 def _timed(m: Material, size: int) -> Shape | None:
@@ -150,7 +167,7 @@ def _timed(m: Material, size: int) -> Shape | None:
 
 
 def _spread(s: Any) -> str:
-    return NONE if s is None else f"{s.value:.1f} ± {s.half:.1f}"
+    return NONE if s is None else str(s.text(1))
 
 
 def trees_table(m: Material) -> Table:
@@ -282,8 +299,9 @@ def _picture(m: Material) -> Path:
 # rows of files
 
 
-def _claim_rows(said: Sequence[Verdict]) -> list[dict[str, object]]:
-    return [{"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here, "so_here": v.kind}
+def _claim_rows(m: Material, said: Sequence[Verdict]) -> list[dict[str, object]]:
+    return [{"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here,
+             "so_here": verdict(m, v)}
             for v in said]  # fmt: skip
 
 
@@ -295,8 +313,8 @@ def _tree_rows(m: Material) -> list[dict[str, object]]:
             if s is not None:
                 rows.append({
                     "size": row.size, "limit": how, "report_breadth": row.breadth, "breadth": s.breadth.value,
-                    "breadth_low": s.breadth.low, "breadth_high": s.breadth.high, "report_depth": row.depth,
-                    "depth": s.depth.value, "depth_low": s.depth.low, "depth_high": s.depth.high,
+                    "breadth_low": s.breadth.ends[0], "breadth_high": s.breadth.ends[1], "report_depth": row.depth,
+                    "depth": s.depth.value, "depth_low": s.depth.ends[0], "depth_high": s.depth.ends[1],
                     "published_breadth": row.measured[0], "published_depth": row.measured[1],
                     "published_nodes": row.nodes, "nodes": s.nodes, "games": s.breadth.n,
                 })  # fmt: skip

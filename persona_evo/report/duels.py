@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.games.core import Game, Level
@@ -39,10 +39,16 @@ def standings_table(standings: Sequence[Standing], level: str = EVERY) -> Table:
     rows = []
     for player, opponent in dict.fromkeys((p, o) for p, o, _ in chosen):
         cells = [_cell(chosen.get((player, opponent, side))) for side in (*SIDES, EVERY)]
-        rows.append([player, "all of them" if opponent == EVERY else opponent, *cells])
+        rows.append([player, "all that it met" if opponent == EVERY else opponent, *cells])
     name = "all levels" if level == EVERY and len(levels) > 1 else level if level != EVERY else levels[0]
     heads = ["", "opponent", *(f"moving {side}" for side in SIDES), "both sides"]
-    return Table(f"{name} · by opponent and side", heads, rows, [NOTE], frozenset({1}), 2)
+    return Table(f"{name} · by opponent and side", heads, rows, [NOTE, *_one_sided(chosen)], frozenset({1}), 2)
+
+
+def _one_sided(chosen: Collection[tuple[str, str, str]]) -> list[str]:
+    """Which opponents were met from one side only. chosen: players, opponents and sides that there are games of."""
+    found = {o: {side for _, other, side in chosen if other == o} - {EVERY} for _, o, _ in chosen if o != EVERY}
+    return [f"{o} was met moving {next(iter(sides))} only" for o, sides in found.items() if len(sides) == 1]
 
 
 def _cell(s: Standing | None) -> str:

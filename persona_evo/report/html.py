@@ -9,6 +9,7 @@ import base64
 import mimetypes
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -18,6 +19,10 @@ from persona_evo.report.tables import Table
 
 POLICY = "default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline'"
 """What a page may load: the pictures within it or beside it, and its own style."""
+
+
+WRAPS, PROSE = 20, 40
+"""Letters of a table's cell from which on its column may be broken into lines, and from which on it is read as text."""
 
 
 def document(title: str, subtitle: str, links: Sequence[tuple[str, str]], parts: Iterable[str]) -> str:
@@ -56,11 +61,11 @@ def figure(path: Path, caption: str, folder: Path | None = None) -> str:
 
 def table(table: Table, caption: str | None = None) -> str:
     """A table that scrolls sideways where it is too wide; its notes below."""
-    left = [" class=left" if i in table.left else "" for i in range(len(table.headers))]
+    left = [_classes(table, i) for i in range(len(table.headers))]
     head = "".join(f'<th scope="col"{left[i]}>{escape(h)}</th>' for i, h in enumerate(table.headers))
     body = ""
     for row in table.rows:
-        cells = "".join(f"<td{left[i]}>{escape(cell)}</td>" for i, cell in enumerate(row) if i)
+        cells = "".join(f"<td{left[i]}>{_whole(escape(cell))}</td>" for i, cell in enumerate(row) if i)
         body += f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
     notes = "".join(f'<p class="dim">{escape(note)}</p>' for note in table.notes)
     title = escape(table.title if caption is None else caption)
@@ -68,6 +73,26 @@ def table(table: Table, caption: str | None = None) -> str:
         f'<div class="scroll"><table><caption>{title}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{notes}"
     )
+
+
+def _classes(table: Table, column: int) -> str:
+    """How a column is set: its texts to the left, and in lines where they are long."""
+    longest = max((len(row[column]) for row in table.rows if " " in row[column]), default=0)
+    names = ["left"] if column in table.left else []
+    names += ["prose"] if longest > PROSE else ["wraps"] if longest > WRAPS else []
+    return f' class="{" ".join(names)}"' if names else ""
+
+
+def _whole(text: str) -> str:
+    """A cell's text that is not broken within a number with its interval or unit."""
+    return text.replace(" ± ", "\u00a0±\u00a0").replace(" %", "\u00a0%")
+
+
+def grid(shown: Sequence[Table]) -> str:
+    """Tables side by side, and below all of them what their notes say, each once."""
+    notes = "".join(f'<p class="dim">{escape(n)}</p>' for n in dict.fromkeys(n for t in shown for n in t.notes))
+    inside = "".join(f"<div>{table(replace(t, notes=[]))}</div>" for t in shown)
+    return f'<div class="grids">{inside}</div>{notes}'
 
 
 def folded(title: str, content: str) -> str:

@@ -110,7 +110,8 @@ def write(
 
 NOTE = ("won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
         "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts "
-        "by, as the first named sees it, ± half its 95 % interval; faults: moves lost by both")  # fmt: skip
+        "by, as the first named sees it, ± half its 95 % interval from 5 games on; faults: moves lost by "
+        "both")  # fmt: skip
 
 
 def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequence[tables.Table]) -> list[str]:

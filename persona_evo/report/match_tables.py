@@ -8,7 +8,7 @@ from typing import Any
 
 from persona_evo.playtest.match import standings
 from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import Interval, wilson
+from persona_evo.playtest.statistics import FEWEST, Interval, wilson
 from persona_evo.report.tables import Table
 
 NONE = "–"
@@ -30,7 +30,7 @@ def pairs(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]
             p = standings.pair(records, a, b, level)
             if not p.games:
                 continue
-            margin = NONE if p.margin is None else f"{p.margin.value:+.3f} ± {p.margin.half:.3f}"
+            margin = f"{p.margin.value:+.3f}" + (f" ± {p.margin.half:.3f}" if p.games >= FEWEST else "")
             rows.append([
                 f"{a} – {b}", level or "all", str(p.games), f"{p.rate.value:.1%}", span(p.rate), str(p.ties),
                 str(p.games - p.wins - p.ties), f"{p.p:.2g}", margin, f"{p.faults[0]}, {p.faults[1]}",
@@ -135,7 +135,7 @@ def pair_rows(records: Sequence[Record], names: Sequence[str], levels: Sequence[
             found.append({
                 "a": a, "b": b, "level": level, "games": p.games, "wins": p.wins, "ties": p.ties,
                 "losses": p.games - p.wins - p.ties, "rate": p.rate.value, "low": p.rate.low, "high": p.rate.high,
-                "p": p.p, "margin": "" if p.margin is None else p.margin.value, "faults_a": p.faults[0],
+                "p": p.p, "margin": p.margin.value if p.games else "", "faults_a": p.faults[0],
                 "faults_b": p.faults[1],
             })  # fmt: skip
     return found

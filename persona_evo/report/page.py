@@ -182,8 +182,8 @@ def _comparisons(page: Page) -> str:
         parts.append(html.folded("level by level", html.table(each)))
     if page.players:
         keys = list(dict.fromkeys(r.measure.key for r in page.players))
-        grids = "".join(f"<div>{html.table(tables.matrix_table(page.players, key))}</div>" for key in keys)
-        parts += ["<h3>Between players</h3>", f'<div class="grids">{grids}</div>']
+        grids = html.grid([tables.matrix_table(page.players, key) for key in keys])
+        parts += ["<h3>Between players</h3>", grids]
         rows = tables.comparison_table(page.players, "Between players", only_differing=True)
         parts.append(html.folded("level by level, what differs", html.table(rows)))
     return html.section("comparison", "Comparison", *parts)

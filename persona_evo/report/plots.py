@@ -364,7 +364,7 @@ def _grouped(ax: Axes, groups: Mapping[str, Sequence[Interval]]) -> None:
         for k, value in enumerate(values):
             x = place + (k - (len(values) - 1) / 2) * step
             ax.bar(x, value.value, step * 0.92, color=_colour(k), hatch=_hatch(k), edgecolor="white", linewidth=0.4)
-            if value.n > 1:
+            if value.known:
                 error = [[max(0.0, value.value - value.low)], [max(0.0, value.high - value.value)]]
                 ax.errorbar(x, value.value, yerr=error, color="#222222", capsize=2.5, linewidth=1)
     ax.set_xticks(range(len(groups)), [name.replace(" ", "\n", 1) for name in groups], fontsize=9)

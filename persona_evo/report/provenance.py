@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.winner import versions
+from persona_evo.formula import parse
 from persona_evo.games.mapsets import shipped
 from persona_evo.playtest.reproduce.course import Material
+from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.words import counted, listed
 
 FEW = 10
@@ -61,7 +65,13 @@ def _command(m: Material) -> Iterator[str]:
     yield from ("--quick",) * s.quick
     yield from ("--cross",) * (s.cross is not None)
     if not m.differing or m.levels[0].name not in shipped(m.game).levels:
-        yield "--levels DIR"
+        yield f"--levels {shlex.quote(_named(m))}"
+
+
+def _named(m: Material) -> str:
+    """What names the levels again: their file, or the folder that they lie in."""
+    files = [Path(level.source) for level in m.levels]
+    return str(files[0] if len(files) == 1 else files[0].parent)
 
 
 def _digests(m: Material) -> list[str]:
@@ -79,6 +89,11 @@ def reservations(m: Material) -> list[str]:
         )
     if s.quick:
         said.append("Made with --quick, from budgets that show what the report looks like: not a reproduction.")
+    plain = [p.name for p in m.personas if m.policies[p.name].kind == "ucb1"
+             or (m.policies[p.name].best == parse(UCB1_FORMULA).text and s.search.value == "mean")]  # fmt: skip
+    if plain:
+        said.append(f"The evolved policy of {', '.join(plain)} is UCB1 itself: its baseline is the policy itself, and "
+                    "what differs between them is chance.")  # fmt: skip
     short = _cut_short(m)
     if short:
         said.append(f"{len(short)} of {sum(map(len, m.outcomes.values()))} evolutions had to end for lack of time, the "

@@ -113,8 +113,8 @@ def cell_rows(m: Material) -> list[dict[str, object]]:
         v, u = mean_interval([float(p.final) for p in games]), mean_interval([p.value for p in games])
         rows.append({
             "method": cell.method, "depth": cell.depth, "budget": cell.budget, "persona": cell.persona,
-            "games": len(games), "lowest": min(p.final for p in games), "mean": v.value, "mean_low": v.low,
-            "mean_high": v.high, "highest": max(p.final for p in games),
+            "games": len(games), "lowest": min(p.final for p in games), "mean": v.value, "mean_low": v.ends[0],
+            "mean_high": v.ends[1], "highest": max(p.final for p in games),
             "at_the_end": "" if cell.kind == PLANNED else spans(m, games)[-1][1],
             "lasted": "" if cell.kind == PLANNED else lasted(m, games), "deaths": sum(p.dead for p in games),
             "drops": sum(p.drops for p in games) / len(games),
@@ -174,7 +174,7 @@ def claims(m: Material) -> Table:
         notes.insert(0, "yes: agrees; round numbers within a quarter, half of the games from 30 to 70 %")
     else:
         notes.append("fewer or shorter games than in the publication: nothing here confirms or refutes it")
-    return Table("The prose and this reproduction", heads, rows, notes, left=frozenset({1}))
+    return Table("The prose and this reproduction", heads, rows, notes, left=frozenset({1}), keys=2)
 
 
 def _shown(m: Material, games: Sequence[Played]) -> str:
@@ -236,7 +236,7 @@ def _compared(m: Material, depth: int, kind: str, limit: int, title: str, note: 
     for method in (FLAT, UCB1, EVOLVED):
         games = m.of(method, depth, kind, limit, m.settings.persona)
         value, chain = mean_interval([p.value for p in games]), mean_interval([float(p.longest) for p in games])
-        rows.append([NAMES[method], f"{value.value:.3f} ± {value.half:.3f}", f"{chain.value:.1f} ± {chain.half:.1f}",
+        rows.append([NAMES[method], value.text(3), chain.text(1),
                      f"{mean_final(games):,.0f}", f"{sum(p.dead for p in games)} of {len(games)}"])  # fmt: skip
     return Table(title, ["", "utility", "longest chain", "score", "deaths"], rows, [note])
 

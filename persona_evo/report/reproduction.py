@@ -78,7 +78,7 @@ def write(material: Material, progress: Progress | None = None) -> Report:
         html.section("agreement", "Agreement with the paper", _standing(m), html.lines(words)),
         html.section("table2", "Table II: average scores", _dense(html.table(two)), html.table(played_table(m))),
         html.section("table3", "Table III: evolved against UCB1", html.table(three)),
-        html.section("table4", "Table IV: personas against each other", _dense(_grid([html.table(t) for t in four]))),
+        html.section("table4", "Table IV: personas against each other", _dense(html.grid(four))),
         _evolution(folder, m),
         _levels(folder, m),
         _compared(folder, m),
@@ -138,7 +138,7 @@ def _shown(row: Row, value: Interval) -> str:
         digits = 1 if value.value >= 10 else 3
     else:
         digits = 3 if row.key == "utility" else 1
-    return f"{value.value:.{digits}f} ± {value.half:.{digits}f}"
+    return value.text(digits)
 
 
 def table3(m: Material, cells: Sequence[Difference]) -> Table:
@@ -186,8 +186,8 @@ def played_table(m: Material) -> Table:
         seconds, steps = mean_interval([r.seconds for r in own]), mean_interval([float(r.steps) for r in own])
         won_seconds = f"{sum(r.seconds for r in won) / len(won):.3f}" if won else NONE
         rows.append([
-            label, f"{len(won)} of {len(own)}", str(sum(r.lost for r in own)), f"{steps.value:.1f} ± {steps.half:.1f}",
-            f"{seconds.value:.3f} ± {seconds.half:.3f}", won_seconds, f"{sum(r.seconds for r in own):.1f}",
+            label, f"{len(won)} of {len(own)}", str(sum(r.lost for r in own)), steps.text(1),
+            seconds.text(3), won_seconds, f"{sum(r.seconds for r in own):.1f}",
             f"{sum(r.iterations for r in own) / len(own):.0f}", f"{sum(r.nodes for r in own) / len(own):.0f}",
         ])  # fmt: skip
     heads = ["player", "wins", "deaths", "steps", "seconds", "seconds of wins", "seconds of all", "iterations", "nodes"]
@@ -208,8 +208,8 @@ def _tables(
     ])  # fmt: skip
     folder.csv("table2_numbers", [
         {"kind": s.kind, "measure": s.row.key, "persona": s.persona, "paper": s.paper[0] if s.paper else "",
-         "paper_half": s.paper[1] if s.paper else "", "here": s.here.value, "low": s.here.low, "high": s.here.high,
-         "n": s.here.n, "limit": "" if s.limit is None else s.limit, "proven": int(s.proven)}
+         "paper_half": s.paper[1] if s.paper else "", "here": s.here.value, "low": s.here.ends[0],
+         "high": s.here.ends[1], "n": s.here.n, "limit": "" if s.limit is None else s.limit, "proven": int(s.proven)}
         for s in scores
     ])  # fmt: skip
     folder.csv("table3_numbers", [
@@ -235,8 +235,8 @@ def _level_rows(m: Material) -> Rows:
             v = mean_interval([results.value_of(row.key)(r) for r in group])
             limit = bound.utility if bound is not None and row.key == "utility" else ""
             rows.append({
-                "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.low, "high": v.high,
-                "n": v.n, "limit": limit,
+                "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.ends[0],
+                "high": v.ends[1], "n": v.n, "limit": limit,
             })  # fmt: skip
     return rows
 
@@ -416,8 +416,8 @@ def _budgets(m: Material) -> Table:
     rows, times = [], [1, *m.crossed.more]
     sign = {1: " +", -1: " −", 0: ""}
     for persona, evolved, ucb1, compared in cross.budgets(m, m.crossed):
-        cells = [f"{ucb1[t].value:.3f} ± {ucb1[t].half:.3f}{sign[compared[t]]}" for t in times]
-        rows.append([persona, f"{evolved.value:.3f} ± {evolved.half:.3f}", *cells])
+        cells = [f"{ucb1[t].text(3)}{sign[compared[t]]}" for t in times]
+        rows.append([persona, evolved.text(3), *cells])
     note = "mean utility; + the evolved policy is significantly better than this, − worse (t test, p < 0.05)"
     heads = ["", "evolved", "UCB1", *(f"UCB1, {t} times" for t in times[1:])]
     each = counted(m.settings.playtest_iterations, "iteration")

@@ -4,13 +4,13 @@ STYLE = """
 :root {
   --ground: #f7f6f3; --card: #ffffff; --ink: #1e2227; --dim: #626a73; --line: #dcdfe3; --accent: #0a5ea8;
   --bad: #b3261e; --bad-ground: #fdecea; --warn: #8a5a00; --warn-ground: #fdf3dc; --good: #1c6b3a;
-  --good-ground: #e6f4ea; --bar: #e7eaee; --span: #9cc3e6;
+  --good-ground: #e6f4ea; --bar: #e7eaee; --span: #9cc3e6; --more: rgb(10 40 80 / 38%);
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #14171b; --card: #1d2126; --ink: #e6e8eb; --dim: #9aa3ad; --line: #343a42; --accent: #7cb8f2;
     --bad: #ff9c94; --bad-ground: #3a1e1c; --warn: #f0c674; --warn-ground: #352a14; --good: #86d6a0;
-    --good-ground: #17301f; --bar: #2c3239; --span: #3d6f9e;
+    --good-ground: #17301f; --bar: #2c3239; --span: #3d6f9e; --more: rgb(150 200 255 / 45%);
   }
 }
 * { box-sizing: border-box; }
@@ -19,7 +19,8 @@ body {
   margin: 0; background: var(--ground); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
 }
-header, main { max-width: 1120px; margin: 0 auto; padding: 0 20px; }
+header, main { max-width: 1900px; margin: 0 auto; padding: 0 20px; }
+main p, main ul, dl { max-width: 1240px; }
 header { padding-top: 28px; }
 h1 { margin: 0; font-size: 1.7rem; line-height: 1.2; overflow-wrap: anywhere; }
 h2 { margin: 0 0 12px; font-size: 1.25rem; overflow-wrap: anywhere; }
@@ -53,11 +54,19 @@ ul.cards b { font-size: 0.78rem; letter-spacing: 0.04em; text-transform: upperca
 }
 code { font: 0.9em ui-monospace, "SF Mono", Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 ul.plain { margin: 8px 0; padding-left: 20px; }
-.scroll { margin: 14px 0 6px; overflow-x: auto; }
+.scroll {
+  margin: 14px 0 6px; overflow-x: auto;
+  background:
+    linear-gradient(to left, var(--card) 40%, transparent) right / 56px 100% no-repeat local,
+    linear-gradient(to left, var(--more), transparent) right / 22px 100% no-repeat scroll;
+}
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-caption { padding-bottom: 6px; color: var(--dim); font-size: 0.875rem; text-align: left; white-space: nowrap; }
+caption { padding-bottom: 6px; color: var(--dim); font-size: 0.875rem; text-align: left; }
 th, td { padding: 5px 12px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-thead th { color: var(--dim); font-weight: 600; }
+thead th { color: var(--dim); font-weight: 600; white-space: normal; vertical-align: bottom; }
+th.wraps, td.wraps, th.prose, td.prose { white-space: normal; }
+td.wraps { min-width: 7rem; }
+td.prose { min-width: 17rem; }
 tbody th { font-weight: 500; }
 th:first-child, th.left, td.left { text-align: left; }
 th:first-child { padding-left: 2px; }
@@ -93,7 +102,9 @@ dd { margin: 0; overflow-wrap: anywhere; }
   h1 { font-size: 1.35rem; }
   section { margin: 12px 0; padding: 14px 12px; border-radius: 10px; }
   th, td { padding: 5px 8px; }
-  tbody th { min-width: 6.5rem; max-width: 8.5rem; white-space: normal; overflow-wrap: anywhere; }
+  td.prose { min-width: 7.5rem; }
+  td.wraps { min-width: 5.5rem; }
+  tbody th { min-width: 5rem; max-width: 8.5rem; white-space: normal; overflow-wrap: anywhere; }
   .chart figure { overflow-x: auto; }
   .chart img { max-height: none; }
   .chart .wide img { width: 720px; max-width: none; }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
-from persona_evo.playtest.statistics import Interval
+from persona_evo.playtest.statistics import NO_VARIATION, Interval
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -86,19 +87,21 @@ def columns(text: str) -> int:
 
 
 def interval(measure: Measure, value: Interval) -> str:
-    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3."""
+    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3; without one where it says nothing."""
     if measure.rate:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
+    fits = value.fits(measure.low, measure.high)
     if measure.ratio:
-        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if value.n > 1 else f"{value.value * 100:.1f} %"
-    return mean(value)
+        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if fits else f"{value.value * 100:.1f} %"
+    return mean(value, measure.low, measure.high)
 
 
-def mean(value: Interval) -> str:
-    """A mean of plain numbers with its 95 % interval, in as many digits as its size asks for."""
+def mean(value: Interval, low: float = -math.inf, high: float = math.inf) -> str:
+    """A mean of plain numbers with its 95 % interval, in as many digits as its size asks for; low, high: the least and
+    the most that there can be."""
     digits = decimals(value.value)
     text = f"{value.value:.{digits}f}"
-    return f"{text} ± {value.half:.{digits}f}" if value.n > 1 else text
+    return f"{text} ± {value.half:.{digits}f}" if value.fits(low, high) else text
 
 
 def decimals(value: float) -> int:
@@ -117,7 +120,7 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
             continue
         info = by_symbol.get(symbol)
         label = f"{symbol} {info.name}" if info else symbol
-        lines[label] = interval(_measure(symbol, label, ratio=bool(info and info.ratio)), value)
+        lines[label] = interval(_measure(symbol, label, ratio=bool(info and info.ratio), info=info), value)
     if not any(m.clock and summary.metrics.get(m.symbol) == summary.steps for m in infos):
         lines["steps"] = interval(_measure("steps", "steps"), summary.steps)
     lines["utility"] = interval(_measure("utility", "utility"), summary.utility)
@@ -172,8 +175,14 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
 
 
 def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differing: bool = False) -> Table:
-    """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named."""
-    chosen = [r for r in rows if r.differs() or not only_differing]
+    """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named.
+
+    Rows in which nothing varies and nothing differs are left out; with `only_differing` also those in which nothing
+    varies within a group and whose sentence (`Row.verdict`) says all that there is.
+    """
+    same = [r for r in rows if not r.higher and r.note.startswith(NO_VARIATION)]
+    said = [r for r in rows if only_differing and r.constant and r.verdict]
+    chosen = [r for r in rows if (r.differs() or not only_differing) and r not in same and r not in said]
     several = len({r.level for r in rows}) > 1
     body = [
         [*([r.level] if several else []),
@@ -185,6 +194,8 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
+    notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
+        same and not only_differing)  # fmt: skip
     return Table(title, headers, body, notes, left, keys=2 + several)
 
 
@@ -271,7 +282,7 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
         measured = {"win_rate": s.win_rate, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds}
         for key, v in measured.items():
-            rows.append({**start, "measure": key, "value": v.value, "low": v.low, "high": v.high, "n": v.n})
+            rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1], "n": v.n})
         limits: dict[str, object] = {
             "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
             "bound_ratio": "" if s.ratio is None else s.ratio,
@@ -299,8 +310,8 @@ def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
     """Rows of a comparison for a CSV file."""
     return [
         {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
-         "a": r.a.value, "a_low": r.a.low, "a_high": r.a.high, "a_n": r.a.n,
-         "b": r.b.value, "b_low": r.b.low, "b_high": r.b.high, "b_n": r.b.n,
+         "a": r.a.value, "a_low": r.a.ends[0], "a_high": r.a.ends[1], "a_n": r.a.n,
+         "b": r.b.value, "b_low": r.b.ends[0], "b_high": r.b.ends[1], "b_n": r.b.n,
          "test": r.test, "statistic": r.statistic, "p": r.p, "p_holm": r.p_holm, "p_rank": r.p_rank,
          "p_rank_holm": r.p_rank_holm, "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
         for r in rows
@@ -316,8 +327,9 @@ def correlation_rows(rows: Iterable[CorrelationRow]) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-def _measure(key: str, name: str, ratio: bool = False, rate: bool = False) -> Measure:
-    return Measure(key, name, lambda r: 0.0, ratio=ratio, rate=rate)
+def _measure(key: str, name: str, ratio: bool = False, rate: bool = False, info: Metric | None = None) -> Measure:
+    low, high = (info.low, info.high) if info else (-math.inf, math.inf)
+    return Measure(key, name, lambda r: 0.0, ratio=ratio, rate=rate, low=low, high=high)
 
 
 def _limit(summary: Summary) -> str:

@@ -89,10 +89,7 @@ class Policy:
             FormulaError: the game does not have all symbols.
         """
         if self.game != game.name:
-            raise PolicyError(
-                f"policy {self.name!r} belongs to another game", place=_place(self.file), found=self.game,
-                expected=game.name,
-            )  # fmt: skip
+            raise _foreign(self, game.name)
         if self.kind == "ucb1":
             return TreePolicy.ucb1(self.c)
         return TreePolicy.of(self.best, game, self.name, Place(self.file or self.name))
@@ -255,17 +252,55 @@ def find(name: str | Path, game: str) -> Policy:
         if candidate.is_file():
             return _for_game(read(candidate), game)
     expected, hint = unknown(str(name), {f.stem for folder in folders(game) for f in folder.glob("*.json")})
+    if others := games_with(str(name)):
+        have = "has" if len(others) == 1 else "have"
+        hint = f"{' and '.join(others)} {have} one of this name: add --game {others[0]}"
     raise PolicyError("no such policy", found=str(name), expected=expected + ", a policy file or a run's folder",
                       hint=_runs_in(path) or hint)  # fmt: skip
 
 
+def load(name: str | Path, game: str) -> Policy:
+    """A policy by name or file, or the final one of a run's folder.
+
+    Raises:
+        PolicyError: there is none, it is damaged, or it belongs to another game.
+    """
+    path = file_of(name)
+    return find(str(name) if path is None else path, game)
+
+
+def file_of(name: str | Path) -> Path | None:
+    """The file that `name` stands for: itself, or the final policy of a run's folder; None where it is a name.
+
+    Raises:
+        PolicyError: the run has no policy yet.
+    """
+    path = Path(name)
+    if path.is_dir() and (path / runs.CONFIG).is_file():
+        final = runs.policy_of(path)
+        if final is None:
+            raise PolicyError("the run has no policy yet", found=str(path),
+                              hint=f"finish it: persona-evo evolve --resume {path}")  # fmt: skip
+        return final
+    return path if path.is_file() else None
+
+
 def _for_game(policy: Policy, game: str) -> Policy:
     if policy.game != game:
-        raise PolicyError(
-            f"policy {policy.name!r} belongs to another game", place=_place(policy.file), found=policy.game,
-            expected=game,
-        )  # fmt: skip
+        raise _foreign(policy, game)
     return policy
+
+
+def _foreign(policy: Policy, game: str) -> PolicyError:
+    return PolicyError(f"policy {policy.name!r} belongs to another game", place=_place(policy.file), found=policy.game,
+                       expected=game, hint=f"add --game {policy.game}")  # fmt: skip
+
+
+def games_with(name: str) -> list[str]:
+    """Games that have a policy of this name."""
+    shipped = shipped_folder()
+    return sorted({file.parent.name for root in (Path(FOLDER), shipped) if root is not None
+                   for file in root.glob("*/*.json") if file.stem == name})  # fmt: skip
 
 
 def available(game: str) -> list[Policy]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 from persona_evo.playtest.match.records import Record
 from persona_evo.playtest.reproduce import colosseum, colosseum_findings
 from persona_evo.playtest.reproduce.colosseum import CONSTANTS, Material, Settings, matches, study
-from persona_evo.playtest.reproduce.colosseum_findings import NO, WEAK, YES
+from persona_evo.playtest.reproduce.colosseum_findings import NO, ROUGHLY, WEAK, YES
+from persona_evo.report import colosseum as report
 from tests.cli.tool import run
 
 TINY = ("--quick", "--games", "2", "--iterations", "10", "--seconds", "0.01", "--jobs", "1", "--seed", "5")
@@ -41,11 +43,13 @@ def test_whole_then_torn_and_resumed(
     done = run(capsys, "reproduce", "colosseum", "--out", out, *TINY)
     assert done.code == 0, done.err
     assert "uct_walls wins all of 50 games" in done.out and "nothing here confirms or refutes" in done.out
+    assert "(too few games)" in done.out and not re.search(r"^(first|second) +(yes|no|the direction)", done.out, re.M)
     page = (out / "index.html").read_text(encoding="utf-8")
     for name in ("claims", "trees", "random", "agents", "heuristics", "c", "rave", "early", "made"):
         assert f'id="{name}"' in page
     assert (out / "figures" / "c.png").stat().st_size > 5_000 and "figures/c.png" in page
-    assert len(rows(out / "tables" / "claims.csv")) == len(study().claims)
+    said = rows(out / "tables" / "claims.csv")
+    assert len(said) == len(study().claims) and {r["so_here"] for r in said} == {"(too few games)"}
     trees = rows(out / "tables" / "trees.csv")
     assert {(r["size"], r["report_breadth"]) for r in trees} >= {("6", "104.71"), ("12", "8.6")}
     pairs = rows(out / "tables" / "pairs.csv")
@@ -129,8 +133,38 @@ def test_sentences_are_judged_by_the_games() -> None:
 
 
 def test_the_best_c_is_that_which_wins_most() -> None:
-    for best, won, kind in ((0.4, 90, YES), (0.4, 55, WEAK), (0.1, 90, NO)):
+    for best, won, kind in ((0.4, 90, YES), (0.4, 60, NO), (0.1, 90, NO)):
         played = {f"c-{other}-{c}": made("c", other, won if c == best else 50, 100 - won if c == best else 50)
                   for other in colosseum.OPPONENTS for c in CONSTANTS}  # fmt: skip
         verdict = colosseum_findings._judged(Material(Path(), Settings(), played), "best_c")
         assert verdict[1] == kind and f"best c = {best:g}:" in verdict[0]
+
+
+@pytest.mark.parametrize(("factor", "kind"), [(1.0, YES), (1.2, YES), (2.0, ROUGHLY), (0.5, ROUGHLY)])
+def test_trees_of_another_size_are_the_direction_alone(factor: float, kind: str) -> None:
+    played = {f"trees-{row.size}": made("uct_walls", "random", 2, 0, row.size, factor * row.depth)
+              for row in study().trees}  # fmt: skip
+    _, found, explained = colosseum_findings._judged(Material(Path(), Settings(), played), "depth")
+    assert found == kind and explained == (factor == 2.0), "a slower machine explains larger trees, not smaller ones"
+
+
+def test_one_rule_for_the_best_of_several() -> None:
+    for won, kind in ((50, NO), (56, NO), (62, NO), (75, YES)):
+        played = {f"rave-{k}-{n}": made("rave", "uct_walls", won if k == 100 else 40, 100 - won if k == 100 else 60, n)
+                  for k in colosseum.EQUIVALENCE for n in (6, 8)}  # fmt: skip
+        _, found, explained = colosseum_findings._judged(Material(Path(), Settings(), played), "rave")
+        assert found == kind and explained == (kind == NO)
+    assert not colosseum_findings.stands_out(0.02, 8) and colosseum_findings.stands_out(0.006, 8)
+
+
+def test_a_reason_is_told_only_for_what_came_out() -> None:
+    def told(won: int, settings: Settings = Settings()) -> str:  # noqa: B008 (frozen)
+        material = Material(Path(), settings, {"all": made("two_ply", "random", won, 50 - won)})
+        claim = next(c for c in study().claims if c.key == "two_ply_random")
+        verdict = colosseum_findings.Verdict(claim, *colosseum_findings._judged(material, claim.key))
+        return report.details(material, [verdict])[0]
+
+    assert "It looks at all moves here" in told(50), "better here than in the report"
+    assert f": {ROUGHLY}" in told(35) and "It looks at all moves" not in told(35), "worse here than in the report"
+    quick = Settings.of(quick=True)
+    assert ": (too few games)." in told(50, quick) and "It looks" not in told(50, quick)

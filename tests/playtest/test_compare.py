@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from persona_evo.games.core import Metric
 from persona_evo.playtest import compare, metrics, statistics
 from persona_evo.playtest.metrics import EVERY, Bound
 from tests.playtest.makers import INFOS, group, played
@@ -204,3 +205,21 @@ def test_correlations_leave_out_levels_without_a_number() -> None:
     structure = {name: {"path": float(i) if i else float("nan")} for i, name in enumerate("abcde")}
     records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
     assert {r.n for r in compare.correlations(structure, records, INFOS)} == {4}
+
+
+def test_a_distance_that_stands_for_none_is_not_a_short_way() -> None:
+    infos = (Metric("NT", "nearest treasure", "moves to the nearest treasure, 0 without any", better="lower"),
+             Metric("X", "nearest exit", "moves to the exit", better="lower"))  # fmt: skip
+    a, b = ([dataclasses.replace(played(level), metrics={"NT": v, "X": v}) for _ in range(20)]
+            for level, v in (("a", 0.571), ("b", 0.0)))  # fmt: skip
+    said = compare.headlines(compare.compare_levels(a, b, infos))
+    assert any("nearest treasure 0.571 -> none left" in s and "nearest exit 0.571 -> 0 " in s for s in said), said
+
+
+def test_losses_of_main_metrics_come_first() -> None:
+    infos = (Metric("TU", "teleports", "", better="neutral"), Metric("MS", "slain", "", better="higher", main=True),
+             Metric("TO", "opened", "", better="higher", main=True))  # fmt: skip
+    values = {"a": {"TU": 1.0, "MS": 0.2, "TO": 0.9}, "b": {"TU": 2.0, "MS": 0.4, "TO": 0.1}}
+    a, b = ([dataclasses.replace(played(level), metrics=m) for _ in range(20)] for level, m in values.items())
+    first = next(s for s in compare.headlines(compare.compare_levels(a, b, infos)) if "changes what" in s)
+    assert first.index("opened") < first.index("slain") < first.index("teleports")

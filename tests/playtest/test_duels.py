@@ -115,7 +115,8 @@ def test_standings_count_by_level_opponent_and_side() -> None:
     assert ("one", "random", "second") not in found and duels.standings([played()]) == []
     table = tables.standings_table(duels.standings(rows), "one")
     assert table.rows[0] == ["runner", "random", "2·1·0, 66.7 % (21–94)", "–", "2·1·0, 66.7 % (21–94)"]
-    assert table.rows[-1][1] == "all of them"
+    assert table.rows[-1][1] == "all that it met"
+    assert table.notes[1:] == ["random was met moving first only", "uct was met moving second only"]
 
 
 def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
@@ -158,3 +159,22 @@ def test_wrong_sides_are_refused() -> None:
     assert records.from_dict(row).against == {"opponent": "random", "side": "first", "result": "win"}
     with pytest.raises(RunError, match="no such side"):
         records.from_dict({**row, "side": "third"})
+
+
+@pytest.mark.parametrize(("trials", "there", "said"), [
+    (1, {"a": 1}, "1 trial of each player in a level meets 1 of 3 opponents, a from one side only"),
+    (2, {"a": 2}, "2 trials of each player in a level meet 1 of 3 opponents"),
+    (5, {"a": 2, "b": 2, "c": 1}, "5 trials of each player in a level meet 3 of 3 opponents, c from one side only"),
+    (6, {"a": 2, "b": 2, "c": 2}, ""),
+    (50, {"a": 2, "b": 2, "c": 2}, ""),
+])  # fmt: skip
+def test_only_opponents_that_the_trials_meet_are_named(trials: int, there: dict[str, int], said: str) -> None:
+    assert duels.met("abc", trials) == there
+    assert duels.meeting("abc", trials) == (f"{said}; all of them from both sides take 6" if said else "")
+
+
+def test_what_is_met_is_what_is_played(results: Any) -> None:
+    assert results.facts["opponents"] == "random, uct_walls"
+    few = dataclasses.replace(results, trials=2, records=[r for r in results.records if r.opponent == "random"])
+    assert few.facts["opponents"] == ("random; 2 trials of each player in a level meet 1 of 2 opponents; all of them "
+                                      "from both sides take 4")

@@ -292,3 +292,15 @@ def test_wrong_commands_are_told(words: list[str], said: str, capsys: pytest.Cap
 def test_the_command_lists_the_games_own_agents(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "colosseum"]) == 0
     assert "killer_moves" in capsys.readouterr().out
+
+
+def test_margins_of_few_games_have_no_interval() -> None:
+    from persona_evo.report import match_tables
+
+    def shown(games: int) -> str:
+        records = [Record("a", "b", "x", i, i, 1.0, (-1.0) ** i, 10, "", [], [1.0, 1.0], [0.1, 0.1], [[], []])
+                   for i in range(games)]  # fmt: skip
+        return match_tables.pairs(records, ["a", "b"], ["x"]).rows[0][8]
+
+    assert shown(2) == "+0.000" and shown(1) == "+1.000", "± 12.7 of a share within -1 and 1"
+    assert "±" in shown(6)

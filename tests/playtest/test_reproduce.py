@@ -18,7 +18,16 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce import published, results
 from persona_evo.playtest.reproduce.course import Material, _Ledger
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED
-from persona_evo.playtest.reproduce.settings import CONFIG, Settings, claim, levels_for, reopen, training
+from persona_evo.playtest.reproduce.settings import (
+    CONFIG,
+    Settings,
+    claim,
+    default_folder,
+    levels_for,
+    reopen,
+    training,
+)
+from persona_evo.report import provenance
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
@@ -220,3 +229,28 @@ def test_the_estimate_counts_what_this_process_did() -> None:
     ledger.close("a")
     ledger.teller("b")(1.0, "")
     assert told[-1].share == 1.0
+
+
+def test_levels_that_are_named_have_a_folder_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    levels, settings = mapsets.resolve(GAME, LEVELS), Settings.of("minidungeons", quick=True)
+    plain = Path("reproduction-minidungeons-paper-quick")
+    assert default_folder("minidungeons", "paper", None, levels, True) == plain
+    assert default_folder("minidungeons", "paper", "../md2/", levels, True) == Path(f"{plain}-md2")
+    plain.mkdir()
+    claim(plain, settings, GAME, levels)
+    assert default_folder("minidungeons", "paper", "md2", levels, True) == plain, "a folder from before is gone on with"
+    assert default_folder("minidungeons", "paper", "md2", levels[:1], True) == Path(f"{plain}-md2")
+
+
+def test_the_command_names_the_levels(tmp_path: Path) -> None:
+    m = material(tmp_path)
+    m.levels = [GAME.load(v.text, f"my{k}", str(tmp_path / "my maps" / f"my{k}.txt")) for k, v in enumerate(m.levels)]
+    assert provenance.facts(m)["command"].endswith(f"--levels '{tmp_path / 'my maps'}'")
+
+
+def test_an_evolved_policy_that_is_ucb1_is_told(tmp_path: Path) -> None:
+    m = material(tmp_path)
+    assert not any("UCB1 itself" in line for line in provenance.reservations(m))
+    m.policies["runner"] = Policy("p", "minidungeons2", "ucb1")
+    assert any("The evolved policy of runner is UCB1 itself" in line for line in provenance.reservations(m))

@@ -206,3 +206,15 @@ def test_values_that_are_not_finite_are_refused(value: float) -> None:
         statistics.wilson(3, 2)
     with pytest.raises(ValueError, match="no values"):
         statistics.mean_interval([])
+
+
+def test_one_value_has_no_interval() -> None:
+    one, same, rate = statistics.mean_interval([908]), statistics.mean_interval([3, 3]), statistics.wilson(1, 1)
+    assert one.text(1) == "908.0 (one)" and one.ends == ("", "") and not one.known
+    assert same.text(1) == "3.0 ± 0.0" and same.ends == (3, 3)
+    assert rate.known and rate.ends == (rate.low, 1.0), "Wilson's interval of one trial is one"
+
+
+def test_few_values_reach_beyond_what_there_can_be() -> None:
+    assert not statistics.mean_interval([0.0, 1.0]).fits(0, 1) and statistics.mean_interval([0.5, 0.5]).fits(0, 1)
+    assert statistics.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).fits(0, 1), "five are shown as they are"

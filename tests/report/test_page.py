@@ -19,6 +19,7 @@ from persona_evo.playtest.metrics import EVERY, Bound, summarise
 from persona_evo.playtest.require import Check
 from persona_evo.report import folder, html, page
 from persona_evo.report.page import Page, Picture
+from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, group
 from tests.report.test_pictures import LEVEL, TURNED, walked
 
@@ -177,3 +178,17 @@ def test_two_versions_begin_with_what_differs_and_the_heatmaps_side_by_side(tmp_
     assert 0 < text.index('id="versions"') < text.index('class="gallery pair"') < text.index('id="findings"')
     assert text.count('class="gallery pair"') == 1 and 'class="gallery heatmap"' not in text
     assert (tmp_path / "comparison.csv").is_file()
+
+
+def test_long_texts_wrap_and_numbers_do_not() -> None:
+    words = "a sentence that is longer than any number would be"
+    table = Table("t", ["n", "says", "value"], [["1", words, "46.2 ± 2.1 %"]], left=frozenset({1}))
+    made = html.table(table)
+    assert f'<td class="left prose">{words}</td>' in made and "<td>46.2\u00a0±\u00a02.1\u00a0%</td>" in made
+    scroll = html.STYLE.partition(".scroll {")[2].partition("}")[0]
+    assert Reader(made).open == [] and "local" in scroll, "a shadow at the edge beyond which there is more"
+
+
+def test_a_grid_says_its_notes_once() -> None:
+    made = html.grid([Table(name, ["", "x"], [["a", "1"]], ["the same note"]) for name in "abc"])
+    assert made.count("the same note") == 1 and made.count("<table>") == 3 and Reader(made).open == []

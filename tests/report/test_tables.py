@@ -16,7 +16,7 @@ from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
 from persona_evo.report import tables
 from persona_evo.report.tables import Table
-from tests.playtest.makers import INFOS, group
+from tests.playtest.makers import INFOS, group, played
 
 RECORDS = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
 SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, True)})
@@ -86,6 +86,25 @@ def test_summary_table_of_a_level_and_of_all() -> None:
 )
 def test_intervals_as_people_read_them(value: Interval, ratio: bool, text: str) -> None:
     assert tables.interval(Measure("k", "k", lambda r: 0.0, ratio=ratio), value) == text
+
+
+def test_an_interval_beyond_the_range_of_its_metric_is_not_shown() -> None:
+    value, wide = Interval(0.667, -0.767, 2.101, 3), Measure("k", "k", lambda r: 0.0)
+    assert tables.interval(dataclasses.replace(wide, low=0, high=1), value) == "0.667"
+    assert tables.interval(wide, value) == "0.667 ± 1.434"
+
+
+def test_files_have_no_ends_of_an_interval_of_one_value() -> None:
+    (one,) = [r for r in tables.summary_rows(metrics.summarise(RECORDS[:1], INFOS)[:1]) if r["measure"] == "TO"]
+    assert (one["low"], one["high"], one["n"]) == ("", "", 1)
+
+
+def test_rows_without_any_variation_are_left_out() -> None:
+    rows = compare.compare_levels([played("a")] * 20, [played("b", treasure=0.9)] * 20, INFOS)
+    assert [r.measure.key for r in rows if r.differs()] == ["TO"]
+    every = tables.comparison_table(rows)
+    assert [row[1] for row in every.rows] == ["treasures opened"] and "4 rows with one and the same" in every.notes[1]
+    assert not tables.comparison_table(rows, only_differing=True).rows, "the sentence says it all"
 
 
 def test_rates_show_wilsons_interval() -> None:

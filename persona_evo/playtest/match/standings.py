@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import Interval, mean_interval, wilson
+from persona_evo.playtest.statistics import FEWEST, Interval, mean_interval, wilson
 from persona_evo.seeds import derive
 
 ROUNDS = 500
 RESAMPLES = 200
-FEWEST = 5
-"""Games of an agent from which on its rating's interval is shown."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Pair:
     """How `a` did against `b`.
 
     rate: games won by a, with Wilson's interval. p: that of the exact sign test of the games that were no ties. margin:
-    mean of a's, with its interval; None with less than two games. faults: moves that a and b lost.
+    mean of a's, with its interval from FEWEST games on. faults: moves that a and b lost.
     """
 
     a: str
@@ -40,7 +38,7 @@ class Pair:
     ties: int
     rate: Interval
     p: float
-    margin: Interval | None
+    margin: Interval
     faults: tuple[int, int]
 
 
@@ -99,7 +97,7 @@ def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:
             faults[0 if (r.first, r.second)[who] == a else 1] += 1
     return Pair(
         a, b, level, len(chosen), wins, ties, wilson(wins, len(chosen)),
-        sign_test(wins, len(chosen) - wins - ties), mean_interval(margins) if len(margins) > 1 else None,
+        sign_test(wins, len(chosen) - wins - ties), mean_interval(margins) if margins else Interval(0.0, 0.0, 0.0, 0),
         (faults[0], faults[1]),
     )  # fmt: skip
 

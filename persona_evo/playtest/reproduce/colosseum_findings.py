@@ -17,9 +17,10 @@ from persona_evo.playtest.reproduce.colosseum import (
     SMALL,
     Claim,
     Material,
+    Settings,
     study,
 )
-from persona_evo.playtest.statistics import Interval, mean_interval, wilson
+from persona_evo.playtest.statistics import Interval, fisher, mean_interval, wilson
 from persona_evo.words import counted
 
 YES, ROUGHLY, WEAK, NO = "yes", "the direction, of another size", "the direction, not significant", "no"
@@ -30,12 +31,28 @@ NEARLY_ALL = 0.95
 """Of games won against the random agent, what counts as all of them."""
 
 
+NEAR = 0.25
+"""A number of a report is met within this share of it."""
+RULES = (
+    f'"{YES}": significant (p < {SIGNIFICANT:g}) where two are compared, and numbers of trees within {NEAR:.0%} of the '
+    f'report\'s, shares with the report\'s within their interval; "{ROUGHLY}": significant, with other numbers.',
+    "Where the best of several values (of c, of K on both boards) is looked for, it counts as better only where its p "
+    f'times the number of values is below {SIGNIFICANT:g}; otherwise "{NO}": the best of several is above the rest by '
+    "luck alone.",
+)
+"""What the words of verdicts mean."""
+
+
 class Verdict(NamedTuple):
-    """A sentence of a report, what came out here, and how that goes together: YES, ROUGHLY, WEAK or NO."""
+    """A sentence of a report, what came out here, and how that goes together: YES, ROUGHLY, WEAK or NO.
+
+    explained: whether what came out is what the claim's `why` is a reason for.
+    """
 
     claim: Claim
     here: str
     kind: str
+    explained: bool = False
 
 
 class Shape(NamedTuple):
@@ -90,12 +107,12 @@ def words(p: Pair) -> str:
     """Won, tied and lost, the share of those decided with its interval, and p."""
     s = share(p)
     losses = p.games - p.wins - p.ties
-    return f"{p.wins} · {p.ties} · {losses}; {s.value:.0%} ({s.low:.0%} to {s.high:.0%}), {p_text(p)}"
+    return f"{p.wins} · {p.ties} · {losses}; {s.value:.0%} ({s.low:.0%} to {s.high:.0%}), {p_text(p.p)}"
 
 
-def p_text(p: Pair) -> str:
-    """The sign test's p."""
-    return "p < 0.001" if p.p < 0.001 else f"p = {p.p:.2g}"
+def p_text(p: float) -> str:
+    """A test's p."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def better(p: Pair) -> str:
@@ -104,50 +121,86 @@ def better(p: Pair) -> str:
     return (YES if p.p < SIGNIFICANT else WEAK) if won else NO
 
 
+def worse(p: Pair) -> bool:
+    """Whether the first agent is significantly worse."""
+    return share(p).value < 0.5 and p.p < SIGNIFICANT
+
+
+def stands_out(p: float, tried: int) -> bool:
+    """Whether the best of several values is better than chance picks it: p times their number (Bonferroni)."""
+    return p * tried < SIGNIFICANT
+
+
+def few(m: Material) -> bool:
+    """Whether the games are fewer or thought shorter about than usual, so that they carry no verdict."""
+    usual = Settings()
+    return m.settings.quick or m.settings.games < usual.games or m.settings.iterations < usual.iterations
+
+
 def verdicts(m: Material) -> list[Verdict]:
     """Every sentence of both reports."""
     return [Verdict(claim, *_judged(m, claim.key)) for claim in study().claims]
 
 
-def _judged(m: Material, key: str) -> tuple[str, str]:
+Judged = tuple[str, str, bool]
+"""What came out, the kind of verdict, and whether the claim's reason is one for that."""
+
+
+def _judged(m: Material, key: str) -> Judged:
     if key in ("breadth", "depth"):
         return _trees(m, key)
-    if key in ("walls_random", "killers_random", "two_ply_random"):
-        name = {"walls_random": "uct_walls", "killers_random": "killer_moves", "two_ply_random": "two_ply"}[key]
-        p = pair(m, "all", name, "random")
-        rate = p.rate
-        agrees = rate.low <= 0.9 <= rate.high if key == "two_ply_random" else rate.value >= NEARLY_ALL
-        kind = YES if agrees else ROUGHLY if rate.low > 0.5 else NO
-        return f"{p.wins} of {counted(p.games, 'game')} ({rate.low:.0%} to {rate.high:.0%})", kind
+    if key in ("walls_random", "killers_random"):
+        p = pair(m, "all", {"walls_random": "uct_walls", "killers_random": "killer_moves"}[key], "random")
+        kind = YES if p.rate.value >= NEARLY_ALL else ROUGHLY if p.rate.low > 0.5 else NO
+        return _of_all(p), kind, kind == ROUGHLY
     if key == "walls_two_ply":
         p = pair(m, "all", "uct_walls", "two_ply")
-        return words(p), better(p)
+        return words(p), better(p), better(p) != YES
     if key in ("prior", "killers_help"):
-        part = "prior" if key == "prior" else "anything"
-        whole, _, less = HEURISTICS[part]
-        small, large = (pair(m, f"without-{part}-{n}", whole, name_of(less)) for n in (SMALL, LARGE))
-        kinds = [better(small), better(large)]
-        kind = YES if YES in kinds and NO not in kinds else WEAK if NO not in kinds else NO
-        return f"6 x 6: {words(small)}; 12 x 12: {words(large)}", kind
+        return _part(m, "prior" if key == "prior" else "anything")
     if key in ("field_6", "field_12"):
         p, said = pair(m, key.replace("_", "-"), "potential_field", "killer_moves"), 0.13 if key == "field_6" else 0.04
         s = share(p)
-        if s.low <= said <= s.high:
-            return words(p), YES
-        return words(p), NO if s.value >= 0.5 else ROUGHLY if p.p < SIGNIFICANT else WEAK
-    return {"best_c": _constant, "rave": _rave, "field_deeper": _deeper, "stopping_early": _early}[key](m)
+        kind = YES if s.low <= said <= s.high else NO if s.value >= 0.5 else ROUGHLY if p.p < SIGNIFICANT else WEAK
+        return words(p), kind, kind != YES
+    judge = {"two_ply_random": _two_ply, "best_c": _constant, "rave": _rave, "field_deeper": _deeper,
+             "stopping_early": _early}[key]  # fmt: skip
+    return judge(m)
 
 
-def _trees(m: Material, key: str) -> tuple[str, str]:
+def _of_all(p: Pair) -> str:
+    return f"{p.wins} of {counted(p.games, 'game')} ({p.rate.low:.0%} to {p.rate.high:.0%})"
+
+
+def _two_ply(m: Material) -> Judged:
+    p, said = pair(m, "all", "two_ply", "random"), 0.9
+    kind = YES if p.rate.low <= said <= p.rate.high else ROUGHLY if p.rate.low > 0.5 else NO
+    return _of_all(p), kind, p.rate.low > said
+
+
+def _part(m: Material, part: str) -> Judged:
+    whole, _, less = HEURISTICS[part]
+    small, large = (pair(m, f"without-{part}-{n}", whole, name_of(less)) for n in (SMALL, LARGE))
+    kinds = [better(small), better(large)]
+    kind = YES if YES in kinds and NO not in kinds else WEAK if NO not in kinds else NO
+    useless = YES not in kinds and not worse(small) and not worse(large)
+    return f"6 x 6: {words(small)}; 12 x 12: {words(large)}", kind, useless
+
+
+def _near(here: float, there: float) -> bool:
+    return abs(here - there) <= NEAR * there
+
+
+def _trees(m: Material, key: str) -> Judged:
     sizes = [row.size for row in study().trees]
     found = {n: shape(m, f"trees-{n}", "uct_walls", n) for n in sizes}
     values = {n: (s.breadth if key == "breadth" else s.depth).value for n, s in found.items() if s is not None}
     text = ", ".join(f"{values[n]:.3g}" for n in values)
     there = {row.size: row.breadth if key == "breadth" else row.depth for row in study().trees}
-    near = all(there[n] / 2 <= values[n] <= 2 * there[n] for n in values)
-    falls = values[SMALL] > values[LARGE]
-    kind = YES if near and falls else ROUGHLY if falls else NO
-    return f"{text} on 6 x 6 to 12 x 12, at equal iterations", kind
+    falls = SMALL in values and LARGE in values and values[SMALL] > values[LARGE]
+    kind = NO if not falls else YES if all(_near(v, there[n]) for n, v in values.items()) else ROUGHLY
+    larger = kind == ROUGHLY and all(v >= there[n] for n, v in values.items())
+    return f"{text} on 6 x 6 to 12 x 12, at equal iterations", kind, larger
 
 
 def constants(m: Material, other: str) -> dict[float, Pair]:
@@ -155,42 +208,44 @@ def constants(m: Material, other: str) -> dict[float, Pair]:
     return {c: pair(m, f"c-{other}-{c}", "c", other) for c in CONSTANTS}
 
 
-def _constant(m: Material) -> tuple[str, str]:
+def _constant(m: Material) -> Judged:
     found = {other: constants(m, other) for other in OPPONENTS}
 
-    def of(c: float) -> Interval:
+    def of(c: float) -> tuple[int, int]:
         pairs = [found[other][c] for other in OPPONENTS]
-        return wilson(sum(p.wins for p in pairs), sum(p.games - p.ties for p in pairs))
+        return sum(p.wins for p in pairs), sum(p.games - p.ties for p in pairs)
 
-    best = max(CONSTANTS, key=lambda c: of(c).value)
-    ours, usual = of(best), of(USUAL)
-    kind = NO if best == USUAL else YES if ours.low > usual.high else WEAK
+    best = max(CONSTANTS, key=lambda c: wilson(*of(c)).value)
+    ours, usual = wilson(*of(best)), wilson(*of(USUAL))
+    p = fisher(*of(best), *of(USUAL)).p
+    kind = YES if best != USUAL and stands_out(p, len(CONSTANTS) - 1) else NO
+    beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, before it is taken {len(CONSTANTS) - 1} times)"
     return (f"best c = {best:g}: {ours.value:.0%} ({ours.low:.0%} to {ours.high:.0%}) against "
-            f"{' and '.join(OPPONENTS)}, with {USUAL:g} {usual.value:.0%} ({usual.low:.0%} to {usual.high:.0%})"), kind
+            f"{' and '.join(OPPONENTS)}, with {USUAL:g} {usual.value:.0%} ({usual.low:.0%} to {usual.high:.0%}){beside}"
+            ), kind, kind == NO  # fmt: skip
 
 
-def _rave(m: Material) -> tuple[str, str]:
-    texts, kinds = [], []
-    for n in (SMALL, MIDDLE):
-        best = max(EQUIVALENCE, key=lambda k: share(pair(m, f"rave-{k}-{n}", "rave", "uct_walls")).value)
-        p = pair(m, f"rave-{best}-{n}", "rave", "uct_walls")
-        kind = better(p)
-        if kind == YES and p.p * len(EQUIVALENCE) >= SIGNIFICANT:
-            kind = WEAK
-        if kind == WEAK:  # the best of several values of K is no direction
-            kind = NO
-        texts.append(f"{n} x {n}, K = {best}: {words(p)}")
-        kinds.append(kind)
-    return "; ".join(texts), YES if YES in kinds and NO not in kinds else WEAK if {YES, WEAK} & {*kinds} else NO
+def _rave(m: Material) -> Judged:
+    texts, best, boards = [], [], (SMALL, MIDDLE)
+    for n in boards:
+        found = {k: pair(m, f"rave-{k}-{n}", "rave", "uct_walls") for k in EQUIVALENCE}
+        k = max(EQUIVALENCE, key=lambda k: share(found[k]).value)
+        best.append(found[k])
+        texts.append(f"{n} x {n}, K = {k}: {words(found[k])}")
+    above = [share(p).value > 0.5 and stands_out(p.p, len(EQUIVALENCE) * len(boards)) for p in best]
+    kind = NO if not any(above) else ROUGHLY if any(share(p).value < 0.5 for p in best) else YES
+    return "; ".join(texts), kind, kind == NO
 
 
-def _deeper(m: Material) -> tuple[str, str]:
+def _deeper(m: Material) -> Judged:
     field, killers = (shape(m, "field-6", name, SMALL) for name in ("potential_field", "killer_moves"))
     if field is None or killers is None:
-        return "no searches", NO
+        return "no searches", NO, False
     a, b = field.depth, killers.depth
-    kind = YES if a.low > b.high else WEAK if a.value > b.value else NO
-    return f"{a.value:.1f} ± {a.half:.1f} and {b.value:.1f} ± {b.half:.1f} moves, largest of each game", kind
+    apart = a.n > 1 and b.n > 1 and a.low > b.high
+    near = _near(a.value, 5) and _near(b.value, 2)
+    kind = NO if a.value <= b.value else WEAK if not apart else YES if near else ROUGHLY
+    return f"{a.text(1)} and {b.text(1)} moves, largest of each game", kind, kind == ROUGHLY
 
 
 def speed(m: Material, depth: int) -> float:
@@ -199,10 +254,10 @@ def speed(m: Material, depth: int) -> float:
     return t.iterations / t.seconds if t.seconds > 0 else 0.0
 
 
-def _early(m: Material) -> tuple[str, str]:
+def _early(m: Material) -> Judged:
     cut, whole = (pair(m, f"depth-{d}-short", "early", "killer_moves") for d in (20, max(DEPTHS)))
     faster = speed(m, 20) / max(1e-9, speed(m, max(DEPTHS)))
     a, b = share(cut), share(whole)
     kind = YES if a.low > b.high and faster > 1 else WEAK if a.value > b.value else NO
     return (f"12 x 12, {faster:.1f} times as many iterations in the same time; judged after 20 moves {words(cut)} "
-            f"against killer_moves, after the whole game {words(whole)}"), kind
+            f"against killer_moves, after the whole game {words(whole)}"), kind, kind != YES and faster < 1 + NEAR

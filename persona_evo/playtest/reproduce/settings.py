@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,6 +180,30 @@ def levels_for(published: Published, game: Game, named: str | Path | None) -> li
         if all(files):
             return mapsets.resolve(game, [str(f) for f in files])
     return mapsets.resolve(game, [str(named)])
+
+
+def default_folder(study: str, protocol: str, named: str | Path | None, levels: Sequence[Level], quick: bool) -> Path:
+    """Where a reproduction is kept for which no folder is named.
+
+    Levels that were named end the folder's name, so that they have a folder beside that of the stand-ins; but a folder
+    without that end that holds these very levels is gone on with.
+
+    Args:
+        named: what names the levels, None for those that stand in.
+    """
+    plain = Path(f"reproduction-{study}-{protocol}{'-quick' * quick}")
+    if named is None or _holds(plain, levels):
+        return plain
+    words = re.sub(r"[^A-Za-z0-9_.]+", "_", Path(named).resolve().stem).strip("_.") or "levels"
+    return plain.with_name(f"{plain.name}-{words}")
+
+
+def _holds(folder: Path, levels: Sequence[Level]) -> bool:
+    try:
+        known = [(level.name, level.text) for level in reopen(folder)[1]]
+    except RunError:
+        return False
+    return known == [(level.name, level.text) for level in levels]
 
 
 def claim(folder: Path, settings: Settings, game: Game, levels: Sequence[Level]) -> None:

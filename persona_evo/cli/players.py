@@ -1,0 +1,132 @@
+"""By which tree policies, or agents, the personas of a command play, and what they are compared with."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
+    from persona_evo.personas import Persona
+    from persona_evo.playtest.players import Player
+
+AGENT = "agent:"
+"""Start of a policy that is an agent."""
+
+
+def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
+    """A player and its baseline; alone where that is the policy that it plays by anyway, which is said.
+
+    mean: the search's value is the mean (see `same_policy`).
+    """
+    from dataclasses import replace
+
+    from persona_evo.cli.say import note
+    from persona_evo.playtest.players import same_policy
+
+    if not same_policy(own, baseline, mean):
+        return [own, baseline]
+    note(f"{own.label} has no baseline: the baseline is the policy itself ({baseline.text})")
+    return [replace(own, baseline="")]
+
+
+def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
+    from persona_evo import api
+    from persona_evo.cli.say import note
+    from persona_evo.errors import PolicyError
+    from persona_evo.games.commands import command
+    from persona_evo.personas import named
+
+    asked = wanted.get(persona.name, wanted.get(""))
+    if asked is not None:
+        return read_policy(asked, persona, game)
+    try:
+        return api.tree_policy("evolved", persona, game)
+    except PolicyError as e:
+        if not e.what.startswith("there is no evolved policy"):
+            raise
+        evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
+        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
+        return api.tree_policy("ucb1", persona, game)
+
+
+def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
+    """Say that a policy was evolved to be played move by move, where a level is about to be planned whole by it."""
+    from persona_evo.api.naming import load_policy
+    from persona_evo.cli.say import note
+    from persona_evo.errors import PolicyError
+
+    name = persona.name if policy == "evolved" else policy
+    try:
+        agent = load_policy(name, game.name).agent
+    except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
+        return
+    if agent:
+        note(f"{name} was evolved to be played move by move, and plans whole levels here; as it was: --agent {name}")
+
+
+def read_policy(policy: str, persona: Persona, game: Game) -> Any:
+    """A tree policy, or the agent that plays instead of one."""
+    from persona_evo import api
+    from persona_evo.playtest.match import names
+
+    if policy.startswith(AGENT):
+        with no_programs():
+            return names.agent(game, policy.removeprefix(AGENT))
+    return api.tree_policy(policy, persona, game)
+
+
+@contextlib.contextmanager
+def no_programs() -> Iterator[None]:
+    """Leave programs out of what an error says to be expected, where agents are named that cannot be any."""
+    from persona_evo.playtest.match import names
+
+    try:
+        yield
+    except SettingsError as e:
+        if not e.expected or names.FORMS not in e.expected:
+            raise
+        expected = e.expected.replace(names.FORMS, names.FORMS.replace(", or FILE.py", "").replace(", a ", ", or a "))
+        raise type(e)(e.what, place=e.place, found=e.found, expected=expected, hint=e.hint) from e
+
+
+def _trained(game: Game) -> Sequence[str]:
+    """Levels for a command that evolves: none where the game has those that are meant without any."""
+    from persona_evo.games import mapsets
+
+    return () if "train" in mapsets.shipped(game).sets else ("--levels", "YOUR_LEVELS")
+
+
+def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, str]:
+    """Persona's name ("" for all) -> policy."""
+    by_word = {word.lower(): p.name for p in personas for word in (p.name, p.short)}
+    found: dict[str, str] = {}
+    for text in given:
+        who, mark, policy = text.partition("=")
+        if mark and who.strip().isidentifier() and not text.startswith("formula:"):
+            name = by_word.get(who.strip().lower())
+            if name is None:
+                from persona_evo.errors import unknown
+
+                expected, hint = unknown(who.strip(), [p.name for p in personas])
+                raise SettingsError(
+                    "--policy names a persona that does not play", found=who, expected=expected, hint=hint
+                )
+        else:
+            name, policy = "", text
+        if name in found:
+            raise SettingsError("--policy is given twice" + (f" for {name}" if name else ""), found=text)
+        found[name] = policy
+    return found
+
+
+def short(policy: str) -> str:
+    """A policy as a part of a label."""
+    from pathlib import Path
+
+    if policy.startswith(AGENT):
+        return policy.removeprefix(AGENT)
+    return "formula" if policy.startswith("formula:") else Path(policy).stem or policy

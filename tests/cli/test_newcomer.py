@@ -1,0 +1,114 @@
+"""What commands say beforehand, and what they recommend: compiling, baselines, and commands that can be followed."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from persona_evo.cli import say
+from persona_evo.cli.players import with_baseline
+from persona_evo.games import registry
+from persona_evo.personas import load
+from persona_evo.playtest.players import Player, same_policy
+from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
+from persona_evo.store import policies
+from persona_evo.store.policies import Policy
+from tests.cli.tool import environment, run
+
+GAME = registry.get("minidungeons2")
+
+
+@pytest.mark.parametrize("command", [
+    "match colosseum", "policy list", "policy show monster_killer", "policy show chain_builder --game puyo",
+    "level list", "level check test01", "persona list",
+])  # fmt: skip
+def test_what_lists_and_shows_loads_no_engine(command: str, tmp_path: Path) -> None:
+    """The engine is compiled when it is imported."""
+    program = ("import sys; from persona_evo.cli.main import main; code = main(sys.argv[1:]); "
+               "sys.exit(code or ('persona_evo.search.mcts' in sys.modules))")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program, *command.split()], cwd=tmp_path, env=environment(),
+                          capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_has_to_be_compiled_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from persona_evo import compiling as machine
+
+    monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(machine, "INTERPRET", False)
+    puyo = registry.get("puyo")
+
+    def there(path: str) -> None:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+
+    assert say.compiling(game=puyo) and "compiling the engine" in capsys.readouterr().err
+    there("search/mcts/mcts._search-1.py311.1.nbc")
+    there("search/beam/beam._grow-1.py311.1.nbc")
+    there("games/catalog/puyo/tables/tables.word-1.py311.1.nbc")
+    assert say.compiling(game=puyo) and "compiling the rules of Puyo-Puyo" in capsys.readouterr().err
+    for game, after, said in ((puyo, 0.01, ""), (GAME, 30.0, ""), (GAME, 0.01, "compiling what reads levels of Mini")):
+        with say.compiling_levels(game, after):
+            time.sleep(0.3 if after < 1 else 0)
+        found = capsys.readouterr().err
+        assert found.startswith(said) and bool(found) == bool(said)
+    there("games/catalog/puyo/rules/rules.step-263.py311.1.nbc")
+    assert not say.compiling(game=puyo) and not say.compiling(say.SOLVER, puyo) and capsys.readouterr().err == ""
+
+
+def test_a_policy_is_not_its_own_baseline(capsys: pytest.CaptureFixture[str]) -> None:
+    runner = load("runner", GAME)
+    base = Player(runner, TreePolicy.ucb1(), "runner/ucb1")
+    own = Player(runner, TreePolicy.ucb1(), "runner", "runner/ucb1")
+    assert [p.label for p in with_baseline(own, base, mean=True)] == ["runner"]
+    assert "the baseline is the policy itself" in capsys.readouterr().err
+    other = Player(runner, TreePolicy.ucb1(0.5), "runner", "runner/ucb1")
+    assert with_baseline(other, base, mean=True) == [other, base]
+    text = Player(runner, TreePolicy.of(UCB1_FORMULA, GAME), "runner")
+    assert same_policy(text, base, mean=True) and not same_policy(text, base), "R is not the mean in every search"
+
+
+def test_a_playtest_leaves_out_the_baseline_that_is_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, "playtest", "test01", "--personas", "runner", "--policy", "ucb1", "--baseline", "--trials", 2,
+               "--iterations", 30, "--seed", 1, "--jobs", 1, "--bound-seconds", 0, "--no-pictures", "--out",
+               "p")  # fmt: skip
+    assert done.code == 0 and "the baseline is the policy itself" in done.err and "runner/ucb1" not in done.out
+
+
+def test_a_file_tells_the_game_of_its_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    policies.write(Policy("chain", "puyo", formula="R"), Path("chain.json"))
+    done = run(capsys, "policy", "show", "chain.json")
+    assert done.code == 0 and "puyo" in done.out
+    other = run(capsys, "policy", "show", "chain_builder")
+    assert other.code == 2 and "add --game puyo" in other.err
+    wrong = run(capsys, "policy", "show", "chain.json", "--game", "colosseum")
+    assert wrong.code == 2 and "belongs to another game" in wrong.err and "add --game puyo" in wrong.err
+
+
+def test_the_match_that_evolve_recommends_has_its_budget_and_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, "evolve", "--game", "colosseum", "--persona", "duelist", "--levels", "random06", "--league",
+               "random", "evolver", "--generations", 1, "--population", 4, "--islands", 1, "--iterations", 5,
+               "--jobs", 1, "--seed", 1, "--set", "final_candidates=1", "--set", "final_trials=1")  # fmt: skip
+    assert done.code == 0, done.err
+    words = shlex.split(next(line for line in done.out.splitlines() if line.startswith("play:")).partition(":")[2])
+    assert words[:3] == ["persona-evo", "match", "colosseum"] and words[4:6] == ["random", "evolver"]
+    assert words[words.index("--iterations") + 1] == "5" and int(words[words.index("--games") + 1]) < 10
+    words[words.index("--levels") + 1] = "random06"
+    played = run(capsys, *words[1:], "--games", "2", "--jobs", "1", "--seed", "1", "--no-pictures")
+    assert played.code == 0, played.err
