@@ -2,9 +2,10 @@
 
 A driver that gets SIGKILL cannot end anything, and a game that hangs at that moment does not see the end of its
 connection. So the first game that is started brings along a process that does nothing but read a pipe: lines `+N` and
-`-N`, the process groups that run. When the driver is gone, whatever ended it, the pipe ends (and the parent is another
-one); after a moment, in which sound games quit by themselves, the groups that are left are killed, with all that the
-games have started. Only where there are process groups (POSIX).
+`-N`, what runs, as kill(2) has it: -N a process group, N a process that a factory started in the driver's own group.
+When the driver is gone, whatever ended it, the pipe ends (and the parent is another one); after a moment, in which
+sound games quit by themselves, what is left is killed, groups with all that the games have started. Only where there
+are process groups (POSIX).
 
 This file is the process, too (`python -I -S watchdog.py`), and imports nothing of the package for that.
 """
@@ -23,19 +24,23 @@ _MOMENT = 1.0
 
 _process: Any = None
 _owner = 0
-_groups: set[int] = set()
+_running: set[int] = set()
 
 
-def add(group: int) -> None:
-    """Have a process group ended with this process. Without effect where no process can be started beside it."""
+def add(process: int, group: bool = True) -> None:
+    """Have a process ended with this one. Without effect where no process can be started beside it.
+
+    process: its number. group: whether it leads a group, which is then ended whole.
+    """
     global _process, _owner
     if os.name == "nt":
         return
     if _owner != os.getpid():  # of whoever forked this process
-        _groups.clear()
+        _running.clear()
         _process, _owner = None, os.getpid()
-    _groups.add(group)
-    if _process is not None and _tell(f"+{group}\n"):
+    target = -process if group else process
+    _running.add(target)
+    if _process is not None and _tell(f"+{target}\n"):
         return
     import subprocess
 
@@ -44,14 +49,15 @@ def add(group: int) -> None:
             [sys.executable, "-I", "-S", __file__], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True, cwd="/",
         )  # fmt: skip
-        _tell("".join(f"+{known}\n" for known in _groups))
+        _tell("".join(f"+{known}\n" for known in _running))
 
 
-def remove(group: int) -> None:
-    """A group has been ended."""
-    _groups.discard(group)
-    if _process is not None and _owner == os.getpid():
-        _tell(f"-{group}\n")
+def remove(process: int) -> None:
+    """A process, or its group, has been ended."""
+    for target in _running & {process, -process}:
+        _running.discard(target)
+        if _process is not None and _owner == os.getpid():
+            _tell(f"-{target}\n")
 
 
 def close() -> None:
@@ -79,7 +85,7 @@ def main() -> None:
     """Read until the driver is gone, then end what it has left."""
     import select
 
-    parent, groups, held = os.getppid(), set[int](), b""
+    parent, running, held = os.getppid(), set[int](), b""
     while os.getppid() == parent:
         if not select.select([0], [], [], _MOMENT)[0]:
             continue
@@ -88,12 +94,12 @@ def main() -> None:
             break
         *lines, held = (held + data).split(b"\n")
         for line in lines:
-            (groups.add if line[:1] == b"+" else groups.discard)(int(line[1:]))
-    if groups:
+            (running.add if line[:1] == b"+" else running.discard)(int(line[1:]))
+    if running:
         time.sleep(_MOMENT)
-    for group in groups:
+    for target in running:
         with contextlib.suppress(OSError):
-            os.killpg(group, signal.SIGKILL)
+            os.kill(target, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -128,8 +128,7 @@ class Worker:
                     words, env=self._environment(), stdin=subprocess.DEVNULL, stdout=self._log,
                     stderr=subprocess.STDOUT, **_own_group(),
                 )  # fmt: skip
-            if self._leads:
-                watchdog.add(self._process.pid)
+            watchdog.add(self._process.pid, self._leads)
         except OSError as e:
             self.kill()
             raise ConnectError(

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -302,6 +303,21 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
     assert none_left(tmp_path)
 
 
+BY_FACTORY = """
+import subprocess, sys
+from pathlib import Path
+from persona_evo.connect.worker import Start, Timeouts, Worker
+
+def factory(address, port, nonce):
+    return subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)", sys.argv[1]])
+
+worker = Worker(Start(Path("late"), Path(sys.argv[1]), factory=factory, timeouts=Timeouts(None, None, None)), 0)
+worker.launch()
+worker.connect()
+"""
+"""A driver that waits for a game which a factory has started, in the driver's own process group."""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
 def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
     drivers = []
@@ -309,8 +325,11 @@ def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
         file = faulty(tmp_path / fault, fault, tables="[timeouts]\nconnect = 0\nrollout = 0\n")
         drivers.append(subprocess.Popen(command("doctor", "--game", file, "--rollouts", 1_000_000), env=environment(),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # fmt: skip
+    drivers.append(subprocess.Popen([sys.executable, "-c", BY_FACTORY, tmp_path / "made"], env=environment()))
     end = time.monotonic() + 60
     while time.monotonic() < end and not all(left(tmp_path / fault / "faulty.py") for fault in ("nowhere", "mute")):
+        time.sleep(0.05)
+    while time.monotonic() < end and len(left(tmp_path / "made")) < 2:
         time.sleep(0.05)
     while time.monotonic() < end and not any("signal.signal" in line for line in left(tmp_path / "child")):
         time.sleep(0.05)
