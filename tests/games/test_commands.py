@@ -38,7 +38,7 @@ def test_personas_of_a_game_of_ones_own(hopper: str, tmp_path: Path) -> None:
         with pytest.raises(PersonaError, match=r"Hopper has no personas of its own: .* persona new NAME --game"):
             ask()
     (tmp_path / "brave.toml").write_text(template.text("brave", own), encoding="utf-8")
-    with pytest.raises(PersonaError, match=r"add --game FILE\.py:GAME"):
+    with pytest.raises(PersonaError, match=r"add --game FILE\.toml, .*, or --game FILE\.py:GAME"):
         load(tmp_path / "brave.toml", registry.get(registry.DEFAULT))
 
 
