@@ -15,6 +15,7 @@ from persona_evo.formula import Formula
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
+from persona_evo.games.options import level_options
 from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
@@ -23,7 +24,6 @@ from persona_evo.search.duel import League
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies
-from persona_evo.store.options import level_options
 from persona_evo.store.policies import Policy
 
 LevelLike: TypeAlias = str | Path | Level

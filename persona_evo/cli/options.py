@@ -205,7 +205,7 @@ def moved(args: argparse.Namespace) -> str | None:
 
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
     """Options for the game's level loader."""
-    from persona_evo.store.options import level_options
+    from persona_evo.games.options import level_options
 
     found = once(args.option, "--option")
     _check_options(found, game)

@@ -34,6 +34,7 @@ def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
 
 
 def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
+    """What a persona plays by: what was asked for (`by_persona`), else its evolved policy, else UCB1, which is said."""
     from persona_evo import api
     from persona_evo.cli.say import note
     from persona_evo.errors import PolicyError
