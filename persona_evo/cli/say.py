@@ -116,6 +116,10 @@ SEARCH, SOLVER, CONNECTED = "mcts._search", "beam._grow", "descent.descend"
 _TIMES = {SEARCH: ("engine", "a minute"), SOLVER: ("solver", "20 s"), CONNECTED: ("search", "20 s")}
 
 
+_announced: set[str] = set()
+"""What this process has said it compiles."""
+
+
 def is_compiled(function: str = SEARCH) -> bool:
     """Whether a compiled function is on disk for these sources (reading levels alone compiles less than a search)."""
     from persona_evo import compiling as machine
@@ -132,7 +136,9 @@ def compiling(function: str = SEARCH, game: Game | None = None) -> bool:
     missing = next((part for part in needed if not is_compiled(part)), None)
     if missing is not None:
         what, time = _TIMES[missing]
-        note(f"compiling the {what} once for this machine, about {time} ...")
+        if missing not in _announced:
+            note(f"compiling the {what} once for this machine, about {time} ...")
+        _announced.add(missing)
         return True
     if game is not None and not has_compiled(game, "rules.step"):
         note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
