@@ -177,15 +177,15 @@ def check_outside(name: str, needed: str) -> None:
 def recorded(file: Path) -> Game | None:
     """The game that the file of something begun names, for what is said beforehand; None where that is not to be told:
     what is wrong with the file is said by whoever goes on with it."""
-    import json
-
+    from persona_evo.errors import RunError
     from persona_evo.games import registry
+    from persona_evo.store import schema
 
     try:
-        name = json.loads(file.read_text(encoding="utf-8"))["game"]
-        return registry.get(name) if name in registry.names() else None
-    except (OSError, ValueError, KeyError, TypeError):
+        name = schema.read(file, RunError)[0].get("game")
+    except (RunError, OSError):
         return None
+    return registry.get(name) if isinstance(name, str) and name in registry.names() else None
 
 
 def report_findings(game: Game) -> None:

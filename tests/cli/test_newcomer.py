@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.cli import say
+from persona_evo.cli import options, say
 from persona_evo.cli.players import with_baseline
 from persona_evo.games import registry
 from persona_evo.personas import load
@@ -116,3 +116,13 @@ def test_the_match_that_evolve_recommends_has_its_budget_and_everybody(
     words[words.index("--levels") + 1] = "random06"
     played = run(capsys, *words[1:], "--games", "2", "--jobs", "1", "--seed", "1", "--no-pictures")
     assert played.code == 0, played.err
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{", "[]", '{"game": ["puyo"]}', '{"game": "nope"}', "\0", None])
+def test_what_is_said_beforehand_of_a_damaged_folder_is_nothing(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "playtest.json"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    assert options.recorded(file) is None
+    file.write_text('{"game": "puyo"}', encoding="utf-8")
+    assert options.recorded(file) is registry.get("puyo")
