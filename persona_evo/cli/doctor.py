@@ -81,6 +81,7 @@ def _examine(args: argparse.Namespace) -> int:
     options.check_outside(args.game, CONNECTED)
     from persona_evo.connect.doctor import examine
     from persona_evo.connect.session import Session
+    from persona_evo.personas.template import range_of
 
     about = read(Path(args.game))
     session = Session(about)
@@ -95,7 +96,7 @@ def _examine(args: argparse.Namespace) -> int:
     say(f"{' '.join(hello.game)}, {hello.library}, protocol {'.'.join(map(str, hello.protocol))}")
     say(f"  capabilities {said}; at most {counted(hello.max_decisions, 'decision')}")
     for m in hello.metrics:
-        bounds = _range(m.low, m.high)
+        bounds = range_of(m.low, m.high)
         say(f"  metric {m.symbol:<12} {m.name}" + (f", {bounds}" if bounds else ""))
     if found.rollouts:
         say(f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
@@ -113,10 +114,3 @@ def _examine(args: argparse.Namespace) -> int:
         f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")  # fmt: skip
     say("the game is not fit to be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0
-
-
-def _range(low: float | None, high: float | None) -> str:
-    """The values a metric may have, as far as they have bounds."""
-    if low is None:
-        return "" if high is None else f"up to {high:g}"
-    return f"from {low:g}" if high is None else f"{low:g} to {high:g}"

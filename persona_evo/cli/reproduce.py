@@ -107,7 +107,8 @@ def _folder(args: argparse.Namespace, protocol: str) -> Path:
     from persona_evo.playtest.reproduce import published, settings
 
     study = args.command_reproduce
-    levels = settings.levels_for(published.load(study), registry.get(published.load(study).game), args.levels)
+    publication = published.load(study)
+    levels = settings.levels_for(publication, registry.get(publication.game), args.levels)
     return settings.default_folder(study, protocol, args.levels, levels, args.quick)
 
 

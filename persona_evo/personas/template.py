@@ -52,7 +52,8 @@ def text(name: str, game: Game) -> str:
     up = [m for m in game.metrics if m.better == "higher"] or list(game.metrics)
     example = f"0.7 * {up[0].symbol} + 0.3 * {up[-1].symbol}" if len(up) > 1 else up[0].symbol
     dead = " - 5 * DEAD" if "DEAD" in game.symbols else ""
-    metrics = "\n".join(f"#   {m.symbol:<5} {_range(m):<14} {m.meaning}" for m in game.metrics)
+    ranges = [range_of(m.low, m.high) or "any number" for m in game.metrics]
+    metrics = "\n".join(f"#   {m.symbol:<5} {r:<14} {m.meaning}" for m, r in zip(game.metrics, ranges, strict=True))
     return f"""\
 # A persona for {game.title}. Explain it with:  {command(game, "persona", "check", f"{name}.toml")}
 
@@ -87,11 +88,13 @@ utility = "{example}{dead}"
 """
 
 
-def _range(metric: Metric) -> str:
-    high = "" if metric.high == float("inf") else f"{metric.high:g}"
-    if metric.low == float("-inf"):
-        return f"up to {high}" if high else "any number"
-    return f"{metric.low:g} to {high}" if high else f"from {metric.low:g}"
+def range_of(low: float | None, high: float | None) -> str:
+    """The values a metric may have, in words, as far as they have bounds (None or an infinity is none)."""
+    bottom = "" if low is None or low == float("-inf") else f"{low:g}"
+    top = "" if high is None or high == float("inf") else f"{high:g}"
+    if not bottom:
+        return f"up to {top}" if top else ""
+    return f"{bottom} to {top}" if top else f"from {bottom}"
 
 
 def high_end(metric: Metric, game: Game) -> float:

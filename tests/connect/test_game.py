@@ -453,9 +453,9 @@ def test_the_tree_of_a_search_is_no_way_to_play(file, tmp_path, capsys):
 
 
 def test_half_ranges_are_words():
-    from persona_evo.cli.doctor import _range
+    from persona_evo.personas.template import range_of
 
-    assert [_range(*b) for b in ((None, None), (0, None), (None, 5), (0, 5))] == ["", "from 0", "up to 5", "0 to 5"]
+    assert [range_of(*b) for b in ((None, None), (0, None), (None, 5), (0, 5))] == ["", "from 0", "up to 5", "0 to 5"]
 
 
 def test_a_comparison_names_no_file_where_there_is_none(file, capsys):
