@@ -178,6 +178,13 @@ class Game:
     reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
     lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
     proofs of what is best are as good as these bounds.
+    novelty(level) -> (function, count): a compiled function (tables, state, out int64[count]) that writes the values of
+    `count` variables of the state, whole numbers, and returns how many it wrote. A search looks for states in which a
+    variable has a value for the first time, so a variable is what makes a place in the level new: the tile somebody
+    stands on, what somebody still has, each thing that is there or not. Counts of moves do not belong here. None: the
+    words of the state.
+    care: formula over the metrics for what keeps the player in the game (such as its health), which a search looks
+    after beside the utility; "" for each metric in turn that a designer reads as good or bad and no utility reads.
     outside: of games that run in processes of their own (`persona_evo.connect`).
     variants: name -> as `rules`: the same game for searching in another way, with moves left out or in another order,
     or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
@@ -211,6 +218,8 @@ class Game:
     cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
     reach: Callable[[], Any] | None = None
     homing: str = ""
+    novelty: Callable[[Level], tuple[Any, int]] | None = None
+    care: str = ""
     outside: Outside | None = None
     variants: Mapping[str, Callable[..., Rules]] = field(default_factory=dict)
     whole_games: tuple[str, ...] = ()
@@ -318,6 +327,7 @@ def signature(kind: str) -> Any:
         "mover": whole(row, row),
         "measure": whole(row, row, whole, floats),
         "key": whole(row, row),
+        "novelty": whole(row, row, ints),
         "rollout": whole(row, row, ints, ints, whole, ints, types.float64[:, ::1], whole),
     }[kind]
 

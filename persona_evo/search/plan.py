@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -33,8 +34,9 @@ class Plan:
     """The outcome of a search: a whole action sequence from the start, and what it leads to.
 
     utility: of the last state. metrics: of the last state, by symbol. outcome: what the game's `over` says of it.
-    iterations, nodes, seconds: what it took. stopped: budget, win, exhausted, stuck, memory or time. proven: no plan
-    within the horizon has a higher utility.
+    iterations, nodes, seconds: what it took. stopped: one of STOPPED. proven: no plan within the horizon has a higher
+    utility than best_utility. best_utility, best_actions: the best plan that the search found; utility, metrics and
+    actions are those of the route shown, which may be another one within the settings' tolerance.
     """
 
     actions: tuple[int, ...]
@@ -47,6 +49,13 @@ class Plan:
     stopped: str
     proven: bool
     seed: int
+    best_utility: float = math.nan
+    best_actions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.best_utility):
+            object.__setattr__(self, "best_utility", self.utility)
+            object.__setattr__(self, "best_actions", self.actions)
 
 
 class Planner:
@@ -152,6 +161,15 @@ class Planner:
             proven=run.proven,
             seed=seed,
         )
+
+    def another(self, found: Plan, seed: int) -> Plan:
+        """The same search with another route: the one that `seed` draws from the tree.
+
+        Args:
+            found: what `plan` returned last; its tree must still be in this planner's memory.
+            seed: draws among the plans within the settings' tolerance, and is the seed of the plan returned.
+        """
+        return replace(found, seed=seed)
 
     def _finishing(self) -> Planner:
         """The planner that plays on, with memory of its own."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from persona_evo.errors import SettingsError, unknown
+from persona_evo.personas.lists import DEFAULT_LISTS, MOST_LISTS, OpenList
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "stop": ("first_win", "budget"),
@@ -92,6 +93,10 @@ class SearchSettings:
     the share when a win is found is not spent.
     watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
     variant: of the game's rules, for the search alone (`Game.variants`); "" for the rules as they are.
+    lists: the open lists of the planner (see `open_lists`) that a policy with a static score searches with, unless
+    the policy has lists of its own; none for the search with a single list (preset `single`).
+    hedge: share of the iterations for a complete UCB1 search beside the lists, whose plan counts if it is the better.
+    tolerance: share of |best utility|; among the plans within it a search shows the route that its seed draws.
     """
 
     stop: str = "budget"
@@ -105,6 +110,9 @@ class SearchSettings:
     finish: float = 0.1
     watch: str = "all"
     variant: str = ""
+    lists: tuple[OpenList, ...] = DEFAULT_LISTS
+    hedge: float = 0.0
+    tolerance: float = 0.0
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -120,39 +128,69 @@ class SearchSettings:
                 )
         if not isinstance(self.variant, str):
             raise SettingsError("search setting 'variant'", found=repr(self.variant), expected="a name")
-        if isinstance(self.finish, bool) or not isinstance(self.finish, (int, float)) or not 0 <= self.finish <= 0.9:
-            raise SettingsError(
-                "search setting 'finish'", found=repr(self.finish), expected="a share of the budget from 0 to 0.9"
-            )
+        for name, of in (("finish", "the budget"), ("hedge", "the iterations"), ("tolerance", "the best utility")):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 0.9:
+                raise SettingsError(
+                    f"search setting {name!r}", found=repr(value), expected=f"a share of {of} from 0 to 0.9"
+                )
+        if len(self.lists) > MOST_LISTS:
+            raise SettingsError("search setting 'lists'", found=f"{len(self.lists)} lists",
+                                expected=f"at most {MOST_LISTS}")  # fmt: skip
 
     @classmethod
     def paper(cls) -> SearchSettings:
         """As the paper and the original code search."""
-        return cls(
-            stop="first_win", terminal="revisit", transpositions="off", watch="tree", selection="child", finish=0.0
-        )
+        return cls(stop="first_win", terminal="revisit", transpositions="off", watch="tree", selection="child",
+                   finish=0.0, lists=())  # fmt: skip
+
+    @classmethod
+    def single(cls) -> SearchSettings:
+        """One open list: best-first by a static formula; descent from the root by any other policy."""
+        return cls(lists=())
 
     @classmethod
     def anytime(cls) -> SearchSettings:
-        """The default: search to the end of the budget, keep the best plan seen, never look at a thing twice."""
+        """The default: the planner with several open lists, which keeps the best plan seen and may prove it."""
         return cls()
 
     @classmethod
     def preset(cls, name: str) -> SearchSettings:
-        """`paper` or `anytime`."""
-        if name not in ("paper", "anytime"):
-            expected, hint = unknown(name, ("paper", "anytime"))
+        """The settings of one of PRESETS.
+
+        Raises:
+            SettingsError: there is no such preset.
+        """
+        if name not in PRESETS:
+            expected, hint = unknown(name, PRESETS)
             raise SettingsError("no such search preset", found=name, expected=expected, hint=hint)
-        return cls.paper() if name == "paper" else cls.anytime()
+        return {"paper": cls.paper, "single": cls.single, "anytime": cls.anytime}[name]()
+
+    @property
+    def preset_name(self) -> str:
+        """The preset that these settings belong to, whatever else was changed."""
+        return "anytime" if self.lists else "paper" if self.stop == "first_win" else "single"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return dataclasses.asdict(self)
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {"preset": self.preset_name, **values, "lists": [one.to_dict() for one in self.lists]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SearchSettings:
-        """The inverse of `to_dict`; fields left out take their defaults."""
-        return cls(**_known(cls, data, "search settings"))
+        """The inverse of `to_dict`; fields left out take their defaults, but `lists`: without them there is one list.
+
+        `preset` is for people: the other fields say all that it stands for.
+        """
+        values = _known(cls, {k: v for k, v in data.items() if k != "preset"}, "search settings")
+        lists = values.get("lists", ())
+        if not isinstance(lists, (list, tuple)):
+            raise SettingsError("search setting 'lists'", found=repr(lists), expected="a list of open lists")
+        return cls(**{**values, "lists": tuple(OpenList.from_dict(one) for one in lists)})
+
+
+PRESETS = ("paper", "single", "anytime")
+"""Names that `SearchSettings.preset` takes."""
 
 
 def _known(cls: type[Any], data: Mapping[str, Any], what: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from functools import cached_property
 from persona_evo.errors import Place, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game
+from persona_evo.personas.lists import OpenList
 
 SEARCH_VARIABLES = {
     "R": "utility estimate of the child: 0.75 mean + 0.25 maximum, or the mean (search setting `value`)",
@@ -33,6 +34,9 @@ MOVE_VARIABLES = {
 }
 """What there is beyond that in a search from move to move (see `amaf`), last in order."""
 
+UTILITY_POLICY = "utility"
+"""Name of the policy of personas that have none: the score is the utility itself."""
+
 UCB1_FORMULA = "R + 1.4142135623730951 * sqrt(log(P) / N)"
 """UCB1 in the language of formulas (R the mean), to start an evolution from."""
 
@@ -42,11 +46,19 @@ STATIC, ALONG_PATH, EVERY_TIME = range(3)
 
 @dataclass(frozen=True)
 class TreePolicy:
-    """A named tree policy; `formula` is None for UCB1."""
+    """A named tree policy.
+
+    Attributes:
+        name: as tables show it.
+        formula: scores the children of a node; None for UCB1, and for lists that have no own score.
+        c: UCB1's constant, >= 0.
+        lists: the open lists that a planner searches with, in place of its defaults.
+    """
 
     name: str
     formula: Formula | None = None
     c: float = math.sqrt(2)
+    lists: tuple[OpenList, ...] = ()
 
     @classmethod
     def ucb1(cls, c: float = math.sqrt(2)) -> TreePolicy:
@@ -54,6 +66,11 @@ class TreePolicy:
         if not (math.isfinite(c) and c >= 0):
             raise SettingsError("UCB1's constant is out of range", found=str(c), expected="a finite number >= 0")
         return cls("ucb1", None, float(c))
+
+    @classmethod
+    def utility(cls, utility: Formula) -> TreePolicy:
+        """What plays where a persona has no policy: states are scored by its utility."""
+        return cls(UTILITY_POLICY, utility)
 
     @classmethod
     def of(
@@ -70,12 +87,16 @@ class TreePolicy:
 
     @property
     def kind(self) -> str:
-        """`ucb1` or `formula`."""
-        return "formula" if self.formula is not None else "ucb1"
+        """`ucb1`, `formula`, or `lists` for those that have no own score."""
+        if self.formula is not None:
+            return "formula"
+        return "lists" if self.lists else "ucb1"
 
     @property
     def text(self) -> str:
         """The policy as people read it."""
+        if self.kind == "lists":
+            return "; ".join(one.score.text for one in self.lists)
         if self.formula is None:
             return f"mean + {self.c:.6g} sqrt(ln P / N)"
         return self.formula.text
@@ -83,6 +104,8 @@ class TreePolicy:
     @cached_property
     def holds(self) -> int:
         """STATIC, ALONG_PATH or EVERY_TIME."""
+        if self.kind == "lists":
+            return STATIC
         if self.formula is None or not self.formula.symbols.isdisjoint({"P", *MOVE_VARIABLES}):
             return EVERY_TIME
         return ALONG_PATH if self.formula.symbols & set(SEARCH_VARIABLES) else STATIC

@@ -1,0 +1,90 @@
+"""Open lists: in which orders a planner takes up the states it has not expanded yet. Data, not code.
+
+A planner with several open lists (Richter, Westphal 2010; Röger, Helmert 2010) keeps each state in all of them and
+takes the best of each in turn, so that no single score decides where it looks. A persona (`[[lists]]` in its TOML file)
+or a policy (`"lists"` in its JSON file) may bring lists of its own, which replace the defaults.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.formula import Formula, parse
+
+OWN, UTILITY, CARE, CEILING, DEPTH = "OWN", "UTILITY", "CARE", "CEILING", "D"
+LIST_VARIABLES = {
+    OWN: "the score of the persona's policy, or its utility where it has none",
+    UTILITY: "the persona's utility",
+    CARE: "what keeps the player in the game (`Game.care`)",
+    CEILING: "the most that the utility can be in any state that follows (`Game.reach`)",
+    DEPTH: "depth, moves from the root",
+}
+"""What a list's score may read beside the game's metrics. A metric with one of these names goes before them."""
+
+MOST_LISTS = 16
+"""Lists that a policy, a persona or a search may have."""
+
+
+@dataclass(frozen=True)
+class OpenList:
+    """One order in which states are taken up.
+
+    Attributes:
+        score: formula over the game's metrics and LIST_VARIABLES; the state with the highest comes first.
+        weight: share of the turns, > 0, relative to the other lists.
+        novel: states that show something for the first time come before all others.
+    """
+
+    score: Formula
+    weight: float = 1.0
+    novel: bool = False
+
+    def __post_init__(self) -> None:
+        usable = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
+        if not usable or not (math.isfinite(self.weight) and 0 < self.weight <= 1e6):
+            raise SettingsError("the weight of an open list", found=repr(self.weight),
+                                expected="a number above 0, at most 1,000,000")  # fmt: skip
+        if not isinstance(self.novel, bool):
+            raise SettingsError("`novel` of an open list", found=repr(self.novel), expected="true or false")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"score": self.score.text, "weight": float(self.weight), "novel": self.novel}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> OpenList:
+        """The inverse of `to_dict`; weight and novel may be left out.
+
+        Raises:
+            SettingsError: a field is missing, unknown, or out of range.
+            FormulaError: the score is no formula.
+        """
+        if not isinstance(data, Mapping):
+            raise SettingsError("an open list", found=repr(data), expected="score, weight and novel by name")
+        fields = ("score", "weight", "novel")
+        for key in data:
+            if key not in fields:
+                expected, hint = unknown(str(key), fields)
+                raise SettingsError("no such field in an open list", found=str(key), expected=expected, hint=hint)
+        if not isinstance(data.get("score"), str):
+            raise SettingsError("an open list has no score", found=repr(data.get("score")), expected="a formula")
+        return cls(parse(data["score"]), data.get("weight", 1.0), data.get("novel", False))
+
+
+def _lists(*rows: tuple[str, float, bool]) -> tuple[OpenList, ...]:
+    return tuple(OpenList(parse(score), weight, novel) for score, weight, novel in rows)
+
+
+DEFAULT_LISTS = _lists(
+    ("OWN", 1.0, False),
+    ("OWN", 1.0, True),
+    ("CARE + 0.1 * OWN", 1.0, True),
+    ("UTILITY - 0.001 * D", 1.0, True),
+    ("CEILING + 0.0001 * OWN", 0.5, False),
+    ("CARE + 0.1 * OWN", 0.5, False),
+)
+"""The lists of the planner where neither persona nor policy says otherwise. They know nothing of the game."""
