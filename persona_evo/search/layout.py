@@ -21,7 +21,7 @@ Names of the arguments used throughout:
 from __future__ import annotations
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
- KEPT, SHARED, AMAF, ENDS) = range(19)  # fmt: skip
+ KEPT, SHARED, AMAF, REACHING, CLOCK, FALLS, NOVEL_LISTS, SHORTER, ENDS) = range(24)  # fmt: skip
 MOST_KEPT = MOST_SHARED = 4
 MOST_PARTS = MOST_KEPT + MOST_SHARED
 OPTIONS = ENDS + MOST_PARTS
@@ -31,14 +31,19 @@ IS_UCB1 = 3
 opts[READS] and opts[SPREAD] say whether `pops` reads metrics, and RSD. opts[KEPT] and opts[SHARED] are the numbers of
 the formula's parts that are kept in a node's row, and that all children of a node share (see `coding`); in `fops`,
 where those kept come first, part k ends before opts[ENDS + k]. In `vars` they follow the search's variables.
-opts[AMAF] says whether nodes keep AN and AR (see `amaf`), which follow the parts in `vars`."""
+opts[AMAF] says whether nodes keep AN and AR (see `amaf`), which follow the parts in `vars`.
+Of `open_lists`: opts[REACHING], whether the game says what can be reached; opts[CLOCK], the index of the metric that
+counts moves, -1 without one; opts[FALLS], whether the utility falls with it; opts[NOVEL_LISTS], whether a list asks for
+novelty; opts[SHORTER], whether only shorter plans than the best are looked for."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 
 (NODES, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, PRUNED, WINNER, FULL, DEEPEST, HEAPED,
- OPENED) = range(12)  # fmt: skip
-COUNTS = 12
-"""counts[HEAPED] and counts[OPENED]: how many open leaves wait, and which node is being expanded (`best_first`)."""
+ OPENED, FACTS, TURN) = range(14)  # fmt: skip
+COUNTS = 14
+"""counts[HEAPED] and counts[OPENED]: how many open leaves wait, and which node is being expanded (`best_first`,
+`open_lists`). counts[FACTS]: entries in the table of what was seen. counts[TURN]: the open list whose leaf
+is being expanded."""
 
 GOING_ON, WIN, EXHAUSTED, STUCK = range(4)
 """Why `mcts.search` returned: the iterations are used up; a selected node wins; nothing new is left; a policy that

@@ -17,10 +17,12 @@ from persona_evo.formula.machine import STACK
 from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search import layout
 from persona_evo.search.finish import Ending, play_on
+from persona_evo.search.list_search import LIMITS, MOST_FACTS, ListSearch, words_of
+from persona_evo.search.problem import Problem
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import Tree
-from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.search.tree_policy import SEARCH_VARIABLES, STATIC, TreePolicy, variables
 from persona_evo.words import counted
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
@@ -106,6 +108,9 @@ class Planner:
             settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
         )
         self._heap = np.empty(0, dtype=np.int32)
+        self._heap_rows = np.empty((0, self.capacity), dtype=np.int32)
+        self._facts = np.zeros(1, dtype=np.int64)
+        self._known_limits: tuple[Any, Any] = None, np.zeros(1)
         self._scratch = level.start.copy()
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
@@ -137,14 +142,20 @@ class Planner:
             progress: called now and then with the iterations made.
         """
         began = time.perf_counter()
-        share = self.settings.finish
-        run = Run(self, self.level.start, 0, utility, policy, seed, progress)
-        run.spend(budget.part(1.0 - share), began)
+        share, hedge = self.settings.finish, 0.0
+        run: Run | ListSearch
+        if self.settings.lists and policy.holds == STATIC:
+            hedge = self.settings.hedge
+            run = ListSearch(self, utility, policy, seed, progress)
+        else:
+            run = Run(self, self.level.start, 0, utility, policy, seed, progress)
+        left = budget.part(1.0 - hedge)
+        run.spend(left.part(1.0 - share), began)
         last = Ending(run.actions)
         if share and not run.settled:
-            last = play_on(self._finishing(), run.actions, utility, budget.part(share), seed)
+            last = play_on(self._finishing(), run.actions, utility, left.part(share), seed)
             if not last.iterations:
-                run.spend(budget, began)
+                run.spend(left, began)
                 last = Ending(run.actions)
         self._nodes, actions = run.nodes, last.actions
         end = self.game.replay(self.level, actions)[-1]
@@ -175,7 +186,7 @@ class Planner:
         """The planner that plays on, with memory of its own."""
         if self._finisher is None:
             capacity = max(2, int(self.capacity * self.settings.finish) + 1)
-            settings = replace(SearchSettings.anytime(), rollout=0, horizon=self.horizon, finish=0.0)
+            settings = replace(SearchSettings.single(), rollout=0, horizon=self.horizon, finish=0.0)
             self._finisher = Planner(self.game, self.level, settings, capacity)
         return self._finisher
 
@@ -188,6 +199,39 @@ class Planner:
             self._heap = np.empty(self.capacity, dtype=np.int32)
         function = module.search if self.game.compiled else interpreted(module._search, mcts.NUMBERS)
         return function, (self._heap,) if by_leaf else ()
+
+    def _heaps(self, count: int) -> Any:
+        """Room for so many open lists."""
+        if len(self._heap_rows) < count:
+            self._heap_rows = np.empty((count, self.capacity), dtype=np.int32)
+        return self._heap_rows[:count]
+
+    def _novelty(self) -> tuple[Any, int]:
+        """What writes the variables of a state, and how many there are."""
+        if self.game.novelty is not None:
+            return self.game.novelty(self.level)
+        if self.game.compiled:
+            return words_of, len(self.level.start)
+        return (lambda tables, state, out: 0), 1
+
+    def _seen_facts(self) -> Any:
+        """The empty table of what was seen."""
+        if len(self._facts) == 1:
+            size = 1024
+            while size < min(4 * self.capacity, MOST_FACTS):
+                size *= 2
+            self._facts = np.zeros(size, dtype=np.int64)
+        else:
+            self._facts.fill(0)
+        return self._facts
+
+    def _limits(self, problem: Problem) -> Any:
+        """What the utility can be at most at each depth and deeper."""
+        key = (problem.utility.text, problem.horizon)
+        if self._known_limits[0] != key:
+            depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
+            self._known_limits = key, np.array([problem.ceiling(depth) for depth in range(depths)])
+        return self._known_limits[1]
 
     def samples(self, count: int) -> Iterable[dict[str, float]]:
         """The variables of up to `count` nodes of the last search, evenly spread, for checks of formulas."""

@@ -14,7 +14,7 @@ from persona_evo.search.amaf import NO_MARKS
 from persona_evo.search.coding import code, policy_code
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
-from persona_evo.search.settings import Budget
+from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy, variables
 from persona_evo.seeds import derive, stream
 
@@ -26,10 +26,6 @@ CHUNK = 20_000
 
 SLOW_CHUNK = 200
 """The same for games in plain Python, and between two looks at whether the plan wins."""
-
-STOPPED = ("budget", "win", "exhausted", "stuck")
-"""Why a search ended, by the engine's number."""
-
 
 class Run:
     """One search in a planner's memory, which can be gone on with until the planner's next.
@@ -151,7 +147,7 @@ class Run:
     def stopped(self) -> str:
         """Why the search ended (see `Plan`)."""
         if self.settled:
-            return STOPPED[self._reason]
+            return PROVEN if self.proven else "win" if self._reason == layout.WIN else "stuck"
         return "memory" if self._why == "budget" and self._counts[layout.FULL] else self._why
 
     @property

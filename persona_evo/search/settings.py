@@ -21,6 +21,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+PROVEN = "proven best"
+STOPPED = (PROVEN, "budget", "time", "nodes", "memory", "win", "stuck")
+"""Why a search ended: no plan is better; a limit of the budget, or the planner's memory, was reached; a selected node
+won (`first_win`); nothing is left that could be selected and expanded, without a proof (`revisit`)."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """How long a search may go on: whichever limit comes first.

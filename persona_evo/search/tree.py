@@ -78,8 +78,10 @@ class Tree:
         )
 
     def lay_out(self, more: int) -> None:
-        """Give `values` so many columns more than VALUES, MOST_KEPT at most; what it held is lost."""
+        """Give `values` so many columns more than VALUES; what it held is lost. There is room for MOST_KEPT from the start."""
         columns = VALUES + more
+        if self.capacity * columns > len(self.memory):
+            self.memory = np.empty(self.capacity * columns, dtype=np.float64)
         self.values = self.memory[: self.capacity * columns].reshape(self.capacity, columns)
 
     @property
