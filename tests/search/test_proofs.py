@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.personas import load
+from persona_evo.personas import Persona, load
 from persona_evo.search.plan import Budget, Plan, SearchSettings, TreePolicy, plan
 from persona_evo.store import policies
 from tests.benchmarks import caves
@@ -54,11 +55,16 @@ def sum_of(rng: Random, game: Game) -> Formula:
     return parse(" + ".join(terms), game.symbols)
 
 
+@cache
+def of_the_paper(name: str) -> tuple[Persona, TreePolicy]:
+    """One of the paper's personas with the policy that ships for it."""
+    return load(name, GAME), policies.find(name, GAME.name).tree_policy(GAME)
+
+
 def searches(rng: Random) -> list[tuple[Formula, TreePolicy]]:
     """Utilities of MiniDungeons 2 and what plays for them: three of its own making, one of the paper's."""
     own = [sum_of(rng, GAME), sum_of(rng, GAME), parse(rng.choice(CROOKED), GAME.symbols)]
-    persona = load(rng.choice(PAPER), GAME)
-    policy = policies.find(persona.name, GAME.name).tree_policy(GAME)
+    persona, policy = of_the_paper(rng.choice(PAPER))
     others = [(u, rng.choice((TreePolicy.utility(u), TreePolicy.utility(u), policy))) for u in own]
     return [*others, (persona.utility, rng.choice((policy, TreePolicy.utility(persona.utility))))]
 
