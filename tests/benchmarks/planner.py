@@ -114,16 +114,21 @@ def pairs_of(args: argparse.Namespace) -> list[Pair]:
 
 
 def played(pairs: Sequence[Pair], match: Match, jobs: int) -> list[Result]:
-    """All playthroughs; how far it is goes to the terminal."""
+    """All playthroughs, or those finished when Ctrl-C is pressed; how far it is goes to the terminal."""
     from joblib import Parallel, delayed
 
     began, results = time.perf_counter(), []
     work = Parallel(n_jobs=jobs, batch_size=1, return_as="generator")(delayed(play)(pair, match) for pair in pairs)
-    for number, found in enumerate(work, 1):
-        results += found
-        if number == len(pairs) or number % max(1, len(pairs) // 20) == 0:
-            took = time.perf_counter() - began
-            print(f"{number} of {len(pairs)} pairs of level and persona, {took:.0f} s", file=sys.stderr, flush=True)
+    try:
+        for number, found in enumerate(work, 1):
+            results += found
+            if number == len(pairs) or number % max(1, len(pairs) // 20) == 0:
+                took = time.perf_counter() - began
+                print(f"{number} of {len(pairs)} pairs of level and persona, {took:.0f} s", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        print("stopped: the tables are of what was finished", file=sys.stderr)
     return results
 
 
@@ -254,16 +259,16 @@ def document(standings: Standings, match: Match, command: str) -> str:
     """README.md of the run."""
     facts = ", ".join(f"{k} {v}" for k, v in machine().items())
     seeds = ", ".join(f"{name}: {count}" for name, count in match.seeds.items())
+    more = f" (and, where nothing was proven, searches of {match.reference:,} iterations)" if match.reference else ""
     wrong = [f"- {r.level}, {r.persona}, {r.player}, {r.iterations:,} iterations, seed {r.seed}: proven {r.utility!r}, "
              f"but {standings.best[key_of(r)].utility!r} was found" for r in standings.contradicted]  # fmt: skip
     parts = [
         "# The planner beside other searches",
         f"Made with `{command}` on {facts}.",
         "Shares are of the best known utility of a level and persona, which is the best that any of these playthroughs "
-        f"found (and, where nothing was proven, searches of {match.reference:,} iterations): utility / best, or 1 - "
-        "(best - utility) where best < .1. Figures are in percent, means over levels of means over seeds. CPU: "
-        "processor seconds of one playthrough. Below UCB1: fewer wins by Fisher's exact test, one-sided, p < .01; "
-        "empty where there are too few playthroughs to tell.",
+        f"found{more}: utility / best, or 1 - (best - utility) where best < .1. Figures are in percent, means over levels of means over "
+        "seeds. CPU: processor seconds of one playthrough. Below UCB1: fewer wins by Fisher's exact test, one-sided, "
+        "p < .01; empty where there are too few playthroughs to tell.",
         f"Playthroughs of each level, persona and budget: {seeds}.",
         markdown(rows_of(standings, match)),
         *(["## Wrong proofs", "\n".join(wrong)] if wrong else []),
