@@ -266,9 +266,9 @@ def document(standings: Standings, match: Match, command: str) -> str:
         "# The planner beside other searches",
         f"Made with `{command}` on {facts}.",
         "Shares are of the best known utility of a level and persona, which is the best that any of these playthroughs "
-        f"found{more}: utility / best, or 1 - (best - utility) where best < .1. Figures are in percent, means over levels of means over "
-        "seeds. CPU: processor seconds of one playthrough. Below UCB1: fewer wins by Fisher's exact test, one-sided, "
-        "p < .01; empty where there are too few playthroughs to tell.",
+        f"found{more}: utility / best, or 1 - (best - utility) where best < .1. Figures are in percent, means over "
+        "levels of means over seeds. CPU: processor seconds of one playthrough. Below UCB1: fewer wins by Fisher's "
+        "exact test, one-sided, p < .01; empty where there are too few playthroughs to tell.",
         f"Playthroughs of each level, persona and budget: {seeds}.",
         markdown(rows_of(standings, match)),
         *(["## Wrong proofs", "\n".join(wrong)] if wrong else []),
