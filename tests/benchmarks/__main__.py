@@ -92,21 +92,36 @@ def _colosseum(choice: Choice) -> list[Row]:
     return courses.measure(choice.quick)
 
 
+def _planner(choice: Choice) -> list[Row]:
+    from . import planner
+
+    return planner.measure(choice.quick, choice.full)
+
+
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
     "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
     "transport": _transport, "puyo": _puyo, "colosseum": _colosseum,
+    "planner": _planner,
 }  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmarks that are named, or all; 0 whatever they find."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments[:1] == ["planner"]:
+        from . import planner
+
+        return planner.main(arguments[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks", description=__doc__,
+        epilog="`planner`, named first, has options of its own: python -m tests.benchmarks planner --help",
+    )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="a look at each, in seconds; its figures are rough")
     parser.add_argument("--full", action="store_true", help="run the paper's evolution whole instead of extrapolating")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write benchmarks.json and benchmarks.md there")
-    args = parser.parse_args(argv)
+    args = parser.parse_args(arguments)
     for name in args.names:
         if name not in BENCHMARKS:
             parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")

@@ -1,0 +1,191 @@
+"""Who plays in the planner's benchmark, on which levels, and one pair of level and persona played by all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+from persona_evo.formula import Formula
+from persona_evo.games.core import WON, Level
+from persona_evo.games.mapsets import resolve
+from persona_evo.personas import Persona, catalog
+from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, capacity_for
+from persona_evo.store import policies
+
+from . import caves
+from .levels import game, shared
+
+PERSONAS = {"runner": "R", "monster_killer": "MK", "treasure_collector": "TC", "completionist": "C"}
+"""The paper's four and how tables call them."""
+
+OWN_METRIC = {"runner": "ST", "monster_killer": "MS", "treasure_collector": "TO", "completionist": "IC"}
+"""What a persona is about: nobody else should have more of it (of ST: less)."""
+
+GENERATED_SEED, HELD_OUT_SEED = 1, 9_001
+"""Levels to develop with, and levels that nobody looks at while tuning."""
+
+GROUPS = {
+    "shipped": "the levels that ship with the game",
+    "generated": "generated caves and rooms",
+    "paper": "the paper's maps",
+    "real": "levels of other designers",
+    "held_out": "levels never tuned on (generated)",
+}
+"""Sets of levels and what they are."""
+
+PLANNER, UTILITY, UCB1, SINGLE = "planner", "planner, no policy", "UCB1", "single"
+REFERENCE = "reference"
+"""Plays for the best known alone, with a larger budget, where nothing is proven."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Who plays. policy: `shipped`, `utility`, or `ucb1`."""
+
+    name: str
+    settings: SearchSettings
+    policy: str = "shipped"
+
+    def tree_policy(self, persona: Persona) -> TreePolicy:
+        """The policy with which it plays a persona."""
+        if self.policy == "ucb1":
+            return TreePolicy.ucb1()
+        return TreePolicy.utility(persona.utility) if self.policy == "utility" else shipped(persona.name)
+
+
+class Result(NamedTuple):
+    """One playthrough. steps, slain, opened, consumed: ST, MS, TO and IC at its end; cpu: seconds of processor time."""
+
+    group: str
+    level: str
+    persona: str
+    player: str
+    iterations: int
+    seed: int
+    utility: float
+    won: bool
+    proven: bool
+    cpu: float
+    steps: float
+    slain: float
+    opened: float
+    consumed: float
+
+    def metric(self, symbol: str) -> float:
+        """One of the personas' own metrics."""
+        return {"ST": self.steps, "MS": self.slain, "TO": self.opened, "IC": self.consumed}[symbol]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A level, as text since levels do not travel well, and a persona."""
+
+    group: str
+    level: str
+    text: str
+    persona: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """What is played: everybody with each budget. seeds: by player. reference: iterations, 0 for none."""
+
+    contenders: tuple[Contender, ...]
+    budgets: tuple[int, ...]
+    seeds: dict[str, int]
+    reference: int
+
+
+def contenders(ablation: bool = True) -> list[Contender]:
+    """Everybody; with the ablation also the planner with each of its lists left out."""
+    whole = SearchSettings.anytime()
+    found = [
+        Contender(PLANNER, whole), Contender(UTILITY, whole, "utility"),
+        Contender(UCB1, SearchSettings.single(), "ucb1"), Contender(SINGLE, SearchSettings.single()),
+    ]  # fmt: skip
+    for k, left_out in enumerate(whole.lists if ablation else ()):
+        name = f"without {'novel ' if left_out.novel else ''}{left_out.score.text}"
+        found.append(Contender(name, replace(whole, lists=whole.lists[:k] + whole.lists[k + 1 :])))
+    return found
+
+
+@cache
+def personas() -> dict[str, Persona]:
+    """The paper's four by name."""
+    return {p.name: p for p in catalog(game()) if p.name in PERSONAS}
+
+
+@cache
+def shipped(persona: str) -> TreePolicy:
+    """The policy evolved for a persona that comes with the project."""
+    return policies.find(persona, game().name).tree_policy(game())
+
+
+def levels_of(group: str, count: int, held_out_seed: int = HELD_OUT_SEED) -> list[Level]:
+    """The first levels of a group; none where the shared data is not there."""
+    if group in ("generated", "held_out"):
+        seed = GENERATED_SEED if group == "generated" else held_out_seed
+        return [caves.generated(seed, number) for number in range(count)]
+    if group == "shipped":
+        return list(resolve(game(), ["train", "test"]))[:count]
+    folder = shared("levels/md2")
+    names = ("map*.txt", ".") if group == "paper" else ("*.txt", "extra")
+    paths = [] if folder is None else sorted((folder / names[1]).glob(names[0]))
+    read = (caves.loaded(path.read_text(encoding="utf-8"), path.stem) for path in paths)
+    return [level for level in read if level is not None][:count]
+
+
+def play(pair: Pair, match: Match) -> list[Result]:
+    """All playthroughs of a pair; those of the reference come last."""
+    level = game().load(pair.text, pair.level)
+    warm(match.contenders)
+    fill(level, personas()[pair.persona])
+    found: list[Result] = []
+    for iterations in match.budgets:
+        for contender in match.contenders:
+            found += played(pair, level, contender, Budget(iterations), range(match.seeds[contender.name]))
+    if match.reference and not any(result.proven for result in found):
+        for contender in (Contender(REFERENCE, SearchSettings.anytime()),
+                          Contender(REFERENCE, SearchSettings.anytime(), "utility"),
+                          Contender(REFERENCE, SearchSettings.single())):  # fmt: skip
+            found += played(pair, level, contender, Budget(match.reference), range(1_000, 1_001))
+    return found
+
+
+def played(pair: Pair, level: Level, who: Contender, budget: Budget, seeds: Sequence[int]) -> Iterator[Result]:
+    """One playthrough a seed, all in the memory of one planner, as in a playtest."""
+    persona = personas()[pair.persona]
+    policy = who.tree_policy(persona)
+    planner = Planner(game(), level, who.settings, capacity_for(budget))
+    for seed in seeds:
+        plan, cpu = timed(planner, persona.utility, policy, budget, seed)
+        metrics = plan.metrics
+        yield Result(
+            pair.group, pair.level, pair.persona, who.name, budget.iterations or 0, seed, plan.best_utility,
+            plan.outcome == WON, plan.proven, cpu, metrics["ST"], metrics["MS"], metrics["TO"], metrics["IC"],
+        )  # fmt: skip
+
+
+def timed(planner: Planner, utility: Formula, policy: TreePolicy, budget: Budget, seed: int) -> tuple[Plan, float]:
+    """A plan, and the processor time it took."""
+    began = time.process_time()
+    return planner.plan(utility, policy, budget, seed), time.process_time() - began
+
+
+@cache
+def warm(who: tuple[Contender, ...]) -> None:
+    """See that everything is compiled, or read from disk, in this process before anything is timed."""
+    level = caves.small(0)
+    for contender in who:
+        for persona in personas().values():
+            policy = contender.tree_policy(persona)
+            Planner(game(), level, contender.settings, 64).plan(persona.utility, policy, Budget(50), 0)
+
+
+def fill(level: Level, persona: Persona) -> None:
+    """Let a level's tables fill up (ways of monsters, say), so that who plays first does not pay for all."""
+    planner = Planner(game(), level, SearchSettings.single(), 3_000)
+    planner.plan(persona.utility, TreePolicy.ucb1(), Budget(2_000), 0)
