@@ -188,6 +188,9 @@ def _first(text: str, game: str) -> str:
     if text.startswith(FORMULA):
         return text.removeprefix(FORMULA)
     policy = load_policy(text, game)
+    if policy.kind == "lists" and not policy.best:
+        raise SettingsError("open lists without a score of their own have no formula to start from", found=text,
+                            expected="a policy with a formula")  # fmt: skip
     return "ucb1" if policy.kind == "ucb1" else policy.best
 
 
