@@ -416,12 +416,13 @@ def _make_room(folder: Path, players: Sequence[Player]) -> None:
     if not path.is_file():
         return
     known = schema.read(path, RunError)[0].get("players")
-    ours = [Role.of(p)._asdict() for p in players]
+    ours = [Role.of(p).to_dict() for p in players]
     if not isinstance(known, list) or len(known) != len(ours) or not all(isinstance(k, dict) for k in known):
         return
     if [k.get("label") for k in known] != [o["label"] for o in ours]:
         return
-    if any(json.loads(json.dumps(o[k])) != row.get(k) for row, o in zip(known, ours, strict=True) for k in o):
+    pairs = [(row, json.loads(json.dumps(o))) for row, o in zip(known, ours, strict=True)]
+    if any(o.get(k) != row.get(k) for row, o in pairs for k in (*o, "lists")):
         n = next(n for n in itertools.count(1) if not folder.with_name(f"{folder.name}-before-{n}").exists())
         folder.rename(folder.with_name(f"{folder.name}-before-{n}"))
 
