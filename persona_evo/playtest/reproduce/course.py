@@ -275,7 +275,8 @@ class Course:
     ) -> dict[str, Any]:
         """What the configuration of an evolution has to say."""
         spec = FitnessSpec.of(
-            self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority
+            self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority,
+            lists=persona.lists,
         )
         about = {"game": self.game.name, "seed": seed, "evolution": settings.to_dict(), **spec_to_dict(spec)}
         return {"persona": persona.name, **about}
@@ -309,7 +310,7 @@ class Course:
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
             self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
-            budget=budget or self.settings.playtest_budget, settings=self.settings.search, jobs=self.jobs,
+            budget=budget or self.settings.playtest_budget, settings=self.settings.playtest_search, jobs=self.jobs,
             backend=self.backend, folder=self.folder / RUNS / folder,
             progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
         )  # fmt: skip
