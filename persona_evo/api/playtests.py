@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,10 +149,33 @@ def compare(
     return compared(_playtest(both, chosen, trials=trials, **{"usual": 0.0, **options}))
 
 
-def solve(level: LevelLike, persona: PersonaLike, *, seconds: float = 10.0) -> Solution:
-    """The best plan that can be found for a persona in a level, and whether it is proven to be the best."""
+def solve(
+    level: LevelLike,
+    persona: PersonaLike,
+    *,
+    method: str = "auto",
+    iterations: int = 2_000_000,
+    seconds: float | None = None,
+    horizon: int = 0,
+    seed: int = 0,
+    states: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Solution:
+    """The best plan that can be found for a persona in a level, and whether it is proven to be the best.
+
+    Args:
+        method: "auto" is the planner, with the persona's open lists if it has some; the others are to compare with.
+        iterations: of the planner at most. states: of the other methods.
+        seconds: wall clock at most, None for no limit; under it the result depends on the machine.
+        horizon: moves at most, 0 for the game's own.
+        seed: of all random choices.
+        progress: told how far it is.
+    """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
     (chosen,) = levels_of(game, level)[:1]
     limits.warm_up(game, chosen)
-    return solve_level(game, chosen, who.utility, seconds=seconds)
+    return solve_level(
+        game, chosen, who.utility, method=method, iterations=iterations, seconds=seconds, horizon=horizon, seed=seed,
+        states=states, lists=who.lists, progress=progress,
+    )

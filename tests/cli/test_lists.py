@@ -10,6 +10,7 @@ import pytest
 
 from persona_evo.api import naming
 from persona_evo.cli import options, playtest
+from persona_evo.errors import SettingsError
 from persona_evo.search import settings
 from tests.cli.tool import run
 
@@ -123,3 +124,27 @@ def test_evolving_for_the_planner(here: Path, capsys: pytest.CaptureFixture[str]
     (folder,) = (here / "runs").iterdir()
     found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     assert found["search"]["preset"] == "anytime" and found["search"]["tolerance"] == 0 and len(found["lists"]) == 2
+
+
+@pytest.mark.parametrize(("words", "given"), [
+    ((), {"method": "auto", "iterations": 2_000_000, "seconds": None, "seed": 0}),
+    (("--iterations", 500, "--seconds", 2, "--seed", 4), {"iterations": 500, "seconds": 2.0, "seed": 4}),
+    (("--method", "bfs", "--states", 70), {"method": "bfs", "states": 70}),
+    (("--method", "dfs"), {"method": "dfs"}),
+])  # fmt: skip
+def test_what_solve_asks_the_solver(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...],
+    given: dict[str, object],
+) -> None:  # fmt: skip
+    asked: dict[str, Any] = {}
+
+    def solve(*_: object, **options: object) -> None:
+        asked.update(options)
+        raise SettingsError("asked enough")
+
+    monkeypatch.setattr("persona_evo.search.bounds.solve", solve)
+    monkeypatch.setattr("persona_evo.playtest.bounds.warm_up", lambda *_: None)
+    ran = run(capsys, "solve", "train01", "--persona", "lister.toml", *words)
+    assert ran.code == 2 and "asked enough" in ran.err
+    assert {k: asked[k] for k in given} == given and len(asked["lists"]) == 2
+    assert ("states" in asked) == ("states" in given) and ("iterations" in asked) == (asked["method"] == "auto")
