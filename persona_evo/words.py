@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 
 def listed(values: Mapping[str, object]) -> str:
-    """Names with their values, without those that are empty: "stop budget, horizon 100"."""
-    return ", ".join(f"{name} {value}" for name, value in values.items() if value not in ("", None))
+    """Names with their values, without those that are empty: "stop budget, horizon 100, 6 lists"."""
+    shown = {k: v for k, v in values.items() if v is not None and v not in ("", [], ())}
+    return ", ".join(f"{len(v)} {k}" if isinstance(v, (list, tuple)) else f"{k} {v}" for k, v in shown.items())
 
 
 def counted(n: int, thing: str, several: str = "") -> str:

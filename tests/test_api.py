@@ -85,6 +85,57 @@ def test_policies_are_found_by_what_they_are_called() -> None:
     assert pe.player(runner, "ucb1").label == "runner/ucb1"
 
 
+def plain_persona(folder: Path, more: str = "") -> pe.Persona:
+    """One that nothing has been evolved for."""
+    path = folder / "plain.toml"
+    path.write_text('game = "minidungeons2"\npriority = "TO"\nutility = "TO - DEAD"\n' + more, encoding="utf-8")
+    return pe.load_persona(path)
+
+
+def test_a_persona_without_a_policy_plays_by_its_utility(tmp_path: Path) -> None:
+    who = plain_persona(tmp_path, '[[lists]]\nscore = "UTILITY"\n')
+    chosen = pe.player(who).policy
+    assert (chosen.name, chosen.formula, chosen.lists) == ("utility", who.utility, who.lists)
+    assert pe.player(who, "utility").policy == chosen and pe.player("runner").policy.name == "runner"
+    with pytest.raises(pe.PersonaEvoError, match=r"no evolved policy for plain(.|\n)*utility or ucb1"):
+        pe.player(who, "evolved")
+    assert pe.plan("train01", who, iterations=60).iterations
+    assert pe.plan("train01", who, iterations=60).actions == pe.plan("train01", who, "utility", iterations=60).actions
+    results = pe.playtest_levels("train01", who, trials=1, iterations=60, jobs=1, seed=1)
+    assert results.players[0].policy == chosen
+    with pytest.raises(pe.PersonaEvoError, match="no evolved policy"):
+        pe.playtest_levels("train01", who, trials=1, iterations=60, jobs=1, search="paper")
+    with pytest.raises(pe.PersonaEvoError, match="no evolved policy"):
+        pe.plan("train01", who, iterations=60, search="paper")
+
+
+def test_hedge_and_tolerance_are_for_the_planner(tmp_path: Path) -> None:
+    who = plain_persona(tmp_path)
+    few = {"trials": 1, "iterations": 40, "jobs": 1, "seed": 1}
+    rules = pe.playtest_levels("train01", who, **few).settings
+    assert (rules.preset_name, rules.hedge, rules.tolerance) == ("anytime", 0, 0.01)
+    rules = pe.playtest_levels("train01", who, hedge=0.25, tolerance=0.0, **few).settings
+    assert (rules.hedge, rules.tolerance) == (0.25, 0)
+    own = dataclasses.replace(pe.SearchSettings.anytime(), tolerance=0.2)
+    assert pe.playtest_levels("train01", who, search=own, **few).settings == own
+    assert pe.playtest_levels("train01", pe.player(who), search="paper", **few).settings == pe.SearchSettings.paper()
+    assert pe.compare("train01", "train02", who, **few).results.settings.tolerance == 0
+    with pytest.raises(pe.PersonaEvoError, match=r"tolerance 0\.1; the search single has none"):
+        pe.playtest_levels("train01", who, search="single", tolerance=0.1, **few)
+    with pytest.raises(pe.PersonaEvoError, match=r"'hedge'(.|\n)*from 0 to 0\.9"):
+        pe.playtest_levels("train01", who, hedge=1.0, **few)
+
+
+def test_lists_alone_play_with_the_planner_only(tmp_path: Path) -> None:
+    who = plain_persona(tmp_path)
+    lists = pe.Policy("mine", "minidungeons2", "lists", lists=plain_persona(tmp_path, '[[lists]]\nscore="MS"\n').lists)
+    assert pe.player(who, lists).policy.kind == "lists"
+    with pytest.raises(pe.PersonaEvoError, match="plays only where a planner"):
+        pe.plan("train01", who, lists, iterations=40, search="single")
+    with pytest.raises(pe.PersonaEvoError, match="plays only where a planner"):
+        pe.playtest_levels("train01", pe.player(who, lists), trials=1, iterations=40, jobs=1, search="paper")
+
+
 def test_one_level_is_one_level() -> None:
     with pytest.raises(pe.PersonaEvoError, match="several levels"):
         pe.load_level("train")

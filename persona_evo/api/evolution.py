@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from persona_evo.api.naming import LevelsLike, PersonaLike, league_of, levels_of
+from persona_evo.api.naming import LevelsLike, PersonaLike, league_of, levels_of, rules_of_search
 from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.run import Progress as Generation
@@ -16,6 +16,7 @@ from persona_evo.evolve.start import usual
 from persona_evo.games import registry
 from persona_evo.personas import Persona, load
 from persona_evo.search.duel import budget_for
+from persona_evo.search.settings import SearchSettings
 from persona_evo.seeds import fresh
 
 
@@ -33,6 +34,7 @@ def evolve_policy(
     progress: Callable[[Generation], None] | None = None,
     league: Sequence[str] = (),
     agent: str = "",
+    search: str | SearchSettings | None = None,
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -47,6 +49,8 @@ def evolve_policy(
             are none.
         agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
             games for one are planned whole, and games for two have the game's template.
+        search: rules of the search; "paper" for the preset "paper" and "single" otherwise if not given. "anytime"
+            evolves for the planner with several open lists. An agent says how it searches.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
@@ -57,6 +61,7 @@ def evolve_policy(
     chosen = EvolutionSettings.of(preset, **{**usual(game, meeting), **settings})
     best, _ = runs_of_evolution.evolve_runs(
         game, who, levels_of(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
+        search=None if search is None else rules_of_search(search, game),
         budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, deadline=_deadline(duration),
         game_name=who.game, league=meeting,
     )  # fmt: skip

@@ -1,12 +1,14 @@
 """Names for objects: levels, personas, policies and players as people write them.
 
 Wherever a level is asked for, its name, file or set does; a persona can be its name, abbreviation or file; a tree
-policy "evolved", "paper", "ucb1", a policy's name, its file, a run's folder, or "formula:..." (see `tree_policy`).
+policy "evolved", "paper", "utility", "ucb1", a policy's name, its file, a run's folder, or "formula:..." (see
+`tree_policy`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,12 +19,13 @@ from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
 from persona_evo.games.options import level_options
 from persona_evo.personas import Persona, load, named, resolve
+from persona_evo.personas.planning import planned
 from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.search.agents import Agent
 from persona_evo.search.duel import League
 from persona_evo.search.settings import SearchSettings
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policies
 from persona_evo.store.policies import Policy
 
@@ -34,6 +37,9 @@ PlayersLike: TypeAlias = PersonaLike | Player | Sequence[PersonaLike | Player]
 
 FORMULA = "formula:"
 """Start of a policy that is given as its formula."""
+
+TOLERANCE = 0.01
+"""Share of the best utility within which the trials of a playtest may take other routes, where nothing else is said."""
 
 
 def load_game(name: str = registry.DEFAULT) -> Game:
@@ -82,8 +88,9 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     """The tree policy that a persona plays by.
 
     Args:
-        policy: an object; or "ucb1", "ucb1:C" with another constant; "evolved", the policy called like the persona;
-            "paper", the paper's for it; "formula:TEXT"; or what `load_policy` takes.
+        policy: an object; or "ucb1", "ucb1:C" with another constant; "utility", which scores states by what the persona
+            wants; "evolved", the policy called like the persona; "paper", the paper's for it; "formula:TEXT"; or what
+            `load_policy` takes.
 
     Raises:
         PolicyError, FormulaError, SettingsError: there is none, or it is damaged.
@@ -97,6 +104,8 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     text = str(policy)
     if text == "ucb1":
         return TreePolicy.ucb1()
+    if text == UTILITY_POLICY:
+        return TreePolicy.utility(persona.utility)
     if text.startswith("ucb1:"):
         return TreePolicy.ucb1(_constant(text.removeprefix("ucb1:")))
     if text.startswith(FORMULA):
@@ -108,26 +117,55 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
         except PolicyError as e:
             if e.what != "no such policy":
                 raise
-            way = f"evolve one: {command(game, 'evolve', '--persona', named(persona))}; or play with --policy ucb1"
+            evolve = command(game, "evolve", "--persona", named(persona))
+            way = f"evolve one: {evolve}; or play with --policy utility or ucb1"
             raise PolicyError(
                 f"there is no {text} policy for {persona.name}", found=e.found, expected=e.expected, hint=way
             ) from e
     return load_policy(policy, game.name).tree_policy(game)
 
 
+def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
+    """What a persona plays by where nothing is said: its evolved policy, or its utility where none has been evolved.
+
+    by_utility: the search is one that a utility can lead (see `by_utility`).
+
+    Raises:
+        PolicyError: there is no evolved policy, and the utility would not do; or it is damaged.
+    """
+    try:
+        return tree_policy("evolved", persona, game)
+    except PolicyError as e:
+        if not (by_utility and not_evolved(e)):
+            raise
+        return TreePolicy.utility(persona.utility)
+
+
+def not_evolved(error: PolicyError) -> bool:
+    """Whether an error says that no policy has been evolved yet; others say that something is wrong with it."""
+    return error.what.startswith("there is no evolved policy")
+
+
+def by_utility(game: Game, search: SearchSettings | None = None, agent: str = "") -> bool:
+    """Whether personas without a policy are played by their utility: where whole levels are planned, as the paper does
+    not. search: None for the usual one. agent: who plays move by move, "" for nobody."""
+    return planned(game) and not agent and (search is None or search.preset_name != "paper")
+
+
 def player(
-    persona: PersonaLike, policy: PolicyLike | Agent = "evolved", label: str = "", baseline: str = ""
+    persona: PersonaLike, policy: PolicyLike | Agent | None = None, label: str = "", baseline: str = ""
 ) -> Player:
     """A persona with its tree policy, or with the agent that plays for it.
 
-    label: the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1". baseline: label of the
-    player it is compared with.
+    policy: its evolved one if not given; where none has been evolved and levels are planned whole, its utility. label:
+    the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1". baseline: label of the player
+    it is compared with.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
     if isinstance(policy, Agent):
         return Player.of_agent(who, policy, game, label or f"{who.name}/{policy.name}", baseline)
-    chosen = tree_policy(policy, who, game)
+    chosen = usual_policy(who, game, by_utility(game)) if policy is None else tree_policy(policy, who, game)
     if not label and chosen.kind == "ucb1":
         label = f"{who.name}/ucb1"
     return Player(who, chosen, label, baseline)
@@ -153,7 +191,7 @@ def levels_of(game: Game, levels: LevelsLike) -> list[Level]:
     return found
 
 
-def players_of(players: PlayersLike) -> list[Player]:
+def players_of(players: PlayersLike, search: str | SearchSettings = "anytime", agent: str = "") -> list[Player]:
     named = [players] if isinstance(players, (str, Path, Persona, Player)) else list(players)
     found: list[Player] = []
     for one in named:
@@ -161,7 +199,9 @@ def players_of(players: PlayersLike) -> list[Player]:
             found.append(one)
         else:
             several = [one] if isinstance(one, Persona) else resolve([str(one)])
-            found += [Player(p, tree_policy("evolved", p, registry.get(p.game))) for p in several]
+            for p in several:
+                game = registry.get(p.game)
+                found.append(Player(p, usual_policy(p, game, by_utility(game, search_of(search), agent))))
     return found
 
 
@@ -176,6 +216,43 @@ def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "
 
 def search_of(search: str | SearchSettings) -> SearchSettings:
     return search if isinstance(search, SearchSettings) else SearchSettings.preset(search)
+
+
+def rules_of_search(
+    search: str | SearchSettings, game: Game, *, hedge: float | None = None, tolerance: float | None = None,
+    agent: str = "", usual: float = 0.0,
+) -> SearchSettings:  # fmt: skip
+    """The rules of a search in a game; the planner's open lists only where it plans.
+
+    Args:
+        search: a preset, or settings, which stay what they are but for hedge and tolerance.
+        hedge, tolerance: None for what the settings have, or 0 and `usual`.
+        agent: who plays move by move, "" for nobody.
+
+    Raises:
+        SettingsError: no such preset; hedge or tolerance out of range, or for a search without lists.
+    """
+    rules = search_of(search)
+    shares = {"hedge": hedge, "tolerance": tolerance}
+    given: dict[str, Any] = {name: value for name, value in shares.items() if value is not None}
+    why = _listless(rules, game, agent)
+    if why and given:
+        said = ", ".join(f"{name} {value:g}" for name, value in given.items())
+        raise SettingsError("hedge and tolerance are for the planner's open lists", found=f"{said}; {why}",
+                            expected="the search anytime in a game for one without chance, planned whole",
+                            hint="leave them out")  # fmt: skip
+    if isinstance(search, str):
+        rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
+    return replace(rules, **given)
+
+
+def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
+    """Why a search has no open lists, "" where it has."""
+    if agent:
+        return f"agent {agent} plays move by move"
+    if not planned(game):
+        return f"{game.name} is not planned with open lists"
+    return "" if rules.lists else f"the search {rules.preset_name} has none"
 
 
 def _constant(text: str) -> float:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from persona_evo.api.naming import (
+    TOLERANCE,
     LevelLike,
     LevelsLike,
     PersonaLike,
     PlayersLike,
     PolicyLike,
+    by_utility,
     league_of,
     levels_of,
     load_game,
     players_of,
-    search_of,
+    rules_of_search,
     tree_policy,
+    usual_policy,
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.core import closing_outside
 from persona_evo.personas import Persona, load
+from persona_evo.personas.planning import with_lists
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
+from persona_evo.playtest.players import check_lists
 from persona_evo.playtest.playing import room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
@@ -38,20 +43,30 @@ from persona_evo.seeds import fresh
 def plan(
     level: LevelLike,
     persona: PersonaLike,
-    policy: PolicyLike = "evolved",
+    policy: PolicyLike | None = None,
     *,
     iterations: int | None = None,
     seconds: float | None = None,
     search: str | SearchSettings = "anytime",
     seed: int = 0,
+    hedge: float | None = None,
+    tolerance: float | None = None,
 ) -> Plan:
-    """One playthrough of a level: the best plan that a search finds."""
+    """One playthrough of a level: the best plan that a search finds.
+
+    Args:
+        policy: as for `player`; the persona's open lists count where it has none.
+        hedge, tolerance: as for `playtest_levels`, but both are 0 if not given.
+    """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
+    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
+    chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
+    check_lists([chosen], rules)
     budget = budget_for(iterations, seconds)
-    planner = planner_for(game, levels_of(game, level)[0], search_of(search), room(budget))
+    planner = planner_for(game, levels_of(game, level)[0], rules, room(budget))
     with closing_outside(game):
-        found: Plan = planner.plan(who.utility, tree_policy(policy, who, game), budget, seed)
+        found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
     return found
 
 
@@ -70,26 +85,49 @@ def playtest_levels(
     progress: batch.Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
+    hedge: float | None = None,
+    tolerance: float | None = None,
 ) -> Results:
     """Let players play levels many times.
 
     Args:
-        players: made by `player`, or personas, which then play by their evolved policies; "all" for the paper's four.
+        players: made by `player`, or personas, which then play as `player` has them; "all" for the paper's four. The
+            search "paper" and agents need evolved policies.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
             has for a move.
         folder: where playthroughs are kept as they are made; the same call continues a batch that was stopped.
         bound_seconds: time to look for the best possible utility of each persona in each level; 0 not to.
         league, agent: as for `evolve_policy`.
+        hedge: share of the iterations for UCB1 beside the planner's open lists, 0 if not given.
+        tolerance: share of the best utility within which each trial shows a route of its own, 0.01 if not given, and 0
+            where no planner with open lists plays.
     """
-    chosen = players_of(players)
+    return _playtest(
+        levels, players, trials=trials, iterations=iterations, seconds=seconds, search=search, seed=seed, jobs=jobs,
+        folder=folder, bound_seconds=bound_seconds, progress=progress, league=league, agent=agent, hedge=hedge,
+        tolerance=tolerance, usual=TOLERANCE,
+    )  # fmt: skip
+
+
+def _playtest(
+    levels: LevelsLike, players: PlayersLike, *, trials: int, usual: float, iterations: int | None = None,
+    seconds: float | None = None, search: str | SearchSettings = "anytime", seed: int | None = None, jobs: int = -1,
+    folder: str | Path | None = None, bound_seconds: float = 0.0, progress: batch.Tell | None = None,
+    league: Sequence[str] = (), agent: str = "", hedge: float | None = None, tolerance: float | None = None,
+) -> Results:  # fmt: skip
+    """`playtest_levels` with the tolerance where none is given."""
+    chosen = players_of(players, search, agent)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
     loaded = levels_of(game, levels)
     target = Path(folder) if folder is not None else None
     meeting = league_of(game, chosen[0].persona, league, agent) if chosen else None
+    mover = meeting.agent.name if meeting is not None else ""
+    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
+    check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
     played = batch.playtest(
         game, loaded, chosen, trials, seed=fresh() if seed is None else seed,
         budget=budget_for(iterations, seconds, meeting),
-        settings=search_of(search), jobs=jobs, folder=target, progress=progress,
+        settings=rules, jobs=jobs, folder=target, progress=progress,
         game_name=chosen[0].persona.game if chosen else None,
         league=meeting,
     )  # fmt: skip
@@ -102,19 +140,42 @@ def playtest_levels(
 def compare(
     a: LevelLike, b: LevelLike, players: PlayersLike = "all", *, trials: int = 50, **options: Any
 ) -> Comparison:
-    """Play two versions of a level and say what differs (options as for `playtest_levels`)."""
-    chosen = players_of(players)
+    """Play two versions of a level and say what differs (options as for `playtest_levels`, but no tolerance)."""
+    chosen = players_of(players, options.get("search", "anytime"), options.get("agent", ""))
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
     both = levels_of(game, [a, b])
     if len(both) != 2:
         raise SettingsError("a comparison needs two levels", found=f"{len(both)}", expected="two different files")
-    return compared(playtest_levels(both, chosen, trials=trials, **options))
+    return compared(_playtest(both, chosen, trials=trials, **{"usual": 0.0, **options}))
 
 
-def solve(level: LevelLike, persona: PersonaLike, *, seconds: float = 10.0) -> Solution:
-    """The best plan that can be found for a persona in a level, and whether it is proven to be the best."""
+def solve(
+    level: LevelLike,
+    persona: PersonaLike,
+    *,
+    method: str = "auto",
+    iterations: int = 2_000_000,
+    seconds: float | None = None,
+    horizon: int = 0,
+    seed: int = 0,
+    states: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Solution:
+    """The best plan that can be found for a persona in a level, and whether it is proven to be the best.
+
+    Args:
+        method: "auto" is the planner, with the persona's open lists if it has some; the others are to compare with.
+        iterations: of the planner at most. states: of the other methods.
+        seconds: wall clock at most, None for no limit; under it the result depends on the machine.
+        horizon: moves at most, 0 for the game's own.
+        seed: of all random choices.
+        progress: told how far it is.
+    """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
     (chosen,) = levels_of(game, level)[:1]
     limits.warm_up(game, chosen)
-    return solve_level(game, chosen, who.utility, seconds=seconds)
+    return solve_level(
+        game, chosen, who.utility, method=method, iterations=iterations, seconds=seconds, horizon=horizon, seed=seed,
+        states=states, lists=who.lists, progress=progress,
+    )

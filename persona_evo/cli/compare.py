@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("compare", help="two versions of a level: what differs", description=__doc__)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
-    playtest.add_playing(parser)
+    playtest.add_playing(parser, 0.0)
     parser.add_argument("--all", action="store_true", help="also the table of everything that was compared")
     options.add_out(parser, "folder for traces, tables and a page with heatmaps (default: nothing is kept)")
     parser.set_defaults(run=run)

@@ -138,6 +138,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.personas import load
+    from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
@@ -154,7 +155,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         policy = api.tree_policy(args.policy, persona, game)
         seed, budget = options.seed_of(args), options.budget_of(args)
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
-        settings = replace(SearchSettings.anytime(), terminal=args.terminal)
+        settings = replace(SearchSettings.single(), terminal=args.terminal)
+        check_lists([policy], settings)
         planner = planner_for(game, level, settings, room(budget))
         tell = None
         if args.out is not None:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     persona = load(args.persona, game)
     jobs = options.jobs_of(args)
     compiling(game=game)  # what is imported from here on is
-    from persona_evo.api.naming import load_policy, player
+    from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
@@ -82,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
     results = as_results(
         batch.playtest(
             game, mapsets.resolve(game, [UNSEEN]), players, args.trials, seed=args.seed, budget=Budget(args.iterations),
-            jobs=jobs, folder=folder, progress=playtest.teller(), game_name=registry.address(game),
+            settings=rules_of_search("anytime", game, usual=TOLERANCE), jobs=jobs, folder=folder,
+            progress=playtest.teller(), game_name=registry.address(game),
         )
     )
     if not results.complete:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.search.duel import League
+    from persona_evo.search.settings import SearchSettings
 
 MOST = 1_000_000
 GAMES = 4
@@ -43,7 +44,9 @@ def add(commands: Any) -> None:
                         help="populations that exchange individuals (default: 5)")
     parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", 
                         help="independent runs, of which the best counts (default: modern 1, paper 3)")
-    parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: the preset's)")
+    parser.add_argument("--search", choices=options.PRESETS,
+                        help="rules of the search: paper, single for one open list, anytime to evolve for the planner "
+                        "with several (default: modern single, paper paper)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
                         help="formulas of these join the first population: ucb1, utility (what the persona wants), "
                         "library (the policies that ship), names, files, formula:TEXT (default of the preset modern: "
@@ -86,9 +89,9 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     game = options.game_of(args)
     persona = load(args.persona, game)
     fresh = game.outside is None and compiling(game=game)  # what is imported from here on is
+    from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.run import evolve_runs
     from persona_evo.evolve.start import start_in_words
-    from persona_evo.search.settings import SearchSettings
     from persona_evo.store import policies
 
     league = options.league_of(args, game, persona)
@@ -108,13 +111,13 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     if "library" in settings.first:
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
+    search = None if args.search is None else rules_of_search(args.search, game)
     if fresh:
-        _compile(game, levels[0], persona, league)
+        _compile(game, levels[0], persona, league, search)
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
-        search=None if args.search is None else SearchSettings.preset(args.search), budget=budget,
-        jobs=options.jobs_of(args), backend=args.backend, address=args.address, deadline=end, progress=teller(),
-        game_name=registry.address(game), league=league,
+        search=search, budget=budget, jobs=options.jobs_of(args), backend=args.backend, address=args.address,
+        deadline=end, progress=teller(), game_name=registry.address(game), league=league,
     )
     options.report_findings(game)
     if len(all_runs) > 1:
@@ -124,14 +127,18 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
 
 
-def _compile(game: Game, level: Level, persona: Persona, league: League | None) -> None:
+def _compile(
+    game: Game, level: Level, persona: Persona, league: League | None, search: SearchSettings | None
+) -> None:
     """Compile what plays before the first generation, whose time tells how long the rest takes."""
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import Budget, SearchSettings
     from persona_evo.search.tree_policy import TreePolicy
 
     if league is None:
-        planner_for(game, level, SearchSettings.anytime(), 100).plan(persona.utility, TreePolicy.ucb1(), Budget(1), 0)
+        planner = planner_for(game, level, search or SearchSettings.single(), 100)
+        for policy in (TreePolicy.ucb1(), TreePolicy.utility(persona.utility)):
+            planner.plan(persona.utility, policy, Budget(1), 0)
         return
     for one in league.games(game, level, None):
         one.warm_up(persona.utility, TreePolicy.ucb1())
@@ -188,6 +195,9 @@ def _first(text: str, game: str) -> str:
     if text.startswith(FORMULA):
         return text.removeprefix(FORMULA)
     policy = load_policy(text, game)
+    if policy.kind == "lists" and not policy.best:
+        raise SettingsError("open lists without a score of their own have no formula to start from", found=text,
+                            expected="a policy with a formula")  # fmt: skip
     return "ucb1" if policy.kind == "ucb1" else policy.best
 
 

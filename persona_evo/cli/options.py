@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
     from persona_evo.search.duel import League
-    from persona_evo.search.settings import Budget
+    from persona_evo.search.settings import Budget, SearchSettings
 
 SEEDS = 2**63 - 1
 MOST_ITERATIONS = 2_000_000_000
 MOST_SECONDS = 7 * 86400.0
 MOST_JOBS = 4096
+MOST_SHARE = 0.9
+PRESETS = ("paper", "single", "anytime")
+"""Rules of the search (`search.settings.PRESETS`)."""
 
 LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
 """What names of levels may be."""
@@ -113,9 +116,36 @@ def add_personas(parser: argparse.ArgumentParser) -> None:
 def add_policies(parser: argparse.ArgumentParser) -> None:
     """--policy."""
     parser.add_argument("--policy", action="append", type=filled, metavar="[PERSONA=]POLICY",
-                        help="evolved, paper, ucb1, ucb1:C, a policy's name or file, a run's folder, formula:TEXT, or "
-                        "agent:NAME, which plays in its own way beside --agent; may be repeated for single personas "
-                        "(default: evolved, where there is one, else ucb1)")
+                        help="evolved, paper, utility (what the persona wants), ucb1, ucb1:C, a policy's name or file, "
+                        "a run's folder, formula:TEXT, or agent:NAME, which plays in its own way beside --agent; may "
+                        "be repeated for single personas (default: evolved, where there is one, else utility, or ucb1 "
+                        "in games that are not planned whole and with --search paper)")
+
+
+def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
+    """--search, --hedge and --tolerance. tolerance: where none is given."""
+    parser.add_argument("--search", choices=PRESETS,
+                        help="rules of the search: anytime is the planner with several open lists, single has one, "
+                        "paper is the publication's (default: anytime)")
+    parser.add_argument("--hedge", type=number(0, MOST_SHARE), metavar="SHARE",
+                        help="with anytime: share of the iterations for a search by UCB1 of its own, of which the plan "
+                        "counts if it is the better one (default: 0)")
+    parser.add_argument("--tolerance", type=number(0, MOST_SHARE), metavar="SHARE",
+                        help="with anytime: each trial shows another route among the plans that are worth less than "
+                        f"the best by this share of its utility at most (default: {tolerance:g})")
+    parser.set_defaults(usual_tolerance=tolerance)
+
+
+def rules_of(args: argparse.Namespace, game: Game, league: League | None = None) -> SearchSettings:
+    """The rules of the search that were asked for.
+
+    Raises:
+        SettingsError: --hedge or --tolerance where no planner with open lists plays.
+    """
+    from persona_evo.api.naming import rules_of_search
+
+    return rules_of_search(args.search or "anytime", game, hedge=args.hedge, tolerance=args.tolerance,
+                           agent="" if league is None else league.agent.name, usual=args.usual_tolerance)  # fmt: skip
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
@@ -315,8 +345,10 @@ def seed_of(args: argparse.Namespace) -> int:
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     """The personas that were named with their tree policies, each followed by its baseline where one is asked for."""
     from persona_evo import api
+    from persona_evo.api.naming import by_utility
     from persona_evo.cli.say import note
     from persona_evo.personas import catalog, resolve
+    from persona_evo.search.settings import SearchSettings
 
     chosen = resolve(args.personas, game)
     left = [p.name for p in catalog(game) if p not in chosen] if args.personas == ["all"] else []
@@ -324,13 +356,15 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
         note(f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
              "play them, too")
     wanted = by_persona(args.policy or (), chosen)
+    rules = SearchSettings.preset(getattr(args, "search", None) or "anytime")
+    led = by_utility(game, rules, getattr(args, "agent", None) or "")
     found: list[Player] = []
     for persona in chosen:
         baseline = getattr(args, "baseline", None)
         beside = f"{persona.name}/{short(baseline)}" if baseline else ""
         if game.players == 1 and not getattr(args, "agent", None):
             tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
-        own = api.player(persona, own_policy(wanted, persona, game), persona.name, beside)
+        own = api.player(persona, own_policy(wanted, persona, game, led), persona.name, beside)
         if not baseline:
             found.append(own)
             continue

@@ -52,6 +52,8 @@ def run_new(args: argparse.Namespace) -> int:
 def run_check(args: argparse.Namespace) -> int:
     """Explain a persona on made-up states, and on states of real levels."""
     from persona_evo.personas import load, template
+    from persona_evo.personas.lists import LIST_VARIABLES
+    from persona_evo.personas.planning import planned
 
     game = options.game_of(args)
     persona = load(args.file, game)
@@ -68,10 +70,18 @@ def run_check(args: argparse.Namespace) -> int:
         always = " + always" if persona.always is not None else ""
         say(f"together  (stages done + utility of the current stage) / {len(persona.stages)}{always}, "
             "which is the utility above;\n          a later stage is worth more as long as each stays between 0 and 1")
+    for number, one in enumerate(persona.lists, 1):
+        say(f"list {number:<4} {one.text}")
     say(f"priority  {persona.priority} ({_metric(game, persona.priority)})\n")
+    reads = persona.utility.symbols.union(*(one.score.symbols for one in persona.lists))
     for symbol in game.symbols:
-        if symbol in persona.utility.symbols:
+        if symbol in reads:
             say(f"  {symbol:<5} {_metric(game, symbol)}")
+    for symbol, meaning in LIST_VARIABLES.items():
+        if symbol in reads and symbol not in game.symbols:
+            say(f"  {symbol:<7} {meaning}")
+    if persona.lists and not planned(game):
+        note(f"the open lists do not count: {game.title} is not planned whole in this program")
     say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
     for warning in template.warnings(game, persona):
         note(f"warning: {warning}")
@@ -120,6 +130,7 @@ def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
     """The start of a level, the end of a short search by this persona, and ends of games played at random."""
     import numpy as np
 
+    from persona_evo.personas.planning import planned, with_lists
     from persona_evo.personas.template import Sample
     from persona_evo.search.plan import plan
     from persona_evo.search.settings import Budget
@@ -127,7 +138,8 @@ def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
     from persona_evo.seeds import below, stream
 
     found = [Sample("at the start", game.measure(level, game.start(level)))]
-    best = plan(game, level, persona.utility, TreePolicy.ucb1(), Budget(3000))
+    policy = TreePolicy.utility(persona.utility) if planned(game) else TreePolicy.ucb1()
+    best = plan(game, level, persona.utility, with_lists(policy, persona.lists), Budget(3000))
     found.append(Sample(f"best of a short search, {counted(len(best.actions), 'move')}", best.metrics))
     for trial in range(3):
         state, rng = game.start(level), stream(trial)

@@ -33,9 +33,13 @@ def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
     return [replace(own, baseline="")]
 
 
-def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
-    """What a persona plays by: what was asked for (`by_persona`), else its evolved policy, else UCB1, which is said."""
+def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game, by_utility: bool) -> Any:
+    """What a persona plays by: what was asked for (`by_persona`), else its evolved policy, else something that is said.
+
+    by_utility: that is the persona's utility, which leads the search; otherwise it is UCB1.
+    """
     from persona_evo import api
+    from persona_evo.api.naming import not_evolved
     from persona_evo.cli.say import note
     from persona_evo.errors import PolicyError
     from persona_evo.games.commands import command
@@ -47,11 +51,12 @@ def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game) -> Any:
     try:
         return api.tree_policy("evolved", persona, game)
     except PolicyError as e:
-        if not e.what.startswith("there is no evolved policy"):
+        if not not_evolved(e):
             raise
         evolve = command(game, "evolve", "--persona", named(persona), *_trained(game))
-        note(f"{persona.name} plays by UCB1: no policy has been evolved for it yet ({evolve})")
-        return api.tree_policy("ucb1", persona, game)
+        what = "its utility" if by_utility else "UCB1"
+        note(f"{persona.name} plays by {what}: no policy has been evolved for it yet ({evolve})")
+        return api.tree_policy("utility" if by_utility else "ucb1", persona, game)
 
 
 def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:

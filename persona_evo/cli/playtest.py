@@ -36,6 +36,8 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
 
 MOST_TRIALS = 100_000
 BOUND_SECONDS = 3.0
+TOLERANCE = 0.01
+"""As `api.naming.TOLERANCE`."""
 ROOT = Path("runs") / "playtests"
 """Where playtests are kept for which no folder is named."""
 
@@ -45,7 +47,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__,
                                  epilog=REQUIREMENTS)
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
-    add_playing(parser)
+    add_playing(parser, TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy and is compared with that (default: ucb1)")
     parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
@@ -62,14 +64,14 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def add_playing(parser: argparse.ArgumentParser) -> None:
-    """What `playtest` and `compare` share."""
+def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
+    """What `playtest` and `compare` share. tolerance: where none is given."""
     options.add_personas(parser)
     options.add_policies(parser)
     parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
                         help="playthroughs of each player in each level (default: %(default)s)")
     options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
-    parser.add_argument("--search", choices=("paper", "anytime"), help="rules of the search (default: anytime)")
+    options.add_search(parser, tolerance)
     options.add_league(parser, "the personas play against, in turn and from both sides",
                        "that plays with the personas' tree policies")
     options.add_jobs(parser)
@@ -120,10 +122,15 @@ def play(
     from persona_evo.api.results import as_results
     from persona_evo.games import registry
     from persona_evo.playtest import batch
-    from persona_evo.search.settings import SearchSettings
+    from persona_evo.playtest.players import check_lists
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
     budget = options.budget_of(args, league)
+    if league is not None and args.search is not None:
+        raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
+                            hint="leave --search out, or name another --agent")  # fmt: skip
+    rules = options.rules_of(args, game, league)
+    check_lists([p.policy for p in players if p.agent is None], rules, "" if league is None else league.agent.name)
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
@@ -131,14 +138,11 @@ def play(
     note(f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
          f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else ""))
     if league is not None:
-        if args.search is not None:
-            raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
-                                hint="leave --search out, or name another --agent")  # fmt: skip
         _note_league(league, players, args.trials)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
-            settings=SearchSettings.preset(args.search or "anytime"), league=league,
+            settings=rules, league=league,
             jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
             game_name=registry.address(game),
         )

@@ -11,6 +11,7 @@ from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import note, say
 from persona_evo.errors import Place, PolicyError
+from persona_evo.words import counted, listed
 
 if TYPE_CHECKING:
     from persona_evo.store.policies import Policy
@@ -54,7 +55,7 @@ def run_list(args: argparse.Namespace) -> int:
     if all(p.kind != "ucb1" for p in found):
         rows.append(["ucb1", "anyone", "–", "UCB1", "for every game"])
     for p in found:
-        text = _rounded(p.best) if p.kind == "formula" else "UCB1"
+        text = "UCB1" if p.kind == "ucb1" else _rounded(_searched(p))
         rows.append([Path(p.file).stem, p.persona or "anyone", "–" if p.mean is None else f"{p.mean:.3f}",
                      text if len(text) <= 60 else text[:57] + "...", p.file])
     for error in policies.damaged(game.name):
@@ -64,6 +65,12 @@ def run_list(args: argparse.Namespace) -> int:
     table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
     say(table.render())
     return 0
+
+
+def _searched(policy: Policy) -> str:
+    """A policy that is not UCB1 as a line of text: its formula, or its lists, one after the other."""
+    lists = "; ".join(one.text for one in policy.lists)
+    return f"lists {lists}" if policy.lists else policy.best
 
 
 def _rounded(formula: str) -> str:
@@ -98,6 +105,10 @@ def run_export(args: argparse.Namespace) -> int:
     policy = _load(args)
     if args.to == "json":
         return formula.put(json.dumps(policy.to_dict(), indent=2, ensure_ascii=False), args)
+    if policy.kind == "lists":
+        raise PolicyError("open lists are no single formula", place=Place(policy.file or policy.name),
+                          found=counted(len(policy.lists), "list"), expected="a policy of the kind formula or ucb1",
+                          hint="--to json writes them; formula export writes one score at a time")  # fmt: skip
     text = policy.formula if args.raw else policy.best
     if policy.kind == "ucb1":
         text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))
@@ -149,14 +160,16 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("persona", policy.persona),
         ("utility", policy.utility),
         ("priority", policy.priority),
-        ("formula", policy.formula if policy.kind == "formula" else f"mean + {policy.c:.6g} sqrt(ln P / N)"),
+        ("formula" if policy.kind != "lists" else "own score",
+         f"mean + {policy.c:.6g} sqrt(ln P / N)" if policy.kind == "ucb1" else policy.formula),
         ("simplified", policy.simplified),
         ("", policy.simplification),
+        *((f"list {number}", one.text) for number, one in enumerate(policy.lists, 1)),
         ("mean utility", "" if policy.mean is None else f"{policy.mean:.4f}"),
         ("trained on", ", ".join(policy.levels)),
         ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
         ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
-        ("search", ", ".join(f"{k} {v}" for k, v in policy.search.items())),
+        ("search", listed(policy.search)),
         ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None)),
         ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),
         ("notes", policy.notes),

@@ -13,7 +13,7 @@
 
     game = registry.get("tower.toml")
     (level,) = mapsets.resolve(game, ["cave:hard@3"])
-    planner = planner_for(game, level, SearchSettings.anytime(), capacity=100_000)
+    planner = planner_for(game, level, SearchSettings.single(), capacity=100_000)
     plan = planner.plan(persona.utility, TreePolicy.ucb1(1000), Budget(5_000), seed=1, tell=lambda sample: ...)
     game.outside.close()
 

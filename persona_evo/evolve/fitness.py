@@ -23,6 +23,8 @@ from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.personas.lists import OpenList
+from persona_evo.personas.planning import with_lists
 from persona_evo.search.duel import League
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
@@ -71,7 +73,8 @@ class FitnessSpec:
 
     game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
     reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
-    move by move, with their budgets; the template says how it searches then, and the budget is one of a move.
+    move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
+    the persona's open lists, where the search has lists.
     """
 
     game: str
@@ -81,15 +84,17 @@ class FitnessSpec:
     search: SearchSettings
     budget: Budget
     league: League | None = None
+    lists: tuple[OpenList, ...] = ()
 
     @classmethod
     def of(
         cls, game: str, levels: Sequence[Level], utility: Formula, search: SearchSettings, budget: Budget,
-        priority: str = "", league: League | None = None,
+        priority: str = "", league: League | None = None, lists: Sequence[OpenList] = (),
     ) -> FitnessSpec:  # fmt: skip
-        """The specification for loaded levels; a league gets the budget."""
+        """The specification for loaded levels; a league gets the budget, and a search without lists none of them."""
         texts = tuple(LevelText.of(level) for level in levels)
-        return cls(game, texts, utility.text, priority, search, budget, league and league.with_budget(budget))
+        own = tuple(lists) if search.lists and league is None else ()
+        return cls(game, texts, utility.text, priority, search, budget, league and league.with_budget(budget), own)
 
     @cached_property
     def cases(self) -> tuple[str, ...]:
@@ -127,6 +132,9 @@ class _Workshop:
         self.game: Game = registry.get(spec.game)
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, Any] = {}
+
+    def policy(self, formula: Formula | str) -> TreePolicy:
+        return with_lists(TreePolicy.of(formula, self.game), self.spec.lists)
 
     def planner(self, case: int) -> Any:
         if case not in self._planners:
@@ -175,7 +183,7 @@ def play(task: tuple[FitnessSpec, Sequence[Playthrough]]) -> list[Score]:
     policies: dict[str, TreePolicy] = {}
     for formula, case, seed, side in playthroughs:
         if formula not in policies:
-            policies[formula] = TreePolicy.of(formula, shop.game)
+            policies[formula] = shop.policy(formula)
         scores.append(shop.play(policies[formula], case, seed, side, spec.budget))
     return scores
 
@@ -183,7 +191,7 @@ def play(task: tuple[FitnessSpec, Sequence[Playthrough]]) -> list[Score]:
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:
     """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
     shop = _workshop(spec)
-    policy = TreePolicy.of(formula, shop.game)
+    policy = shop.policy(formula)
     if spec.league is not None:
         return shop.plan(policy, case, 0, 0, spec.budget)
     return plan(shop.game, spec.levels[case].load(shop.game), shop.utility, policy, budget, spec.search, seed=0)
@@ -249,7 +257,7 @@ class Fitness:
         """Have everything compiled and on disk before workers all start to do the same."""
         if not self._warm:
             shop = _workshop(self.spec)
-            shop.play(TreePolicy.of(one.formula, shop.game), one.case, one.seed, one.side, Budget(iterations=1))
+            shop.play(shop.policy(one.formula), one.case, one.seed, one.side, Budget(iterations=1))
             self._warm = True
 
 
@@ -266,6 +274,7 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
         "search": spec.search.to_dict(),
         "budget": spec.budget.to_dict(),
         **({} if spec.league is None else {"league": spec.league.to_dict()}),
+        **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
     }
 
 
@@ -282,4 +291,5 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
         search=SearchSettings.from_dict(values["search"]),
         budget=Budget.from_dict(values["budget"]),
         league=League.from_dict(values["league"], registry.get(game)) if "league" in values else None,
+        lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
     )

@@ -18,6 +18,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs, schema
+from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
 
 
@@ -54,6 +55,7 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     formula_at(r, "utility", game.symbols)
     budget_at(r)
     r.made("search", SearchSettings.from_dict)
+    lists_at(r, game)
     if "league" in r.data:
         r.made("league", lambda values: League.from_dict(values, game))
     check_levels(r)

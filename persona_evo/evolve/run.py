@@ -114,8 +114,9 @@ def evolve(
         seed: everything follows from it.
         root: folder of run folders.
         name: of the run's folder; made of the moment, the persona and the seed if not given.
-        search, budget: of each playthrough; the search's preset is that of the evolution unless given. Where an agent
-            plays the budget is one of a move (the template's unless given), and the template says how it searches.
+        search, budget: of each playthrough; unless given the search is the paper's for the preset `paper`, and one with
+            a single list otherwise, which is what a formula is seen best by. Where an agent plays the budget is one of
+            a move (the template's unless given), and the template says how it searches.
         jobs, backend, address: see `parallel.Workers`; without influence on the result.
         deadline: moment on `time.monotonic` after which no generation is begun that would not end before it.
         progress: called after each generation.
@@ -137,10 +138,12 @@ def evolve(
     elif game.players > 1:
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
     if search is None:
-        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.anytime()
+        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
     registered = game_name or game.name
     utility: Formula = persona.utility
-    spec = FitnessSpec.of(registered, levels, utility, search, budget or Budget(), persona.priority, league)
+    spec = FitnessSpec.of(
+        registered, levels, utility, search, budget or Budget(), persona.priority, league, persona.lists
+    )
     config = {
         "game": registered,
         "game_version": game.version,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.errors import PersonaError, Place, unknown
+from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
+from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.personas.toml import Table, read
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game
@@ -21,7 +23,8 @@ CATALOG = Path(__file__).parent / "catalog"
 PAPER = "paper"
 """The set of the four personas of the paper."""
 
-KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages")
+KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages",
+        "lists")  # fmt: skip
 STAGE_KEYS = ("title", "utility", "until")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -48,6 +51,7 @@ class Persona:
     state, over the game's metrics; for a staged persona the one formula that its stages make together. priority: the
     metric this persona is about, by which runs are compared. short: abbreviation, such as MK. set: the group in the
     catalog ("paper" for the four of the paper). always: what a staged persona counts in every stage. source: file.
+    lists: in which orders a planner takes up states for it, in place of its defaults (see `lists`); none for these.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Persona:
     always: Formula | None = None
     set: str = ""
     source: str = ""
+    lists: tuple[OpenList, ...] = ()
 
     def stage(self, metrics: dict[str, float]) -> int:
         """Index of the stage that a state is in; 0 for a persona without stages."""
@@ -240,12 +245,12 @@ def _build(table: Table, game: Game | str | None) -> Persona:
         name=name, game=_name_of(game) or table.text("game"), utility=utility, priority=priority, stages=stages,
         always=always, title=table.text("title", name.replace("_", " ").title()), short=table.text("short", name),
         description=table.text("description", ""), set=table.text("set", ""), source=table.source,
+        lists=_lists(table, symbols),
     )  # fmt: skip
 
 
 def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
     """The metrics a persona may use; checks that it is for this game."""
-    from persona_evo.errors import SettingsError
     from persona_evo.games import registry
 
     written, wanted = table.text("game"), _name_of(game)
@@ -279,3 +284,26 @@ def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
         until = None if last else part.formula("until", symbols)
         stages.append(Stage(part.text("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
     return tuple(stages)
+
+
+def _lists(table: Table, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
+    """The open lists that a persona brings."""
+    parts = table.tables("lists")
+    expected = how_many(len(parts)) if "lists" in table.values else None
+    if expected is not None:
+        raise PersonaError("the number of open lists is out of range", place=table.place("lists"),
+                           found=counted(len(parts), "list"), expected=expected)  # fmt: skip
+    return tuple(_list(part, readable(symbols)) for part in parts)
+
+
+def _list(part: Table, symbols: tuple[str, ...]) -> OpenList:
+    part.allow(FIELDS)
+    found = OpenList(part.formula("score", symbols))
+    for key in ("weight", "novel"):
+        if key in part.values:
+            try:
+                found = replace(found, **{key: part.values[key]})
+            except SettingsError as e:
+                raise PersonaError(e.what, place=part.place(key), found=e.found, expected=e.expected,
+                                   hint=e.hint) from e  # fmt: skip
+    return found

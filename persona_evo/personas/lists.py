@@ -7,8 +7,7 @@ or a policy (`"lists"` in its JSON file) may bring lists of its own, which repla
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,9 @@ LIST_VARIABLES = {
     DEPTH: "depth, moves from the root",
 }
 """What a list's score may read beside the game's metrics. A metric with one of these names goes before them."""
+
+FIELDS = ("score", "weight", "novel")
+"""What a file says of a list."""
 
 MOST_LISTS = 16
 """Lists that a policy, a persona or a search may have."""
@@ -45,11 +47,18 @@ class OpenList:
 
     def __post_init__(self) -> None:
         usable = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
-        if not usable or not (math.isfinite(self.weight) and 0 < self.weight <= 1e6):
-            raise SettingsError("the weight of an open list", found=repr(self.weight),
+        if not usable or not 0 < self.weight <= 1e6:
+            raise SettingsError("the weight of an open list", found=_shown(self.weight),
                                 expected="a number above 0, at most 1,000,000")  # fmt: skip
         if not isinstance(self.novel, bool):
-            raise SettingsError("`novel` of an open list", found=repr(self.novel), expected="true or false")
+            raise SettingsError("`novel` of an open list", found=_shown(self.novel), expected="true or false")
+
+    @property
+    def text(self) -> str:
+        """As people read it: the score, then what is not as usual."""
+        more = [f"weight {self.weight:g}"] if self.weight != 1 else []
+        more += ["novel states first"] if self.novel else []
+        return self.score.text + (f" ({', '.join(more)})" if more else "")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -65,14 +74,30 @@ class OpenList:
         """
         if not isinstance(data, Mapping):
             raise SettingsError("an open list", found=repr(data), expected="score, weight and novel by name")
-        fields = ("score", "weight", "novel")
         for key in data:
-            if key not in fields:
-                expected, hint = unknown(str(key), fields)
+            if key not in FIELDS:
+                expected, hint = unknown(str(key), FIELDS)
                 raise SettingsError("no such field in an open list", found=str(key), expected=expected, hint=hint)
         if not isinstance(data.get("score"), str):
             raise SettingsError("an open list has no score", found=repr(data.get("score")), expected="a formula")
         return cls(parse(data["score"]), data.get("weight", 1.0), data.get("novel", False))
+
+
+def readable(symbols: Sequence[str]) -> tuple[str, ...]:
+    """What a list's score may read in a game with these metrics."""
+    return (*symbols, *(name for name in LIST_VARIABLES if name not in symbols))
+
+
+def how_many(count: int) -> str | None:
+    """What is wrong with so many lists of a file, None for nothing."""
+    return None if 1 <= count <= MOST_LISTS else f"1 to {MOST_LISTS} lists, or none of this key"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)[:80]
+    except ValueError:  # a whole number of thousands of digits
+        return "a number beyond all measure"
 
 
 def _lists(*rows: tuple[str, float, bool]) -> tuple[OpenList, ...]:

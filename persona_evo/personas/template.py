@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.formula import Formula
 from persona_evo.games.commands import command
 from persona_evo.personas import extremes
+from persona_evo.personas.planning import planned
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
@@ -85,7 +86,24 @@ utility = "{example}{dead}"
 # [[stages]]
 # title = "then that"
 # utility = "{up[-1].symbol}"
+{_LISTS if planned(game) else ""}"""
+
+
+_LISTS = """
+## The planner decides by itself in which orders it takes up the states of a level. Lists of your own replace them:
+## uncomment these and change them. Each takes turns by its weight; scores read the metrics above and
+##   OWN (the policy's score, else the utility)   UTILITY   CARE (what keeps the player in the game)
+##   CEILING (the most that the utility can still be)   D (moves from the start)
+#
+# [[lists]]
+# score = "UTILITY - 0.001 * D"
+# weight = 1.0
+# novel = true    # states that show something for the first time come before all others
+#
+# [[lists]]
+# score = "CARE + 0.1 * OWN"
 """
+"""What a persona's file says of lists, in games that are planned."""
 
 
 def range_of(low: float | None, high: float | None) -> str:

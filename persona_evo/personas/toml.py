@@ -67,7 +67,8 @@ class Table:
         """The tables of an array of tables, each with its own lines."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            raise PersonaError(f"{key} is no list of tables", place=self.place(key), expected=f"[[{key}]]")
+            raise PersonaError(f"{key} is no list of tables", place=self.place(key), found=textfile.shown(value),
+                               expected=f"[[{key}]]")  # fmt: skip
         return [Table(v, self.places, (*self.path, key, i)) for i, v in enumerate(value)]
 
 

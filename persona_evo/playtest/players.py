@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import Game
 from persona_evo.personas import Persona
+from persona_evo.personas.lists import OpenList
+from persona_evo.personas.planning import in_words, with_lists
 from persona_evo.search.agents import Agent, agent_from, policy_of
 from persona_evo.search.duel import League, plain
+from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
 
 
@@ -19,6 +23,7 @@ from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
 class Player:
     """A persona with the tree policy it plays by.
 
+    policy: with the persona's open lists where it is searched with some and has none of its own (see `with_lists`).
     label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
     compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
     it has one, is its own.
@@ -38,15 +43,34 @@ class Player:
     @property
     def text(self) -> str:
         """How it plays, for people."""
-        return self.policy.text if self.agent is None else f"agent {self.agent.name}: {self.agent.about}"
+        return in_words(self.policy) if self.agent is None else f"agent {self.agent.name}: {self.agent.about}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.persona.name)
+        if self.agent is None:
+            object.__setattr__(self, "policy", with_lists(self.policy, self.persona.lists))
 
 
 def _own_policy(agent: Agent, game: Game) -> TreePolicy:
     """An agent's tree policy; UCB1 stands for that of one that has none."""
     return policy_of(agent, game) if agent.kind == "search" else TreePolicy.ucb1()
+
+
+def check_lists(policies: Iterable[TreePolicy], rules: SearchSettings, agent: str = "") -> None:
+    """See that policies which are nothing but open lists are searched with them.
+
+    agent: who plays move by move, "" for nobody.
+
+    Raises:
+        SettingsError: one would have nothing to play by.
+    """
+    for policy in policies:
+        if policy.kind == "lists" and (agent or not rules.lists):
+            how = f"agent {agent}, move by move" if agent else f"the search {rules.preset_name}, which has none"
+            raise SettingsError("a policy of open lists plays only where a planner searches with them",
+                                found=f"{policy.name}, played by {how}",
+                                expected="the search anytime in a game for one without chance, or another policy",
+                                hint="a formula in the policy's file, its own score, plays everywhere")  # fmt: skip
 
 
 def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
@@ -59,12 +83,12 @@ def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
     return _way(a.policy, mean) == _way(b.policy, mean)
 
 
-def _way(policy: TreePolicy, mean: bool) -> tuple[str, float]:
+def _way(policy: TreePolicy, mean: bool) -> tuple[str, float, tuple[OpenList, ...]]:
     if policy.formula is None:
-        return "", policy.c
+        return "", policy.c, policy.lists
     if mean and policy.formula.text == parse(UCB1_FORMULA).text:
-        return "", math.sqrt(2)
-    return policy.formula.text, 0.0
+        return "", math.sqrt(2), ()
+    return policy.formula.text, 0.0, policy.lists
 
 
 def movers(players: Sequence[Player], league: League) -> list[str]:
@@ -73,7 +97,11 @@ def movers(players: Sequence[Player], league: League) -> list[str]:
 
 
 class Role(NamedTuple):
-    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c. agent: see `Player`."""
+    """A player as it can be sent anywhere.
+
+    formula: None for UCB1 with the constant c, and for lists without an own score. agent: see `Player`. lists: that
+    the policy is searched with.
+    """
 
     label: str
     persona: str
@@ -82,6 +110,7 @@ class Role(NamedTuple):
     formula: str | None
     c: float
     agent: Agent | None = None
+    lists: tuple[OpenList, ...] = ()
 
     @classmethod
     def of(cls, player: Player) -> Role:
@@ -89,24 +118,40 @@ class Role(NamedTuple):
         policy = player.policy
         formula = None if policy.formula is None else policy.formula.text
         who = player.persona
-        return cls(player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent)
+        return cls(
+            player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent, policy.lists
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values; `agent` and `lists` where there are any."""
         agent = {} if self.agent is None else {"agent": plain(self.agent)}
-        return {**{k: v for k, v in self._asdict().items() if k != "agent"}, **agent}
+        lists = {"lists": [one.to_dict() for one in self.lists]} if self.lists else {}
+        return {**{k: v for k, v in self._asdict().items() if k not in _RARE}, **agent, **lists}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
-        """The inverse of `to_dict`; more keys do not matter."""
-        agent = agent_from(row["agent"], game) if "agent" in row else None
-        return cls(**{name: row[name] for name in cls._fields if name != "agent"}, agent=agent)
+        """The inverse of `to_dict`; more keys do not matter.
+
+        Raises:
+            SettingsError, FormulaError: the agent or a list is none.
+        """
+        agent, lists = agent_from(row["agent"], game) if "agent" in row else None, row.get("lists", ())
+        if not isinstance(lists, (list, tuple)):
+            raise SettingsError("not the open lists of a player", found=repr(lists)[:80], expected="a list")
+        read = tuple(OpenList.from_dict(one) for one in lists)
+        return cls(**{name: row[name] for name in cls._fields if name not in _RARE}, agent=agent, lists=read)
 
     def tree_policy(self, game: Game) -> TreePolicy:
         """What a search takes."""
         if self.agent is not None:
             return _own_policy(self.agent, game)
-        return TreePolicy.ucb1(self.c) if self.formula is None else TreePolicy.of(self.formula, game, self.policy)
+        if self.formula is not None:
+            return replace(TreePolicy.of(self.formula, game, self.policy), lists=self.lists)
+        return TreePolicy(self.policy, lists=self.lists) if self.lists else TreePolicy.ucb1(self.c)
+
+
+_RARE = ("agent", "lists")
+"""Fields of a role that its plain values have only where there is something in them."""
 
 
 def player_from(row: Mapping[str, Any], game: Game) -> Player:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError
+from persona_evo.errors import InputError, Place, RunError
+from persona_evo.search.settings import SearchSettings
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -69,12 +70,23 @@ def claim(
 
 
 def _deciding(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values without where levels were read from, which no result depends on."""
-    levels = values.get("levels")
+    """Values without where levels were read from, which no result depends on, and with all fields of their search."""
+    values, levels = with_whole_search(values), values.get("levels")
     if not isinstance(levels, list):
         return dict(values)
     texts = [{k: v for k, v in text.items() if k != "source"} if isinstance(text, dict) else text for text in levels]
     return {**values, "levels": texts}
+
+
+def with_whole_search(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values whose `search` has all fields that a search has by now, so that older folders can be gone on with."""
+    search = values.get("search")
+    if not isinstance(search, dict):
+        return dict(values)
+    try:
+        return {**values, "search": SearchSettings.from_dict(search).to_dict()}
+    except (InputError, TypeError):  # it is damaged, and differs from what is not
+        return dict(values)
 
 
 def _differences(name: str, there: Any, here: Any) -> list[tuple[str, str]]:

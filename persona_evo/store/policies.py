@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import persona_evo
-from persona_evo.errors import FormulaError, InputError, Place, PolicyError, unknown
+from persona_evo.errors import FormulaError, InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.search.tree_policy import SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
+from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, variables
 from persona_evo.store import runs, schema
 from persona_evo.words import counted
 
 SCHEMA = 1
 """Version of policy files."""
 
-KINDS = ("formula", "ucb1")
+KINDS = ("formula", "ucb1", "lists")
 FOLDER = "policies"
 """Folder of a project's own policies, and of those that ship."""
 
@@ -36,10 +37,12 @@ class Policy:
     Attributes:
         name: as commands and its file call it.
         game: the game's name. game_version: whose rules it was made for, 0 if that does not matter.
-        kind: "formula", or "ucb1".
+        kind: "formula", "ucb1", or "lists" for a planner's open lists.
         persona: whom it was made for, "" for anyone. utility: that persona's, as text. priority: the metric that
             the persona is about.
-        formula: as it was found; "" for UCB1. simplified: the same for people, "" where there is none.
+        formula: as it was found; "" for UCB1, and for lists without an own score. simplified: the same for people, ""
+            where there is none.
+        lists: the open lists of the kind "lists", which replace the planner's defaults and the persona's.
         simplification: what was done and checked, or why the raw one is kept.
         c: constant of UCB1.
         metrics: symbol -> meaning of what the formula names.
@@ -60,6 +63,7 @@ class Policy:
     formula: str = ""
     simplified: str = ""
     simplification: str = ""
+    lists: tuple[OpenList, ...] = ()
     c: float = math.sqrt(2)
     metrics: Mapping[str, str] = field(default_factory=dict)
     levels: tuple[str, ...] = ()
@@ -92,7 +96,11 @@ class Policy:
             raise _foreign(self, game.name)
         if self.kind == "ucb1":
             return TreePolicy.ucb1(self.c)
-        return TreePolicy.of(self.best, game, self.name, Place(self.file or self.name))
+        place = Place(self.file or self.name)
+        own = TreePolicy.of(self.best, game, self.name, place) if self.best else TreePolicy(self.name)
+        for one in self.lists:
+            parse(one.score.text, readable(game.symbols), place=place)
+        return dataclasses.replace(own, lists=self.lists)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values in the order of the file."""
@@ -101,6 +109,9 @@ class Policy:
             del values["c"]
         if not self.agent:
             del values["agent"]
+        values["lists"] = [one.to_dict() for one in self.lists]
+        if not self.lists:
+            del values["lists"]
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
 
     def to_text(self) -> str:
@@ -156,6 +167,7 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
         formula=r.text_of("formula", ""),
         simplified=r.text_of("simplified", ""),
         simplification=r.text_of("simplification", ""),
+        lists=lists_at(r, _game(r.text_of("game"))),
         c=r.number("c", math.sqrt(2)),
         metrics=r.words("metrics", {}),
         levels=tuple(r.texts("levels", [])),
@@ -176,32 +188,89 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
     return policy
 
 
+def lists_at(r: schema.Reader, game: Game | None, key: str = "lists") -> tuple[OpenList, ...]:
+    """The open lists of an object that may have some.
+
+    Args:
+        game: whose metrics the scores may read, None where it is not known.
+
+    Raises:
+        InputError: not such lists, with JSON path, line and column; of the kind that the reader raises.
+    """
+    if key not in r.data:
+        return ()
+    rows = r.items(key)
+    expected = how_many(len(rows))
+    if expected is not None:
+        raise r.fail("the number of open lists is out of range", key, said=counted(len(rows), "list"),
+                     expected=expected)  # fmt: skip
+    return tuple(_list(row, None if game is None else readable(game.symbols)) for row in rows)
+
+
+def _list(row: schema.Reader, symbols: tuple[str, ...] | None) -> OpenList:
+    row.only(FIELDS)
+    found = OpenList(_formula(row, "score", row.text_of("score"), symbols))
+    for name in ("weight", "novel"):
+        if name in row.data:
+            try:
+                found = dataclasses.replace(found, **{name: row.data[name]})
+            except SettingsError as e:
+                raise row.fail(e.what, name, found=row.data[name], expected=e.expected or "") from e
+    return found
+
+
+def _formula(r: schema.Reader, key: str, text: str, symbols: tuple[str, ...] | None) -> Formula:
+    try:
+        return parse(text, symbols)
+    except FormulaError as e:
+        raise r.fail(
+            f"not a formula: {e.what}" + (f" (column {e.place.column} of it)" if e.place else ""), key,
+            found=e.found or text, expected=e.expected or "", hint=e.hint or "",
+        ) from e  # fmt: skip
+
+
+def _game(name: str) -> Game | None:
+    return registry.get(name) if name in registry.names() else None
+
+
 def _check(policy: Policy, r: schema.Reader) -> None:
     if not policy.name:
         raise r.fail("is empty", "name", expected="a name")
     if policy.kind not in KINDS:
         expected, hint = unknown(policy.kind, KINDS)
         raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)
+    if policy.kind != "lists" and policy.lists:
+        raise r.fail(f"policies of the kind {policy.kind!r} have no open lists", "lists",
+                     said=counted(len(policy.lists), "list"), expected='"kind": "lists"')  # fmt: skip
+    if policy.kind == "lists" and not policy.lists:
+        raise r.fail("'lists' is missing", expected='"lists": [{"score": "UTILITY - 0.001 * D", "novel": true}]')
     if policy.kind == "ucb1":
         if not (math.isfinite(policy.c) and policy.c >= 0):
             raise r.fail("is out of range", "c", found=policy.c, expected="a finite number of at least 0")
         if policy.formula:
             raise r.fail("UCB1 has no formula", "formula", found=policy.formula, expected='""')
         return
-    known = variables(registry.get(policy.game)) if policy.game in registry.names() else None
+    game = _game(policy.game)
+    known = None if game is None else variables(game)
+    if not policy.formula and (policy.kind == "formula" or policy.simplified):
+        raise r.fail("is empty", "formula", expected="a formula")
     for key in ("formula", "simplified", "utility"):
         text = getattr(policy, key)
-        if not text:
-            if key == "formula":
-                raise r.fail("is empty", "formula", expected="a formula")
-            continue
-        try:
-            parse(text, known)
-        except FormulaError as e:
-            raise r.fail(
-                f"not a formula: {e.what}" + (f" (column {e.place.column} of it)" if e.place else ""), key,
-                found=e.found or text, expected=e.expected or "", hint=e.hint or "",
-            ) from e  # fmt: skip
+        if text:
+            read = _formula(r, key, text, known)
+            if policy.kind == "lists" and key != "utility":
+                _check_own(read, r, key)
+
+
+def _check_own(formula: Formula, r: schema.Reader, key: str) -> None:
+    """See that the own score of lists never changes."""
+    changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols]
+    if changing:
+        raise r.fail(
+            f"the own score of open lists cannot read {' and '.join(changing)}", key, said=formula.text,
+            expected="a formula over the game's metrics",
+            hint="states wait in the lists by scores that must not change while the search goes on",
+        )  # fmt: skip
 
 
 def shipped_folder() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,10 @@ BAD: list[tuple[str, str]] = [
     ("solve test01 --personna runner", "did you mean --persona"),
     ("solve test01 --persona runner --seconds 0", "above 0"),
     ("solve test01 --persona runner --method magic", "no such choice"),
+    ("solve test01 --persona runner --method beam", "no such choice"),
+    ("solve test01 --persona runner --states 100", "the planner counts iterations"),
+    ("solve test01 --persona runner --method bfs --iterations 100", "the method bfs counts states"),
+    ("solve test01 --persona runner --iterations 0", "whole number"),
     ("evolve", "--persona is missing"),
     ("evolve --persona nobody", "no such persona"),
     ("evolve --persona runner --levels nowhere", "no such level"),
@@ -108,6 +113,20 @@ BAD: list[tuple[str, str]] = [
     ("policy export ucb1 --to cobol", "no such choice for --to"),
     ("policy export ucb1 --to python --name 1x", "not a name"),
     ("policy install nobody", "no such policy"),
+    ("policy export listed.json", "open lists are no single formula"),
+    ("policy show unlisted.json", "'lists' is missing"),
+    ("persona check heavy.toml", "heavy.toml:6:1: the weight of an open list"),
+    ("playtest train01 --policy listed.json --search single", "a policy of open lists plays only where a planner"),
+    ("playtest train01 --policy agent:listed.json --agent mover.toml#mover", "an agent plays move by move"),
+    ("playtest train01 --tolerance 0.1 --search paper", "tolerance 0.1; the search paper has none"),
+    ("playtest train01 --hedge 0.1 --search single", "hedge 0.1; the search single has none"),
+    ("playtest train01 --hedge 0 --tolerance 0 --agent mover.toml#mover --personas R", "plays move by move"),
+    ("compare train01 train02 --tolerance 0.1 --search single", "the search single has none"),
+    ("playtest train01 --tolerance 1", "up to 0.9"),
+    ("playtest train01 --hedge -0.1", "from 0 up to 0.9"),
+    ("playtest train01 --hedge nan", "from 0 up to 0.9"),
+    ("playtest train01 --search anytme", "did you mean 'anytime'"),
+    ("evolve --persona runner --levels train01 --search singel", "did you mean 'single'"),
     ("policy install ucb1 --name ../../x", "not a name"),
     ("formula simplify", "FORMULA"),
     ("formula simplify (MS", "FORMULA:1:"),
@@ -128,6 +147,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "broken.toml").write_text('game = "minidungeons2"\nutility = MS\n')
     (tmp_path / "unknown_symbol.toml").write_text('game = "minidungeons2"\npriority = "MS"\nutility = "0.7*MSS"\n')
     (tmp_path / "broken.json").write_text("{")
+    listed = {"schema": 1, "name": "listed", "game": "minidungeons2", "kind": "lists"}
+    (tmp_path / "unlisted.json").write_text(json.dumps(listed))
+    (tmp_path / "listed.json").write_text(json.dumps({**listed, "lists": [{"score": "UTILITY"}]}))
+    (tmp_path / "heavy.toml").write_text(
+        'game = "minidungeons2"\npriority = "MS"\nutility = "MS"\n[[lists]]\nscore = "MS"\nweight = -1\n'
+    )
+    (tmp_path / "mover.toml").write_text('[mover]\nkind = "search"\nutility = "MS"\niterations = 5\n')
     (tmp_path / "ragged.txt").write_text("XXXX\nXHeXX\nXXXX\n")
     (tmp_path / "taken.txt").write_text("here first\n")
     return tmp_path

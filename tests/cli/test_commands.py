@@ -166,8 +166,9 @@ def test_two_versions_are_compared_in_words(here: Path, capsys: pytest.CaptureFi
 
 def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "tiny.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
-    ran = run(capsys, "solve", "tiny.txt", "--persona", "runner", "--seconds", 5)
+    ran = run(capsys, "solve", "tiny.txt", "--persona", "runner", "--iterations", 20_000)
     assert ran.code == 0, ran.err
+    assert "seed 0" in ran.err and run(capsys, "solve", "tiny.txt", "--persona", "runner", "--seconds", 5).code == 0
     assert "utility 0.96" in ran.out and "won in 4 moves" in ran.out and "E E E E" in ran.out
 
 
@@ -234,7 +235,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     assert traces.read_bytes().count(b"\n") > 2
 
 
-@pytest.mark.parametrize("method", ["beam", "bfs", "dfs", "random", "flat"])
+@pytest.mark.parametrize("method", ["bfs", "dfs", "random", "flat"])
 def test_other_ways_to_solve(method: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "tiny.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
     line = ("solve", "tiny.txt", "--persona", "treasure_collector", "--method", method, "--states", 20_000, "--seed", 3)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.playtest.reproduce import puyo
@@ -44,6 +45,15 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     (out / puyo.GAMES).write_text("{}\n", encoding="utf-8")
     damaged = run(capsys, "reproduce", "puyo", "--resume", out)
     assert damaged.code == 2 and "a game cannot be read" in damaged.err and f"{puyo.GAMES}:1" in damaged.err
+
+
+def test_folders_from_before_the_planner_plan_with_one_list() -> None:
+    settings = Settings.of(quick=True)
+    assert settings.planning == "anytime" and Settings(**settings.to_dict()) == settings
+    old = {k: v for k, v in settings.to_dict().items() if k != "planning"}
+    assert Settings(**old).planning == "single" and Settings(**old).to_dict() == old
+    with pytest.raises(SettingsError, match="no such search preset"):
+        Settings(planning="anytme")
 
 
 def _whole(out: Path) -> None:

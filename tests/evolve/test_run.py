@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
-from persona_evo.evolve.fitness import FitnessSpec, spec_to_dict
+from persona_evo.evolve.fitness import FitnessSpec, _Workshop, spec_from_dict, spec_to_dict
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.run import (
     DEADLINE,
@@ -34,6 +35,7 @@ from persona_evo.evolve.start import first_formulas, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load
+from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import policies, runs
 
@@ -167,6 +169,59 @@ def test_each_value_of_a_configuration_is_checked(tmp_path: Path, path: tuple[An
     (tmp_path / "config.json").write_text(json.dumps(data))
     with pytest.raises(RunError, match=rf"config\.json:1:\d+: \.{path[0]}"):
         reopening.spec_of(tmp_path, GAME.name)
+
+
+LISTS = (OpenList(parse("UTILITY - 0.001 * ST")), OpenList(parse("OWN"), 2.0, True))
+
+
+def test_lists_of_a_persona_go_with_a_search_that_has_lists(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+
+    def spec(search: SearchSettings) -> FitnessSpec:
+        return FitnessSpec.of(GAME.name, levels, parse("MS"), search, Budget(), lists=LISTS)
+
+    assert spec(SearchSettings.anytime()).lists == LISTS
+    for search in (SearchSettings.single(), SearchSettings.paper()):
+        assert spec(search).lists == () and "lists" not in spec_to_dict(spec(search))
+    data: dict[str, Any] = {
+        **config("modern", 2), "game": GAME.name, "game_version": GAME.version, "versions": {}, "schema": 1,
+        **spec_to_dict(spec(SearchSettings.anytime())),
+    }  # fmt: skip
+    data["evolution"]["metrics"], data["persona"]["priority"] = [], "MS"
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    again = reopening.spec_of(tmp_path, GAME.name)
+    assert again.lists == LISTS and again.search == SearchSettings.anytime()
+    assert _Workshop(again).policy("MS - ST").lists == LISTS and _Workshop(again).policy("R + MS").lists == ()
+    data["lists"][1]["weight"] = 0
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    with pytest.raises(RunError, match=r"config\.json:1:\d+: \.lists\[1\]\.weight: the weight of an open list"):
+        reopening.spec_of(tmp_path, GAME.name)
+
+
+def test_a_run_from_before_there_were_lists_has_one(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    spec = FitnessSpec.of(GAME.name, levels, parse("MS"), SearchSettings.single(), Budget())
+    old = spec_to_dict(spec)
+    for key in ("preset", "lists", "hedge", "tolerance"):
+        del old["search"][key]
+    assert spec_from_dict(GAME.name, "", old) == spec
+
+
+@pytest.mark.usefixtures("unsimplified")
+@pytest.mark.parametrize(("preset", "search", "kept"), [
+    ("modern", None, "single"), ("paper", None, "paper"), ("modern", SearchSettings.anytime(), "anytime"),
+])  # fmt: skip
+def test_the_search_of_an_evolution_is_written_down(
+    tmp_path: Path, preset: str, search: SearchSettings | None, kept: str
+) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    persona = replace(load("runner", GAME), lists=LISTS)
+    outcome = evolve(GAME, persona, levels, tiny(preset, generations=1), 3, root=tmp_path, search=search,
+                     budget=Budget(iterations=30))  # fmt: skip
+    written = runs.read_config(outcome.folder)
+    assert written["search"]["preset"] == kept and bool(written["search"]["lists"]) == (kept == "anytime")
+    assert ("lists" in written) == (kept == "anytime")
+    assert outcome.policy is not None and policies.read(outcome.policy).search == written["search"]
 
 
 def tiny(preset: str = "modern", **changes: Any) -> EvolutionSettings:

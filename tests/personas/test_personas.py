@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,23 @@ def test_a_staged_persona_from_a_file(tmp_path: Path) -> None:
     assert p.stage(state) == 1 and p.utility.evaluate(state) == pytest.approx(1.9 / 2 - 5)
 
 
+def test_lists_of_a_persona_are_read_in_their_order(tmp_path: Path) -> None:
+    text = STAGED + """
+[[lists]]
+score = "UTILITY - 0.001 * ST"
+weight = 2
+novel = true
+
+[[lists]]
+score = "0.1 * OWN + CARE + CEILING - D"
+"""
+    first, second = persona(tmp_path, text).lists
+    assert (first.score.text, first.weight, first.novel) == ("UTILITY - 0.001 * ST", 2, True)
+    assert (second.weight, second.novel) == (1.0, False)
+    assert first.text == "UTILITY - 0.001 * ST (weight 2, novel states first)" and second.text == second.score.text
+    assert persona(tmp_path, PLAIN).lists == ()
+
+
 MISTAKES = [
     ("", PersonaError, "miser.toml:1: game is missing"),
     ('game = "toy"\npriority = GOLD\n', PersonaError, "miser.toml:2:12: not TOML"),
@@ -125,6 +143,18 @@ MISTAKES = [
     (STAGED.replace("until", "untill"), PersonaError, "miser.toml:8:1: unknown key"),
     ('game = "toy"\npriority = "GOLD"\nstages = 3\n', PersonaError, "miser.toml:3:1: stages is no list"),
     ('game = "toy"\npriority = "GOLD"\nstages = []\n', PersonaError, "utility is missing"),
+    (PLAIN + "lists = 3\n", PersonaError, "miser.toml:5:1: lists is no list of tables"),
+    (PLAIN + 'lists = ["GOLD"]\n', PersonaError, "expected: [[lists]]"),
+    (PLAIN + "lists = []\n", PersonaError, "miser.toml:5:1: the number of open lists is out of range"),
+    (PLAIN + '[[lists]]\nscore = "GOLD"\n' * 17, PersonaError, "found: 17 lists"),
+    (PLAIN + "[[lists]]\nweight = 2\n", PersonaError, "miser.toml:5:1: score is missing"),
+    (PLAIN + '[[lists]]\nscore = "GOLD + R"\n', FormulaError, "miser.toml:6:17: unknown symbol"),
+    (PLAIN + '[[lists]]\nscore = "GOLD"\n[[lists]]\nscore = "UTILTY"\n', FormulaError, "did you mean 'UTILITY'?"),
+    (PLAIN + '[[lists]]\nscore = "GOLD"\nwieght = 1\n', PersonaError, "miser.toml:7:1: unknown key"),
+    (PLAIN + '[[lists]]\nscore = "GOLD"\nnovel = 1\n', PersonaError, "miser.toml:7:1: `novel` of an open list"),
+    *((PLAIN + f'[[lists]]\nscore = "GOLD"\nweight = {weight}\n', PersonaError,
+       "miser.toml:7:1: the weight of an open list")
+      for weight in ("0", "-1", "nan", "inf", '"2"', "true", "1e7", "0x" + "f" * 900)),
 ]
 
 
@@ -162,7 +192,13 @@ def test_the_template_loads_as_it_is_and_with_its_stages(tmp_path: Path, name: s
     head, _, stages = text.partition("# always")
     lines = [line for line in head.splitlines() if not line.startswith("utility")]
     lines += [line.removeprefix("# ").removeprefix("#") for line in ("# always" + stages).splitlines()]
-    assert len(persona(tmp_path, "\n".join(lines), "staged.toml").stages) == 2
+    whole = persona(tmp_path, "\n".join(lines), "staged.toml")
+    assert len(whole.stages) == 2 and [one.novel for one in whole.lists] == [True, False]
+
+
+def test_only_games_that_are_planned_have_lists_in_their_template() -> None:
+    assert "[[lists]]" in template.text("x", TOY)
+    assert "[[lists]]" not in template.text("x", replace(TOY, players=2))
 
 
 def test_samples_come_from_the_ranges(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from persona_evo.playtest import batch
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.reproduce import published, results
+from persona_evo.playtest.reproduce import keeping, published, results
 from persona_evo.playtest.reproduce.course import Material, _Ledger
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED
 from persona_evo.playtest.reproduce.settings import (
@@ -205,6 +206,39 @@ def test_settings_and_their_file(tmp_path: Path) -> None:
         reopen(tmp_path)
     with pytest.raises(RunError, match="not the folder of a reproduction"):
         reopen(tmp_path / "nowhere")
+
+
+def test_modern_evolves_with_one_list_and_plays_with_the_planner(tmp_path: Path) -> None:
+    paper, modern = Settings.of("minidungeons", quick=True), Settings.of("minidungeons", "modern", quick=True)
+    assert paper.search == paper.playtest_search == SearchSettings.paper() and "playing" not in paper.to_dict()
+    assert (modern.search, modern.playtest_search) == (SearchSettings.single(), SearchSettings.anytime())
+    levels = mapsets.resolve(GAME, LEVELS)
+    claim(tmp_path, modern, GAME, levels)
+    assert reopen(tmp_path)[0] == modern
+
+
+def test_a_reproduction_from_before_the_planner_goes_on_with_one_list(tmp_path: Path) -> None:
+    settings, levels = Settings.of("minidungeons", "modern", quick=True), mapsets.resolve(GAME, LEVELS)
+    claim(tmp_path, settings, GAME, levels)
+    old = json.loads((tmp_path / CONFIG).read_text(encoding="utf-8"))
+    del old["playing"]
+    (tmp_path / CONFIG).write_text(json.dumps(old), encoding="utf-8")
+    again, _ = reopen(tmp_path)
+    assert again.playtest_search == again.search == SearchSettings.single()
+    claim(tmp_path, again, GAME, levels)
+    with pytest.raises(RunError, match="playing"):
+        claim(tmp_path, settings, GAME, levels)
+    (tmp_path / CONFIG).write_text(json.dumps({**old, "playing": "anytme"}), encoding="utf-8")
+    with pytest.raises(RunError, match="damaged"):
+        reopen(tmp_path)
+
+
+def test_an_evolution_is_recognised_by_what_its_search_comes_to() -> None:
+    ours = {"search": SearchSettings.single().to_dict()}
+    old = {k: v for k, v in ours["search"].items() if k not in ("preset", "lists", "hedge", "tolerance")}
+    assert keeping.difference({"search": old}, ours, ours) is None
+    assert keeping.difference({"search": SearchSettings.anytime().to_dict()}, ours, ours) is not None
+    assert keeping.difference({"search": {"stop": 3}}, ours, ours) is not None
 
 
 def test_what_cannot_be_reproduced() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from persona_evo.errors import PolicyError
+from persona_evo.errors import FormulaError, PolicyError
 from persona_evo.formula import parse
 from persona_evo.games import registry
+from persona_evo.personas.lists import OpenList
+from persona_evo.search.tree_policy import STATIC
 from persona_evo.store import policies
 from persona_evo.store.policies import Policy
 
@@ -23,6 +26,32 @@ FULL = Policy(
     mean=0.95, seed=7, budget={"iterations": 10000}, search={"stop": "budget"}, evolution={"preset": "modern"},
     run={"name": "r", "generations": 100}, versions={"python": "3"}, notes="ä", source="here",
 )  # fmt: skip
+
+
+LISTS = (OpenList(parse("UTILITY - 0.001 * ST"), 2.0, True), OpenList(parse("CARE + 0.1 * OWN")))
+
+
+def listed(**changes: Any) -> dict[str, Any]:
+    """What makes FULL a policy of lists whose own score reads metrics only."""
+    return {"kind": "lists", "formula": "MS - 0.01 * ST", "simplified": "", "lists": [LISTS[0].to_dict()], **changes}
+
+
+@pytest.mark.parametrize("formula", ["", "MS - 0.01 * ST"])
+def test_lists_survive_their_file(tmp_path: Path, formula: str) -> None:
+    policy = Policy("mine", GAME, "lists", formula=formula, lists=LISTS)
+    path = policies.write(policy, tmp_path / "mine.json")
+    assert policies.read(path) == policy and "lists" not in FULL.to_dict()
+    found = policies.read(path).tree_policy(registry.get(GAME))
+    assert found.lists == LISTS and found.holds == STATIC and found.name == "mine"
+    assert (found.formula.text if found.formula else "") == formula
+    assert found.kind == ("formula" if formula else "lists")
+
+
+def test_lists_of_an_unknown_game_are_checked_when_it_is_there(tmp_path: Path) -> None:
+    path = policies.write(Policy("x", "hop", "lists", lists=(OpenList(parse("FAR")),)), tmp_path / "x.json")
+    policy = policies.read(path)
+    with pytest.raises(FormulaError, match=r"x.json(.|\n)*unknown symbol(.|\n)*FAR"):
+        replace(policy, game=GAME).tree_policy(registry.get(GAME))
 
 
 def test_a_policy_survives_its_file(tmp_path: Path) -> None:
@@ -66,6 +95,25 @@ def test_ucb1_survives_too(tmp_path: Path) -> None:
         ({"budget": []}, r".budget: has the wrong type"),
         ({"formulaa": "R"}, r".formulaa: no such key(.|\n)*did you mean 'formula'"),
         ({"schema": 2}, r".schema(.|\n)*newer"),
+        ({"lists": [{"score": "MS"}]}, r".lists: policies of the kind 'formula' have no open lists"),
+        ({"kind": "ucb1", "formula": "", "simplified": "", "lists": [{"score": "MS"}]}, r"kind 'ucb1' have no open"),
+        ({"kind": "lists"}, r"'lists' is missing"),
+        (listed(formula="R"), r"p.json:\d+:14: .formula: the own score of open lists cannot read R"),
+        (listed(simplified="N * MS"), r".simplified: the own score of open lists cannot read N"),
+        (listed(formula="", simplified="MS"), r".formula: is empty"),
+        (listed(lists=[]), r".lists: the number of open lists is out of range"),
+        (listed(lists=[{"score": "MS"}] * 17), r"found: 17 lists(.|\n)*1 to 16"),
+        (listed(lists={"score": "MS"}), r".lists: has the wrong type"),
+        (listed(lists=["MS"]), r".lists\[0\]: has the wrong type"),
+        (listed(lists=[{"score": "MS"}, {}]), r".lists\[1\]: 'score' is missing"),
+        (listed(lists=[{"score": 1}]), r".lists\[0\].score: has the wrong type"),
+        (listed(lists=[{"score": "MS + R"}]), r".lists\[0\].score: not a formula.*column 6"),
+        (listed(lists=[{"score": "OWM"}]), r"did you mean 'OWN'"),
+        (listed(lists=[{"score": "MS", "wight": 1}]), r".lists\[0\].wight: no such key(.|\n)*'weight'"),
+        (listed(lists=[{"score": "MS", "novel": 1}]), r".lists\[0\].novel: `novel` of an open list"),
+        *((listed(lists=[{"score": "MS", "weight": w}]), r".lists\[0\].weight: the weight of an open list")
+          for w in (0, -1, "2", True, 2e6, None)),
+        (listed(lists=[{"score": "MS", "weight": math.nan}]), r"a number that is not finite"),
     ],
 )
 def test_wrong_values_are_told_with_path_and_line(tmp_path: Path, changes: dict[str, Any], said: str) -> None:

@@ -150,7 +150,8 @@ def search(
 ) -> Run:  # fmt: skip
     """Search a level that is ready (arguments as for `run`). progress: told now and then how many rollouts are made."""
     utility = stage.utility(score, persona)
-    rules = SearchSettings(terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0)
+    rules = SearchSettings(terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0,
+                           lists=())  # fmt: skip
     ordering = Ordering(how.workers, inside=how.constant == INSIDE, whole=how.save_best_path)
     most = how.rollouts + how.workers + 1 + how.save_best_path * _PATHS * stage.game.horizon
     began = time.perf_counter()

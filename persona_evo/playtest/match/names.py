@@ -107,6 +107,10 @@ def _final(path: Path) -> Path:
 def _policy(game: Game, name: str | Path, label: str) -> Agent:
     """The agent that a policy was evolved in with this policy, or the game's template with it."""
     policy = policies.find(name, game.name)
+    if policy.kind == "lists":
+        raise PolicyError("open lists plan whole levels, and an agent plays move by move",
+                          place=Place(policy.file or str(name)), found=policy.name,
+                          expected="a policy of the kind formula or ucb1")  # fmt: skip
     try:
         template = agent_from(dict(policy.agent), game) if policy.agent else evolver(game)
         found = replace(

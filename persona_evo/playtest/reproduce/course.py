@@ -275,7 +275,8 @@ class Course:
     ) -> dict[str, Any]:
         """What the configuration of an evolution has to say."""
         spec = FitnessSpec.of(
-            self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority
+            self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority,
+            lists=persona.lists,
         )
         about = {"game": self.game.name, "seed": seed, "evolution": settings.to_dict(), **spec_to_dict(spec)}
         return {"persona": persona.name, **about}
@@ -309,7 +310,7 @@ class Course:
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
             self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
-            budget=budget or self.settings.playtest_budget, settings=self.settings.search, jobs=self.jobs,
+            budget=budget or self.settings.playtest_budget, settings=self.settings.playtest_search, jobs=self.jobs,
             backend=self.backend, folder=self.folder / RUNS / folder,
             progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
         )  # fmt: skip
@@ -416,12 +417,13 @@ def _make_room(folder: Path, players: Sequence[Player]) -> None:
     if not path.is_file():
         return
     known = schema.read(path, RunError)[0].get("players")
-    ours = [Role.of(p)._asdict() for p in players]
+    ours = [Role.of(p).to_dict() for p in players]
     if not isinstance(known, list) or len(known) != len(ours) or not all(isinstance(k, dict) for k in known):
         return
     if [k.get("label") for k in known] != [o["label"] for o in ours]:
         return
-    if any(json.loads(json.dumps(o[k])) != row.get(k) for row, o in zip(known, ours, strict=True) for k in o):
+    pairs = [(row, json.loads(json.dumps(o))) for row, o in zip(known, ours, strict=True)]
+    if any(o.get(k) != row.get(k) for row, o in pairs for k in (*o, "lists")):
         n = next(n for n in itertools.count(1) if not folder.with_name(f"{folder.name}-before-{n}").exists())
         folder.rename(folder.with_name(f"{folder.name}-before-{n}"))
 

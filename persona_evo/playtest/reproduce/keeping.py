@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.store import schema
+from persona_evo.store.lines import with_whole_search
 
 CONFIG = "reproduction.json"
 SCHEMA = 1
@@ -44,9 +45,10 @@ def difference(
 ) -> tuple[str, str | None] | None:
     """What a file says otherwise than it should, as (found, expected) of a message; None where it does not.
 
-    Where a level was read from does not matter.
+    Where a level was read from does not matter, nor which fields a search had when it was written down.
     """
-    alike = [{**v, "levels": [_unplaced(level) for level in v.get("levels", ())]} for v in (known, ours)]
+    alike = [with_whole_search({**v, "levels": [_unplaced(level) for level in v.get("levels", ())]})
+             for v in (known, ours)]  # fmt: skip
     different = [k for k in keys if alike[0].get(k) != alike[1].get(k)]
     if not different:
         return None

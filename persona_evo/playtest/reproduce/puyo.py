@@ -27,6 +27,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
+from persona_evo.personas.planning import with_lists
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.puyo_cells import (
     DFS,
@@ -126,7 +127,7 @@ def run(
     levels = mapsets.resolve(game, ["positions"])[: settings.games]
     persona = load_persona(settings.persona, game)
     with Lock(folder):
-        keeping.claim(folder, "puyo", {"game_version": game.version, **dataclasses.asdict(settings)})
+        keeping.claim(folder, "puyo", {"game_version": game.version, **settings.to_dict()})
         outcome = _evolve(folder, settings, game, persona, jobs, backend, tell)
         assert outcome.policy is not None
         policy = policies.read(outcome.policy)
@@ -185,14 +186,16 @@ def _planned(m: Material, cell: Cell, level: Level, seed: int) -> tuple[int, ...
         problem = Problem.of(m.game, level, m.persona.utility)
         return baselines.flat(problem, cell.limit, seed=seed).plan.actions
     policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
-    return plan(m.game, level, m.persona.utility, policy, Budget(cell.limit), seed=seed).actions
+    rules = SearchSettings.preset(m.settings.planning)
+    policy = with_lists(policy, m.persona.lists)
+    return plan(m.game, level, m.persona.utility, policy, Budget(cell.limit), rules, seed).actions
 
 
 def _actor(m: Material, cell: Cell, level: Level, seed: int) -> Actor:
     """Tree search no deeper than the cell's limit, rollouts included."""
     goal = m.persona.utility if cell.persona else parse(TREE_SCORE, m.game.symbols)
     policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
-    settings = SearchSettings(horizon=cell.depth, rollout=cell.depth, expansion="random")
+    settings = dataclasses.replace(SearchSettings.single(), horizon=cell.depth, rollout=cell.depth, expansion="random")
     return Actor(m.game, level, goal, policy, Budget(cell.limit), settings, choose="max", seed=seed)
 
 
@@ -248,7 +251,7 @@ def _evolve(
     else:
         outcome = evolution.evolve(
             game, persona, mapsets.resolve(game, ["train"]), s.evolution, derive(s.seed, "evolution") % 2**31,
-            root=where.parent, name=where.name, search=SearchSettings.anytime(), budget=Budget(s.iterations), jobs=jobs,
+            root=where.parent, name=where.name, search=SearchSettings.single(), budget=Budget(s.iterations), jobs=jobs,
             backend=backend, progress=progress,
         )  # fmt: skip
     if outcome.status == evolution.INTERRUPTED:

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.errors import SettingsError
+from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.search.settings import PRESETS
 
 PLANNED = "planned"
 EVERY = 10
@@ -51,7 +52,8 @@ class Settings:
     games: starting positions. drops: of a game. clocks: drops that a search may make for each free row, the first being
     that of figures 3 to 5. playouts: fixed budgets a move. deepest: depth limit of Monte Carlo search at most.
     persona: whose tree policy is evolved, in so many generations of a population, iterations a playthrough; its games
-    are played with compared playouts a move, as deep as compared_depth.
+    are played with compared playouts a move, as deep as compared_depth. planning: preset of the search that plans whole
+    levels; folders from before there was a choice have one list.
     """
 
     seed: int = 1
@@ -67,12 +69,16 @@ class Settings:
     compared: int = 220
     compared_depth: int = 4
     quick: bool = False
+    planning: str = "single"
 
     def __post_init__(self) -> None:
         for name, low, high in (("games", 1, 10), ("drops", EVERY, 150), ("deepest", 4, 12)):
             if not low <= getattr(self, name) <= high:
                 raise SettingsError(f"{name} is out of range", found=str(getattr(self, name)),
                                     expected=f"from {low} to {high}")  # fmt: skip
+        if self.planning not in PRESETS:
+            expected, hint = unknown(str(self.planning), PRESETS)
+            raise SettingsError("no such search preset", found=str(self.planning), expected=expected, hint=hint)
         if not self.clocks or min(self.clocks) < 1:
             raise SettingsError("a clock that stands still", found=str(min(self.clocks, default=0)),
                                 expected="at least one drop for each row")  # fmt: skip
@@ -82,11 +88,16 @@ class Settings:
         """The usual settings or those of a first look; what is given replaces single values."""
         small: dict[str, Any] = {"games": 3, "drops": 60, "clocks": (100, 10), "playouts": (11, 100), "generations": 3,
                                  "population": 20, "iterations": 200}  # fmt: skip
-        usual = cls(**small, quick=True) if quick else cls()
+        usual = cls(**small, quick=True, planning="anytime") if quick else cls(planning="anytime")
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         if clock is not None:
             values["clocks"] = tuple(dict.fromkeys((clock, *usual.clocks)))
         return dataclasses.replace(usual, **values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; `planning` only where it is not as in folders from before there was a choice."""
+        values = dataclasses.asdict(self)
+        return {k: v for k, v in values.items() if k != "planning" or v != "single"}
 
     @property
     def clock(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.errors import Place, RunError, SettingsError, unknown
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
@@ -18,7 +18,7 @@ from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.keeping import CONFIG, SCHEMA
 from persona_evo.playtest.reproduce.published import Published
 from persona_evo.playtest.reproduce.published import load as load_published
-from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.store import schema
 
 STAND_IN = "train"
@@ -40,11 +40,11 @@ class Cross:
 class Settings:
     """A reproduction.
 
-    study: name of the publication's file. protocol: preset of the evolution, which also decides the rules of the
+    study: name of the publication's file. protocol: preset of the evolution, which also decides the rules of its
     search. runs: independent evolutions of each persona. trials: playthroughs of each player in each level.
     iterations: of the search in the evolution; playtest_iterations: in the playtests. bound_seconds: for the solver,
     where limits are not known. cross: None for no cross tables. quick: the budgets are those of a first look, but for
-    what was given.
+    what was given. playing: preset of the search in the playtests, "" for that of the evolution.
     """
 
     study: str
@@ -58,8 +58,13 @@ class Settings:
     bound_seconds: float
     cross: Cross | None = None
     quick: bool = False
+    playing: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "playing", self.playing or self.search.preset_name)
+        if not isinstance(self.playing, str) or self.playing not in PRESETS:
+            expected, hint = unknown(str(self.playing), PRESETS)
+            raise SettingsError("no such search preset", found=str(self.playing), expected=expected, hint=hint)
         for name in ("runs", "trials", "iterations", "playtest_iterations"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -101,13 +106,19 @@ class Settings:
         r, t, i, p = (u if g is None else g for g, u in zip(given, usual, strict=True))
         b = (0.3 if quick else 10.0) if bound_seconds is None else bound_seconds
         return cls(
-            study, protocol, seed, r, t, evolution, i, p, b, _cross(protocol, quick, t, i) if cross else None, quick
+            study, protocol, seed, r, t, evolution, i, p, b, _cross(protocol, quick, t, i) if cross else None, quick,
+            "anytime" if modern else "paper",
         )
 
     @property
     def search(self) -> SearchSettings:
-        """Rules of the search, in the evolution and in the playtests."""
-        return SearchSettings.paper() if self.protocol == "paper" else SearchSettings.anytime()
+        """Rules of the search in the evolution."""
+        return SearchSettings.paper() if self.protocol == "paper" else SearchSettings.single()
+
+    @property
+    def playtest_search(self) -> SearchSettings:
+        """Rules of the search in the playtests."""
+        return SearchSettings.preset(self.playing)
 
     @property
     def budget(self) -> Budget:
@@ -120,9 +131,14 @@ class Settings:
         return Budget(self.playtest_iterations)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; `from_dict` reads them back."""
+        """Plain values; `from_dict` reads them back.
+
+        `playing` is left out where it is as in folders from before there was a choice: as in the evolution.
+        """
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         values["evolution"] = self.evolution.to_dict()
+        if self.playing == self.search.preset_name:
+            del values["playing"]
         if self.cross is not None:
             values["cross"] = {
                 "trials": self.cross.trials, "times": list(self.cross.times),
