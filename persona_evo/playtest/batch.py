@@ -397,13 +397,13 @@ def _parts(jobs: Sequence[Job], costs: Sequence[_Cost], count: int) -> list[list
     parts: list[list[Job]] = [[jobs[0]]]
     spent, following = costs[0].seconds, 0.0
     for before, job, cost in zip(jobs, jobs[1:], costs[1:], strict=False):
-        following = following if before.group == job.group else 0.0
-        if spent >= share and (before.group != job.group or following >= cost.apart):
+        same = before.group == job.group
+        if spent >= share and (not same or following >= cost.apart):
             parts.append([])
-            spent, following = 0.0, 0.0
+            spent, same = 0.0, False
         parts[-1].append(job)
         spent += cost.seconds
-        following += cost.seconds
+        following = following + cost.seconds if same else 0.0
     return parts
 
 
