@@ -9,7 +9,7 @@ from pathlib import Path
 
 from persona_evo.formula.guards import guards
 from persona_evo.games.core import Level
-from persona_evo.playtest import batch, duels, require
+from persona_evo.playtest import batch, duels, require, routes
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.compare import Row, compare_levels, headlines
@@ -39,7 +39,7 @@ class Results(batch.Results):
         return analyse(
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
-            requirements=require.parse_all(requirements) if requirements else (),
+            requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
         )  # fmt: skip
 
     @property
@@ -105,7 +105,7 @@ class Results(batch.Results):
         shown = page.Page(
             title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
             findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
-            correlations=analysis.correlations, facts=self.facts,
+            correlations=analysis.correlations, facts=self.facts, routes=routes.by_level(analysis),
         )  # fmt: skip
         return page.write(shown, target / "index.html")
 
