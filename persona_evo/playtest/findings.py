@@ -383,7 +383,7 @@ def _any_differs(pairs: Sequence[tuple[list[Playthrough], list[Playthrough], Mea
         smallest = min(smallest, test.p)
         if smallest * len(pairs) < ALPHA:
             return True
-    return smallest * varying < ALPHA
+    return varying > 0 and smallest * varying < ALPHA
 
 
 def _far(value: float, limit: float, sign: float) -> bool:
