@@ -59,11 +59,21 @@ class Results(batch.Results):
             }),
             "search": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
+            **self._drawn,
             **{p.label: p.text for p in self.players},
             **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
         }
+
+    @property
+    def _drawn(self) -> dict[str, str]:
+        """What the trials of players show that draw their routes."""
+        if not self.tolerances:
+            return {}
+        some = "" if len(self.tolerances) == len(self.players) else f" ({', '.join(self.tolerances)})"
+        how = routes.within(self.settings.tolerance)
+        return {"routes": f"each trial's own{some}, {how} the best plan of its search; no more searches after a proof"}
 
     @property
     def _opponents(self) -> str:

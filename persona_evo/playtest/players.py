@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from persona_evo.formula import parse
 from persona_evo.games.core import Game
 from persona_evo.personas import Persona
-from persona_evo.personas.lists import OpenList
 from persona_evo.search.agents import Agent, agent_from, policy_of
 from persona_evo.search.duel import League, plain
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
@@ -60,12 +59,12 @@ def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
     return _way(a.policy, mean) == _way(b.policy, mean)
 
 
-def _way(policy: TreePolicy, mean: bool) -> tuple[str, float, tuple[OpenList, ...]]:
+def _way(policy: TreePolicy, mean: bool) -> tuple[str, float]:
     if policy.formula is None:
-        return "", policy.c, policy.lists
+        return "", policy.c
     if mean and policy.formula.text == parse(UCB1_FORMULA).text:
-        return "", math.sqrt(2), policy.lists
-    return policy.formula.text, 0.0, policy.lists
+        return "", math.sqrt(2)
+    return policy.formula.text, 0.0
 
 
 def movers(players: Sequence[Player], league: League) -> list[str]:
@@ -74,8 +73,7 @@ def movers(players: Sequence[Player], league: League) -> list[str]:
 
 
 class Role(NamedTuple):
-    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c, and for lists that have no own
-    score. agent: see `Player`. lists: the policy's own open lists."""
+    """A player as it can be sent anywhere. formula: None for UCB1 with the constant c. agent: see `Player`."""
 
     label: str
     persona: str
@@ -84,7 +82,6 @@ class Role(NamedTuple):
     formula: str | None
     c: float
     agent: Agent | None = None
-    lists: tuple[OpenList, ...] = ()
 
     @classmethod
     def of(cls, player: Player) -> Role:
@@ -92,30 +89,24 @@ class Role(NamedTuple):
         policy = player.policy
         formula = None if policy.formula is None else policy.formula.text
         who = player.persona
-        return cls(
-            player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent, policy.lists
-        )
+        return cls(player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         agent = {} if self.agent is None else {"agent": plain(self.agent)}
-        lists = {"lists": [one.to_dict() for one in self.lists]} if self.lists else {}
-        return {**{k: v for k, v in self._asdict().items() if k not in ("agent", "lists")}, **agent, **lists}
+        return {**{k: v for k, v in self._asdict().items() if k != "agent"}, **agent}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
         """The inverse of `to_dict`; more keys do not matter."""
         agent = agent_from(row["agent"], game) if "agent" in row else None
-        plain_fields = {name: row[name] for name in cls._fields if name not in ("agent", "lists")}
-        return cls(**plain_fields, agent=agent, lists=tuple(OpenList.from_dict(one) for one in row.get("lists", ())))
+        return cls(**{name: row[name] for name in cls._fields if name != "agent"}, agent=agent)
 
     def tree_policy(self, game: Game) -> TreePolicy:
         """What a search takes."""
         if self.agent is not None:
             return _own_policy(self.agent, game)
-        if self.formula is not None:
-            return replace(TreePolicy.of(self.formula, game, self.policy), lists=self.lists)
-        return TreePolicy(self.policy, None, self.c, self.lists) if self.lists else TreePolicy.ucb1(self.c)
+        return TreePolicy.ucb1(self.c) if self.formula is None else TreePolicy.of(self.formula, game, self.policy)
 
 
 def player_from(row: Mapping[str, Any], game: Game) -> Player:

@@ -189,12 +189,6 @@ def test_a_part_keeps_what_draws_from_one_search_together() -> None:
     assert [len(part) for part in batch._parts(todo, costs, 1)] == [12]
 
 
-def test_the_lists_of_a_policy_are_kept(tmp_path: Path) -> None:
-    runner = personas.resolve(["R"], GAME)[0]
-    policies = [dataclasses.replace(TreePolicy.of("PE", GAME, "a"), lists=DEFAULT_LISTS[:2]),
-                TreePolicy("b", None, lists=DEFAULT_LISTS[2:])]  # fmt: skip
-    wanted = [Player(runner, p, p.name) for p in policies]
-    batch.playtest(GAME, LEVELS[:1], wanted, 2, seed=1, settings=SETTINGS, budget=Budget(50), folder=tmp_path)
-    again = batch.resume(tmp_path)
-    assert [p.policy for p in again.players] == policies
-    assert again.tolerances == {"a": 0.01, "b": 0.01}
+def test_results_say_within_what_the_trials_of_each_player_draw() -> None:
+    results = batch.playtest(GAME, LEVELS[:1], players(), 1, seed=1, budget=Budget(50), settings=SETTINGS)
+    assert results.tolerances == {"runner": 0.01, "monster_killer": 0.01}
