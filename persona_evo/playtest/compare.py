@@ -333,14 +333,15 @@ def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure
 
 
 def tested(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[str, Test, float]:
-    """A measure of two groups of at least one playthrough each: the test's name (see `Row`), what it says, and the rank
-    test's p."""
+    """A measure of two groups of at least one playthrough each, of one level each: the test's name (see `Row`), what it
+    says, and the rank test's p. The statistic is positive where a is higher."""
     known_a, known_b = (bool(certain(group)) and measure.key != CLOCK for group in (a, b))
     x = [measure.value(r) for r in (a if known_a else searches(a))]
     y = [measure.value(r) for r in (b if known_b else searches(b))]
     if known_a and known_b:
-        p = 0.0 if min(x) > max(y) or min(y) > max(x) else 1.0
-        return EXACT, Test(0.0, p, 0.0, f"proven, {EACH}" if measure.by_search else EACH), p
+        apart = (min(x) > max(y)) - (min(y) > max(x))
+        p = float(not apart)
+        return EXACT, Test(float(apart), p, 0.0, f"proven, {EACH}" if measure.by_search else EACH), p
     if known_a or known_b:
         name, test = _against(x, y, measure) if known_b else _against(y, x, measure)
         note = "; ".join(filter(None, (test.note, f"{'b' if known_b else 'a'} is of one proven search")))
