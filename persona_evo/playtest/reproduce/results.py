@@ -96,7 +96,7 @@ def value_of(key: str) -> Callable[[Playthrough], float]:
 
 
 def higher(a: Iterable[Playthrough], b: Iterable[Playthrough], key: str) -> int:
-    """1 if the measure of a is significantly higher than that of b, -1 if it is lower, else 0 (a, b: of one map each)."""
+    """1 if the measure of a is significantly higher than that of b, -1 if lower, else 0 (a, b: of one map each)."""
     _, test, _ = tested(list(a), list(b), Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility")))
     return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
 
