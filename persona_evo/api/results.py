@@ -9,7 +9,7 @@ from pathlib import Path
 
 from persona_evo.formula.guards import guards
 from persona_evo.games.core import Level
-from persona_evo.playtest import batch, duels, require
+from persona_evo.playtest import batch, duels, require, routes
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.compare import Row, compare_levels, headlines
@@ -39,7 +39,7 @@ class Results(batch.Results):
         return analyse(
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
-            requirements=require.parse_all(requirements) if requirements else (),
+            requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
         )  # fmt: skip
 
     @property
@@ -59,11 +59,21 @@ class Results(batch.Results):
             }),
             "search": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
+            **self._drawn,
             **{p.label: p.text for p in self.players},
             **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
         }
+
+    @property
+    def _drawn(self) -> dict[str, str]:
+        """What the trials of players show that draw their routes."""
+        if not self.tolerances:
+            return {}
+        some = "" if len(self.tolerances) == len(self.players) else f" ({', '.join(self.tolerances)})"
+        how = routes.within(self.settings.tolerance)
+        return {"routes": f"each trial's own{some}, {how} the best plan of its search; no more searches after a proof"}
 
     @property
     def _opponents(self) -> str:
@@ -105,7 +115,7 @@ class Results(batch.Results):
         shown = page.Page(
             title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
             findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
-            correlations=analysis.correlations, facts=self.facts,
+            correlations=analysis.correlations, facts=self.facts, routes=routes.by_level(analysis),
         )  # fmt: skip
         return page.write(shown, target / "index.html")
 

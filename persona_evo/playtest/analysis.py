@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level, Metric
@@ -21,7 +21,7 @@ class Analysis:
     """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
 
     standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
-    `between_players` among the personas.
+    `between_players` among the personas. tolerances: see `analyse`.
     """
 
     records: tuple[Playthrough, ...]
@@ -36,6 +36,7 @@ class Analysis:
     structure: Mapping[str, Mapping[str, float]]
     correlations: tuple[CorrelationRow, ...]
     checks: tuple[Check, ...]
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -53,6 +54,7 @@ def analyse(
     utilities: Mapping[str, Formula] | None = None,
     bounds: Bounds | None = None,
     requirements: Sequence[Requirement] = (),
+    tolerances: Mapping[str, float] | None = None,
 ) -> Analysis:
     """Sum up, compare, correlate, find and check.
 
@@ -67,6 +69,7 @@ def analyse(
         utilities: label of a player -> what it wants.
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
+        tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
 
     Raises:
         SettingsError: a requirement names what does not exist.
@@ -97,6 +100,7 @@ def analyse(
         structure=structure,
         correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
         checks=tuple(require.evaluate(requirements, summaries, compared)),
+        tolerances=dict(tolerances or {}),
     )
 
 

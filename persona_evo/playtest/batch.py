@@ -4,13 +4,16 @@ Where an agent plays move by move (`search.duel`), a playthrough is what it play
 player may also be an agent of its own, which needs no tree policy. In a game for two each player meets the opponents of
 a league in turn, first as one side, then as the other; its metrics are what it sees at the end, and its records name
 the opponent, the side and the result.
+
+Once a trial has proven its plan, the trials after it show other routes of the same search (see `playing`).
 """
 
 from __future__ import annotations
 
-import math
+import bisect
+import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +29,7 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, movers, player_from
-from persona_evo.playtest.playing import Job, Spec, play
+from persona_evo.playtest.playing import Job, Source, Spec, draws, play
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.agents import agent_from, check
 from persona_evo.search.duel import League
@@ -35,6 +38,9 @@ from persona_evo.words import counted
 
 _ROUND_SECONDS = 2.0
 """How long a round of tasks should take; playthroughs are written down and progress is told after each."""
+
+_MOST = 10_000
+"""Playthroughs in a round at most."""
 
 _ALONE_SECONDS = 1.5
 """Work that takes less than this is not worth the start of worker processes."""
@@ -51,6 +57,9 @@ class Progress(NamedTuple):
 
 
 Tell = Callable[[Progress], None]
+
+Proofs = Mapping[tuple[int, int], Source]
+"""The first proven search by numbers of level and player, where later trials draw from it."""
 
 
 @dataclass
@@ -83,6 +92,15 @@ class Results:
     def movers(self) -> list[str]:
         """Names of the agents that play move by move: players' own, and the league's for those who have none."""
         return [] if self.league is None else movers(self.players, self.league)
+
+    @property
+    def tolerances(self) -> dict[str, float]:
+        """Label of a player whose trials draw their routes -> the share of |best utility| within which they do."""
+        return {
+            p.label: self.settings.tolerance
+            for p in self.players
+            if p.agent is None and draws(self.game, self.settings, p.policy, self.league)
+        }
 
     @property
     def priorities(self) -> dict[str, str]:
@@ -160,7 +178,7 @@ def playtest(
         stack.enter_context(closing_outside(game))
         workers = stack.enter_context(_Crew(game, jobs, backend, address))
         try:
-            for made in _rounds(spec, todo, len(results.records), workers, progress):
+            for made in _rounds(spec, todo, tuple(results.records), workers, progress):
                 if journal is not None:
                     journal.append(made)
                 results.records += made
@@ -282,25 +300,128 @@ class _Crew:
         return self.alone if here else self.workers
 
 
+class _Cost(NamedTuple):
+    """Seconds that a job is thought to take on one core, and those of the search that would have to be made again where
+    it is played apart from the trial before it."""
+
+    seconds: float
+    apart: float
+
+
+class _Pace:
+    """How long searches and routes take, to tell how much fits into a round and how long the rest will take.
+
+    A trial of a group (a level and a player) that has a proof draws a route. Of a group that was not played yet the
+    first trial searches, and how many of the others will is guessed from the searches of other groups.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._searches, self._routes = [0.0, 0], [0.0, 0]
+        self._proofs = [0, 0]
+        self._besides: float | None = None
+        self._seen: set[tuple[int, int]] = set()
+
+    def learn(self, jobs: Sequence[Job], records: Sequence[Playthrough], busy: float | None = None) -> None:
+        """Take account of what was played. busy: what it took altogether, None where that is not known."""
+        for job, record in zip(jobs, records, strict=True):
+            kind = self._searches if record.search is None else self._routes
+            kind[0] += record.seconds
+            kind[1] += 1
+            if record.search is None and self._spec.drawing[job.player]:
+                self._proofs[0] += record.proven
+                self._proofs[1] += 1
+            self._seen.add(job.group)
+        if busy is not None:
+            self._besides = max(0.0, busy - sum(r.seconds for r in records)) / len(records)
+
+    @property
+    def known(self) -> bool:
+        """Whether anything can be said."""
+        return self._besides is not None
+
+    def costs(self, jobs: Sequence[Job], proofs: Proofs) -> list[_Cost]:
+        """What each job is thought to cost; proofs: those that are known."""
+        search, route = (s / n if n else 0.0 for s, n in (self._searches, self._routes))
+        likely = self._proofs[0] / self._proofs[1] if self._proofs[1] else 1.0
+        begun, found = set(self._seen), []
+        for job in jobs:
+            chance = 1.0 if job.group in proofs else 0.0
+            if not chance and self._spec.drawing[job.player] and job.group in begun and job.group not in self._seen:
+                chance = likely
+            begun.add(job.group)
+            seconds = (self._besides or 0.0) + chance * route + (1.0 - chance) * search
+            found.append(_Cost(max(1e-6, seconds), search if chance >= 0.5 else 0.0))
+        return found
+
+
 def _rounds(
-    spec: Spec, todo: Sequence[Job], done: int, crew: _Crew, progress: Tell | None
+    spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], crew: _Crew, progress: Tell | None
 ) -> Iterator[list[Playthrough]]:
-    """Playthroughs in their order, a round at a time: two to know how long one takes, then a few seconds' worth."""
-    pace, count, first = 0.0, 1, done
+    """Playthroughs in their order, a round at a time: two to know how long one takes, then a few seconds' worth.
+
+    there: those that were made before. A round is complete when no trial in it searched after an earlier one's proof.
+    """
+    pace, first = _Pace(spec), len(there)
+    pace.learn(todo[:first], there)
+    proofs, done, count = spec.proofs(todo, there), first, 1
     workers = crew.alone
     while done < len(todo):
-        chosen = todo[done : done + count]
+        chosen = [job._replace(source=proofs.get(job.group)) for job in todo[done : done + count]]
         started = time.perf_counter()
-        size = max(1, math.ceil(len(chosen) / (4 * workers.jobs))) if workers is not crew.alone else len(chosen)
-        tasks = [(spec, chosen[i : i + size]) for i in range(0, len(chosen), size)]
-        made = [record for part in workers.map(play, tasks) for record in part]
+        parts = _parts(chosen, pace.costs(chosen, proofs), 1 if workers is crew.alone else 4 * workers.jobs)
+        made = [record for part in workers.map(play, [(spec, part) for part in parts]) for record in part]
+        proofs = {**spec.proofs(chosen, made), **proofs}
+        made = _settled(spec, chosen, made, proofs, workers)
         seconds = time.perf_counter() - started
         done += len(made)
         if done - first > 1:  # the first one compiles
-            pace = max(1e-6, seconds * (workers.jobs if workers is not crew.alone else 1) / len(made))
-            workers = workers if workers is crew.workers else crew.for_work(pace * (len(todo) - done))
-            count = max(1, min(10_000, round(_ROUND_SECONDS * workers.jobs / pace)))
+            pace.learn(chosen, made, seconds * (1 if workers is crew.alone else workers.jobs))
+        else:
+            pace.learn(chosen, made)
+        ahead = [cost.seconds for cost in pace.costs(todo[done : done + _MOST], proofs)] if pace.known else []
+        left = sum(ahead) / max(1, len(ahead)) * (len(todo) - done)
+        if ahead:
+            workers = workers if workers is crew.workers else crew.for_work(left)
+            until = list(itertools.accumulate(ahead))
+            count = max(1, bisect.bisect_right(until, _ROUND_SECONDS * workers.jobs))
         yield made
-        if progress is not None and pace:
-            eta = pace * (len(todo) - done) / workers.jobs
-            progress(Progress(done, len(todo), eta, made[-1].level, made[-1].player))
+        if progress is not None and pace.known:
+            progress(Progress(done, len(todo), left / workers.jobs, made[-1].level, made[-1].player))
+
+
+def _parts(jobs: Sequence[Job], costs: Sequence[_Cost], count: int) -> list[list[Job]]:
+    """The jobs in about `count` parts of like cost. Trials that draw from a search, or will, stay with the trial before
+    them until they cost as much as making that search again elsewhere."""
+    share = sum(cost.seconds for cost in costs) / count * (1 - 1e-9)
+    parts: list[list[Job]] = [[jobs[0]]]
+    spent, following = costs[0].seconds, 0.0
+    for before, job, cost in zip(jobs, jobs[1:], costs[1:], strict=False):
+        same = before.group == job.group
+        if spent >= share and (not same or following >= cost.apart):
+            parts.append([])
+            spent, same = 0.0, False
+        parts[-1].append(job)
+        spent += cost.seconds
+        following = following + cost.seconds if same else 0.0
+    return parts
+
+
+def _settled(
+    spec: Spec, jobs: Sequence[Job], made: list[Playthrough], proofs: Proofs, workers: Workers
+) -> list[Playthrough]:
+    """The playthroughs of a round, those replaced by routes that searched, or drew from a later search, although an
+    earlier trial of their group has a proof: side by side nobody could know of it."""
+    late = []
+    for i, (job, record) in enumerate(zip(jobs, made, strict=True)):
+        source = proofs.get(job.group)
+        if source is not None and job.source is None and job.trial > source.trial and record.search != source.trial:
+            late.append((i, job._replace(source=source)))
+    if not late:
+        return made
+    parts = [[job for _, job in group] for _, group in itertools.groupby(late, key=lambda one: one[1].group)]
+    again = [record for part in workers.map(play, [(spec, part) for part in parts]) for record in part]
+    settled = list(made)
+    for (i, _), record in zip(late, again, strict=True):
+        settled[i] = record
+    return settled

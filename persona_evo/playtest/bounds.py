@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
@@ -17,6 +17,7 @@ from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import Playthrough
+from persona_evo.seeds import stream
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -27,6 +28,12 @@ CUT = "the solver's best plan stops before the level ends, and is no measure for
 """Why there is no limit for playthroughs that came to the game's end."""
 
 Tell = Callable[[int, int], None]
+
+Ends = Callable[[Playthrough], tuple[dict[str, float], bool]]
+"""The metrics that a playthrough's best plan ends with, and whether it comes to the game's end."""
+
+_SHORT: dict[str, Any] = {"states": 100, "width": 4}
+"""Limits of a call of the solver that is over at once."""
 
 _warm: set[int] = set()
 """Processes in which the solver has been loaded."""
@@ -91,7 +98,23 @@ def bounds(
         for (level, name), bound in known.items()
         if level in horizons and name in wanted
     }
-    return _with_records(found, played, wanted)
+    return _with_records(found, played, wanted, _ends(game, levels))
+
+
+def _ends(game: Game, levels: Sequence[Level]) -> Ends:
+    """The ends of best plans, played again where the record shows another route."""
+    by_name = {level.name: level for level in levels}
+
+    def end(record: Playthrough) -> tuple[dict[str, float], bool]:
+        if record.best_actions == record.actions or record.level not in by_name:
+            return dict(record.metrics), not record.unfinished
+        level = by_name[record.level]
+        state, rng, step = game.start(level, record.seed), stream(record.seed), game.rules().step
+        for text in record.best_actions:
+            step(level.tables, state, game.parse_action(level, state, text), rng)
+        return game.measure(level, state), game.over(level, state) != RUNNING
+
+    return end
 
 
 def limited(game: Game) -> bool:
@@ -103,7 +126,7 @@ def warm_up(game: Game, level: Level) -> None:
     """Have the solver compiled, so that this does not count against a limit of time."""
     from persona_evo.search.bounds import solve
 
-    solve(game, level, parse(game.symbols[0], game.symbols), states=100, width=4)
+    solve(game, level, parse(game.symbols[0], game.symbols), **_SHORT)
 
 
 def answer(question: Question) -> Bound:
@@ -120,18 +143,23 @@ def answer(question: Question) -> Bound:
 
 
 def _with_records(
-    found: Mapping[tuple[str, str], Bound], records: Sequence[Playthrough], personas: Mapping[str, Persona]
-) -> dict[tuple[str, str], Bound]:
-    """The limits, or what was played where that is better: by the persona, or by another one in passing."""
+    found: Mapping[tuple[str, str], Bound], records: Sequence[Playthrough], personas: Mapping[str, Persona],
+    ends: Ends | None = None,
+) -> dict[tuple[str, str], Bound]:  # fmt: skip
+    """The limits, or what was played where that is better: by the persona, or by another one in passing.
+
+    ends: what best plans come to that are not the routes shown; the routes' own ends if not given.
+    """
     best = dict(found)
     for r in records:
         for name, persona in personas.items():
             own, key = r.persona == name, (r.level, name)
             if not own and not persona.utility.symbols <= set(r.metrics):
                 continue
-            known, value = best.get(key), r.utility if own else persona.utility.evaluate(r.metrics)
+            known, value = best.get(key), r.best_utility if own else persona.utility.evaluate(r.metrics)
             if known is None or value > known.utility + 1e-12:
-                best[key] = Bound(value, own and r.proven, dict(r.metrics), not r.unfinished)
+                end = ends(r) if own and ends is not None else (dict(r.metrics), not r.unfinished)
+                best[key] = Bound(value, own and r.proven, *end)
             elif own and r.proven and not known.proven and value >= known.utility - 1e-12:
                 best[key] = replace(known, proven=True, note="")
     return best

@@ -6,6 +6,12 @@ of Welch and Fisher, and a row says where the rank test disagrees. Where neither
 to go by: the p is that of the exact test, and the row says so. Rows in which both groups are one and the same
 constant cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the
 correction (Tarone 1990, Biometrics 46:515).
+
+Trials that show routes of one proven search are no independent trials (see `metrics`), and are not tested as if they
+were. What such a group comes to counts as known. Two known groups are compared exactly, without a p value: they differ
+where the values of all routes of one lie above those of the other (utility is the same for all routes of a search). A
+group of several searches is tested against the mean of a known one, by Student's t test or the exact binomial test; of
+its trials only those count that searched themselves. The time of searches is never known, and tested as ever.
 """
 
 from __future__ import annotations
@@ -15,18 +21,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
-from persona_evo.playtest.metrics import CLOCK, Measure, estimate, grouped, levels_of, measures, players_of
+from persona_evo.playtest.metrics import (
+    CLOCK,
+    Measure,
+    certain,
+    estimate,
+    grouped,
+    levels_of,
+    measures,
+    players_of,
+    searches,
+)
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import (
     NO_VARIATION,
     Correlation,
     Interval,
     Test,
+    binomial,
     fisher,
     holm,
     mann_whitney,
     pearson,
     spearman,
+    student,
     welch,
 )
 from persona_evo.words import counted
@@ -37,6 +55,12 @@ ALPHA = 0.05
 DISAGREE = "the rank test disagrees"
 """Note of a row whose two tests say different things."""
 
+EXACT = "proven"
+"""Test of rows whose groups are both known."""
+
+EACH = "one search each"
+"""What is said of such a row."""
+
 FEWEST_LEVELS = 4
 """Correlations over fewer levels are not computed."""
 
@@ -45,9 +69,11 @@ FEWEST_LEVELS = 4
 class Row:
     """One measure of two groups, a and b.
 
-    test: "Welch", "Fisher", or "exact" where neither group varies; p: of that test; p_rank: of the rank test (for rates
-    the same as p); p_holm, p_rank_holm: both corrected for all rows of the comparison, times for themselves. higher:
-    "a", "b" or "" by the values alone. verdict: the row in words.
+    test: "Welch", "Fisher", "exact" where neither group varies, "Student" or "binomial" where one is known, EXACT where
+    both are (see the module); p: of that test, of EXACT no p value but 0 where the groups differ and 1 where not.
+    p_rank: of the rank test (the same as p for rates and where a group is known); p_holm, p_rank_holm: both corrected
+    for all rows of the comparison, times for themselves. higher: "a", "b" or "" by the values alone. verdict: the row
+    in words.
     """
 
     level: str
@@ -69,6 +95,11 @@ class Row:
     def higher(self) -> str:
         """Which group has the larger value."""
         return "a" if self.a.value > self.b.value else "b" if self.b.value > self.a.value else ""
+
+    @property
+    def exact(self) -> bool:
+        """Both groups are known: there is no p value."""
+        return self.test == EXACT
 
     @property
     def loss(self) -> bool:
@@ -103,15 +134,15 @@ def compare_groups(
 
 
 def corrected(rows: Iterable[Row]) -> list[Row]:
-    """The rows with their p values corrected by Holm's method over all that vary, order kept."""
+    """The rows with their p values corrected by Holm's method over all that vary and have one, order kept."""
     rows = list(rows)
-    varying = [i for i, r in enumerate(rows) if not (r.note == NO_VARIATION and r.p == 1.0)]
+    varying = [i for i, r in enumerate(rows) if not r.exact and not (r.note.startswith(NO_VARIATION) and r.p == 1.0)]
     keys = [rows[i].measure.key for i in varying]
     main = dict(zip(varying, _holm(keys, [rows[i].p for i in varying]), strict=True))
     rank = dict(zip(varying, _holm(keys, [rows[i].p_rank for i in varying]), strict=True))
     done = []
     for i, row in enumerate(rows):
-        p, q = main.get(i, 1.0), rank.get(i, 1.0)
+        p, q = main.get(i, row.p), rank.get(i, row.p)
         disagree = row.test == "Welch" and (p < ALPHA) != (q < ALPHA)
         note = "; ".join(filter(None, (row.note, DISAGREE if disagree else "")))
         done.append(replace(row, p_holm=p, p_rank_holm=q, note=note))
@@ -223,7 +254,8 @@ def headlines(rows: Sequence[Row]) -> list[str]:
                          f"alike and differ from the other's ({_trials(own[0])}): {names}")  # fmt: skip
     silent -= len(few)
     if silent:
-        sentences.append(f"no difference found in {silent} other measures (p values corrected by Holm's method)")
+        how = "" if all(r.exact for r in rest) else " (p values corrected by Holm's method)"
+        sentences.append(f"no difference found in {silent} other measures{how}")
     return sentences
 
 
@@ -293,18 +325,40 @@ def correlations(
 
 
 def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> Row:
-    x, y = [measure.value(r) for r in a], [measure.value(r) for r in b]
-    test: Test
+    name, test, rank = tested(a, b, measure)
+    return Row(
+        level, a[0].player, b[0].player, measure, estimate(measure, a), estimate(measure, b), name, test.statistic,
+        test.p, rank, note=test.note,
+    )  # fmt: skip
+
+
+def tested(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[str, Test, float]:
+    """A measure of two groups of at least one playthrough each, of one level each: the test's name (see `Row`), what it
+    says, and the rank test's p. The statistic is positive where a is higher."""
+    known_a, known_b = (bool(certain(group)) and measure.key != CLOCK for group in (a, b))
+    x = [measure.value(r) for r in (a if known_a else searches(a))]
+    y = [measure.value(r) for r in (b if known_b else searches(b))]
+    if known_a and known_b:
+        apart = (min(x) > max(y)) - (min(y) > max(x))
+        p = float(not apart)
+        return EXACT, Test(float(apart), p, 0.0, f"proven, {EACH}" if measure.by_search else EACH), p
+    if known_a or known_b:
+        name, test = _against(x, y, measure) if known_b else _against(y, x, measure)
+        note = "; ".join(filter(None, (test.note, f"{'b' if known_b else 'a'} is of one proven search")))
+        return name, test._replace(statistic=test.statistic if known_b else -test.statistic, note=note), test.p
     if measure.rate:
         test = fisher(int(sum(x)), len(x), int(sum(y)), len(y))
-        rank = test.p
-    else:
-        test, rank = welch(x, y), mann_whitney(x, y).p
-    exact = test.note == NO_VARIATION and test.p < 1
-    return Row(
-        level, a[0].player, b[0].player, measure, estimate(measure, a), estimate(measure, b),
-        "Fisher" if measure.rate else "exact" if exact else "Welch", test.statistic, test.p, rank, note=test.note,
-    )  # fmt: skip
+        return "Fisher", test, test.p
+    test = welch(x, y)
+    return "exact" if test.note == NO_VARIATION and test.p < 1 else "Welch", test, mann_whitney(x, y).p
+
+
+def _against(sample: Sequence[float], known: Sequence[float], measure: Measure) -> tuple[str, Test]:
+    """Values of several searches against those of a known group."""
+    mean = known[0] if min(known) == max(known) else math.fsum(known) / len(known)
+    if measure.rate:
+        return "binomial", binomial(int(sum(sample)), len(sample), mean)
+    return "Student", student(sample, mean)
 
 
 def shown(measure: Measure, value: float) -> str:
@@ -332,7 +386,7 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
     player, name = spoken(row.player_a), row.measure.name
     alike = ", no variation in either" if row.constant and not row.measure.rate else ""
     alike += f", {DISAGREE}" if DISAGREE in row.note else ""
-    change = f"{_change(row)} ({p_shown(row.p_holm)}{alike})"
+    change = f"{_change(row)} ({row.note if row.exact else p_shown(row.p_holm)}{alike})"
     if row.differs():
         if row.measure.key == "win_rate":
             harder = "harder" if row.higher == "a" else "easier"
@@ -342,7 +396,7 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
         text = f"no difference found for the {player}: {change}"
     else:
         text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
-    return f"{text}; {_blind(row, family)}" if row.measure.rate else text
+    return f"{text}; {_blind(row, family)}" if row.test == "Fisher" else text
 
 
 def _change(row: Row) -> str:

@@ -23,19 +23,20 @@ from typing import Literal, NamedTuple
 
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Metric
-from persona_evo.playtest.compare import ALPHA, shown, spoken
+from persona_evo.playtest.compare import ALPHA, EXACT, shown, spoken, tested
 from persona_evo.playtest.metrics import (
     EVERY,
     UNKNOWN_CAUSE,
     Bounds,
     Measure,
+    certain,
     grouped,
     levels_of,
     measures,
     players_of,
 )
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import fisher, mean_interval, welch, wilson
+from persona_evo.playtest.statistics import Interval, mean_interval, wilson
 from persona_evo.words import counted
 
 Severity = Literal["problem", "notice"]
@@ -137,7 +138,8 @@ def finishing(level: str, records: Sequence[Playthrough], judged: set[str], boun
             known.metrics.get("WON", 0) > 0 for (name, _), known in bounds.items() if name == level
         )
         rest = f"{lost} lost, {total - lost} came to no end"
-        aside = f"; {OUT_OF_BUDGET}" if total > lost else ""
+        ran_out = any(r.unfinished and not r.proven for r in records)
+        aside = f"; {OUT_OF_BUDGET}" if ran_out else ""
         aside += "; a plan that finishes it is known, so it is hard and not impossible" if possible else ""
         text = (f"nobody finishes this level: {counted(len(by_player), 'player')}, {counted(total, 'playthrough')}, "
                 f"{rest}{aside}")  # fmt: skip
@@ -247,7 +249,8 @@ def timeouts(level: str, records: Sequence[Playthrough]) -> list[Finding]:
         return []
     steps = sum(r.steps for r in stopped) / len(stopped)
     usual = f"after {counted(round(steps), 'step')} on average"
-    text = f"playthroughs come to no end ({usual}): {', '.join(parts)}; {OUT_OF_BUDGET}"
+    why = "their plans are proven to be the best" if all(r.proven for r in stopped) else OUT_OF_BUDGET
+    text = f"playthroughs come to no end ({usual}): {', '.join(parts)}; {why}"
     numbers = {"unfinished": len(stopped), "playthroughs": len(records), "steps": steps}
     return [Finding("notice", "timeouts", level, text, numbers)]
 
@@ -299,7 +302,8 @@ def priority(
     """A player stays far from the best that is known for its priority, in this level and from any player or limit.
 
     Of what has no highest value, plans that were cut short have no say: how much comes together depends on how long one
-    plays. Whether most playthroughs stay away is told by Wilson's interval; too few for that are only noted.
+    plays. Whether most playthroughs stay away is told by Wilson's interval; too few for that are only noted. Routes of
+    one proven search are no sample: what they come to is known.
     """
     info = _info(symbol, infos)
     own = [r for r in records if r.player == player and symbol in r.metrics]
@@ -310,7 +314,10 @@ def priority(
     values = [r.metrics[symbol] for r in own]
     limit = max([*_possible(level, symbol, records, own, bounds, utility), *values], key=lambda v: sign * v)
     best, mean = max(values, key=lambda v: sign * v), mean_interval(values)
-    near = wilson(sum(not _far(v, limit, sign) for v in values), len(values))
+    reaching = sum(not _far(v, limit, sign) for v in values)
+    near = wilson(reaching, len(values))
+    if note := certain(own):
+        mean, near = Interval.exact(mean.value, note), Interval.exact(reaching / len(values), note)
     measure = Measure(symbol, info.name, lambda r: 0.0, info.better, info.unit, info.ratio)
     numbers = {"best": best, "mean": mean.value, "known": limit, "playthroughs": float(len(own))}
     who, many = f"the {spoken(player)}", counted(len(own), "playthrough")
@@ -337,7 +344,7 @@ def _possible(
     ends = [end for end in (*(r.metrics for r in records), *solved) if symbol in end]
     if utility is None:
         return [end[symbol] for end in ends]
-    best = max(r.utility for r in own) - 1e-12
+    best = max(r.best_utility for r in own) - 1e-12
     return [end[symbol] for end in ends if utility.symbols <= set(end) and utility.evaluate(end) >= best]
 
 
@@ -363,18 +370,20 @@ def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = 
 
 
 def _any_differs(pairs: Sequence[tuple[list[Playthrough], list[Playthrough], Measure]]) -> bool:
-    """The smallest p, times the number of pairs that vary, is significant: what Holm's first step asks."""
+    """Known groups differ, or the smallest p, times the number of pairs that vary, is significant: what Holm's first
+    step asks."""
     smallest, varying = 1.0, 0
     for a, b, measure in pairs:
-        x, y = [measure.value(r) for r in a], [measure.value(r) for r in b]
-        if len({*x, *y}) == 1:
+        if len({measure.value(r) for r in (*a, *b)}) == 1:
             continue
-        varying += 1
-        p = fisher(int(sum(x)), len(x), int(sum(y)), len(y)).p if measure.rate else welch(x, y).p
-        smallest = min(smallest, p)
+        name, test, _ = tested(a, b, measure)
+        if name == EXACT and test.p < 1:
+            return True
+        varying += name != EXACT
+        smallest = min(smallest, test.p)
         if smallest * len(pairs) < ALPHA:
             return True
-    return smallest * varying < ALPHA
+    return varying > 0 and smallest * varying < ALPHA
 
 
 def _far(value: float, limit: float, sign: float) -> bool:

@@ -149,6 +149,8 @@ def reopen(folder: Path) -> Reopened:
         for key in ("priority", "title", "baseline"):
             player.text_of(key, "")
         formula_at(player, "utility")
+        for one in player.items("lists") if "lists" in player.data else ():
+            formula_at(one, "score")
         if player.data.get("formula", "") is not None:
             formula_at(player, "formula")
         if not 0 <= player.number("c") < math.inf:

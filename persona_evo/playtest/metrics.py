@@ -1,4 +1,10 @@
-"""Playthroughs summed up: per level and player, and per player over all levels."""
+"""Playthroughs summed up: per level and player, and per player over all levels.
+
+Utility is that of the best plan that a trial's search found (`Playthrough.best_utility`); all else is of the route that
+the trial shows. Trials that drew their routes from the proven search of an earlier one repeat its utility and its win.
+They count in means and rates, which are of trials, but how certain these are is up to the searches alone. Where all
+trials of a level and player come from one proven search, both are known and have no interval.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +16,16 @@ from dataclasses import dataclass, field, replace
 
 from persona_evo.games.core import Better, Metric, main_metrics
 from persona_evo.playtest.records import OUTCOMES, Playthrough
-from persona_evo.playtest.statistics import Interval, mean_interval, wilson
+from persona_evo.playtest.statistics import Interval, mean_interval, score, wilson
 
 CLOCK = "seconds"
 """Key of the measure that is one of time."""
 
 EVERY = "*"
 """Name of the level of summaries over all levels."""
+
+ONE_SEARCH, ONE_EACH = "proven, one search", "proven, one search a level"
+"""What is said in place of an interval where all trials of a level, or of each of several, come from one search."""
 
 UNKNOWN_CAUSE = "unknown"
 """Cause of deaths for which the game gives none."""
@@ -29,7 +38,7 @@ class Measure:
     key: what requirements and CSV files call it. name: for people. ratio: shown as a percentage.
     rate: 0 or 1 in every playthrough, so its mean is a rate (Wilson interval, Fisher's test). main: one of the game's
     main metrics. none: the value that stands for "there is none", where the metric's meaning names one. low, high: its
-    range.
+    range. by_search: the same for all routes of one search.
     """
 
     key: str
@@ -43,6 +52,11 @@ class Measure:
     none: float | None = None
     low: float = -math.inf
     high: float = math.inf
+    by_search: bool = False
+
+
+WIN_RATE = Measure("win_rate", "win rate", lambda r: float(r.won), "higher", ratio=True, rate=True, by_search=True)
+UTILITY = Measure("utility", "utility", lambda r: r.best_utility, "higher", by_search=True)
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,8 @@ class Bound:
 class Summary:
     """What one player did in one level (or in all, level EVERY), over all trials.
 
-    win_rate: Wilson interval. metrics, steps, seconds, utility: means with Student t intervals (95 %).
+    win_rate: Wilson interval. metrics, steps, seconds, utility: means with Student t intervals (95 %); of the win rate
+    and the utility none but a note where they come from one proven search (see the module).
     deaths: how often the game was lost, by cause. unfinished: playthroughs that ended before the game did.
     proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
@@ -125,6 +140,27 @@ def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playth
     return groups
 
 
+def searches(records: Iterable[Playthrough]) -> list[Playthrough]:
+    """One playthrough for each search: those that searched themselves, and the first route of each other search."""
+    records = list(records)
+    own = {(r.level, r.player, r.trial) for r in records if r.search is None}
+    found = []
+    for record in records:
+        key = record.level, record.player, record.search
+        if record.search is None or key not in own:
+            found.append(record)
+            own |= set() if record.search is None else {(record.level, record.player, record.search)}
+    return found
+
+
+def certain(group: Iterable[Playthrough]) -> str:
+    """ONE_SEARCH or ONE_EACH where each level and player has one search, and a proven one; "" otherwise."""
+    parts = list(grouped(group).values())
+    if not parts or not all(r.proven for part in parts for r in part) or any(len(searches(p)) > 1 for p in parts):
+        return ""
+    return ONE_SEARCH if len(parts) == 1 else ONE_EACH
+
+
 def levels_of(records: Iterable[Playthrough]) -> list[str]:
     """Names of the levels in order of first appearance."""
     return list(dict.fromkeys(r.level for r in records))
@@ -152,7 +188,7 @@ def measures(
     """
     by_symbol = {m.symbol: m for m in infos}
     main = {m.symbol for m in main_metrics(infos)}
-    found = [Measure("win_rate", "win rate", lambda r: float(r.won), "higher", ratio=True, rate=True)]
+    found = [WIN_RATE]
     for symbol in symbols_of(records, infos):
         info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
         values = [(r.metrics[symbol], r) for r in records if symbol in r.metrics]
@@ -162,7 +198,7 @@ def measures(
         found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate,
                              symbol in main, _none(info.meaning), info.low, info.high))  # fmt: skip
     found.append(Measure("steps", "steps", lambda r: float(r.steps), "lower", "steps"))
-    found.append(Measure("utility", "utility", lambda r: r.utility, "higher"))
+    found.append(UTILITY)
     if clock:
         found.append(Measure(CLOCK, "time", lambda r: r.seconds, "lower", "s"))
     return found
@@ -178,8 +214,21 @@ def _none(meaning: str) -> float | None:
 
 
 def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
-    """The measure's mean or rate over a group of at least one playthrough, with its 95 % interval."""
+    """The measure's mean or rate over a group of at least one playthrough, with its 95 % interval.
+
+    That of a measure `by_search` is as wide as that of the group's searches alone; see the module.
+    """
     values = [measure.value(r) for r in group]
+    made = searches(group) if measure.by_search else group
+    note = certain(group) if measure.by_search else ""
+    mean = values[0] if min(values) == max(values) else math.fsum(values) / len(values)
+    if note:
+        return Interval.exact(mean, note)
+    if len(made) < len(group):
+        if measure.rate:
+            return score(mean, len(made))
+        half = mean_interval([measure.value(r) for r in made]).half
+        return Interval(mean, mean - half, mean + half, len(made))
     return wilson(int(sum(values)), len(values)) if measure.rate else mean_interval(values)
 
 
@@ -198,7 +247,7 @@ def _by_level(
 
 
 def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], bound: Bound | None) -> Summary:
-    utility = mean_interval([r.utility for r in group])
+    utility = estimate(UTILITY, group)
     unbound = bound.note if bound else ""
     bound = None if unbound else bound
     return Summary(
@@ -206,7 +255,7 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
         player=group[0].player,
         persona=group[0].persona,
         trials=len(group),
-        win_rate=wilson(sum(r.won for r in group), len(group)),
+        win_rate=estimate(WIN_RATE, group),
         metrics={
             symbol: mean_interval([r.metrics[symbol] for r in group if symbol in r.metrics])
             for symbol in symbols_of(group, infos)
@@ -214,7 +263,7 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
         steps=mean_interval([float(r.steps) for r in group]),
         seconds=mean_interval([r.seconds for r in group]),
         utility=utility,
-        best_utility=max(r.utility for r in group),
+        best_utility=max(r.best_utility for r in group),
         deaths=dict(Counter(r.cause or UNKNOWN_CAUSE for r in group if r.lost).most_common()),
         unfinished=sum(r.outcome == OUTCOMES[0] for r in group),
         proven=sum(r.proven for r in group),

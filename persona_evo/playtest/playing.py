@@ -2,11 +2,18 @@
 
 A playthrough's seed is made of the seed given, the level's name and text, the player's label and the number of the
 trial, so a result depends neither on the number of jobs nor on what else is played in the same batch.
+
+Each trial is a search with its own seed until one proves its plan. A second proof would say nothing new, so where the
+planner keeps open lists (see `draws`) all later trials of the same level and player show routes of that search, each
+drawn with its own seed from the tree. The tree is not kept for that: who draws and does not hold it searches again with
+the same seed, which makes the same tree. (Under a budget of time it may not; then the trial searches itself.)
 """
 
 from __future__ import annotations
 
 import hashlib
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,23 +25,52 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.playtest.players import Role
-from persona_evo.playtest.records import OUTCOMES, SIDES, Playthrough
+from persona_evo.playtest.records import OUTCOMES, SIDES, Playthrough, ended
 from persona_evo.search.duel import League
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import derive, stream
 
 _NODES_A_SECOND = 1_000_000
 """Room for nodes that a budget of time alone is given."""
 
 
+class Source(NamedTuple):
+    """A search whose plan is proven: the number of its trial, and its seed."""
+
+    trial: int
+    seed: int
+
+
 class Job(NamedTuple):
-    """One playthrough to be made: numbers of the level, the player and the trial, and its seed."""
+    """One playthrough to be made: numbers of the level, the player and the trial, and its seed.
+
+    source: the proven search to draw a route from, None to search.
+    """
 
     level: int
     player: int
     trial: int
     seed: int
+    source: Source | None = None
+
+    @property
+    def group(self) -> tuple[int, int]:
+        """Level and player."""
+        return self.level, self.player
+
+
+def draws(game: Game, settings: SearchSettings, policy: TreePolicy, league: League | None = None) -> bool:
+    """Whether trials after a proof draw their routes from the proven search in place of searching again.
+
+    The rule is that of the planner with open lists: the settings have lists, the game is a deterministic one for one
+    player that runs here, nobody plays move by move, and the policy's score is static. Where the search changes its
+    score as it goes (UCB1 and formulas that read the search's variables) each trial searches. The tolerance does not
+    matter: without one, the routes are all worth as much as the best plan.
+    """
+    alone = game.players == 1 and game.deterministic and game.outside is None and league is None
+    return alone and bool(settings.lists) and policy.holds == STATIC
 
 
 @dataclass(frozen=True)
@@ -53,6 +89,26 @@ class Spec:
         """Names this specification in a worker's memory."""
         return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
 
+    @cached_property
+    def drawing(self) -> tuple[bool, ...]:
+        """Whether trials of each role draw routes after a proof (see `draws`)."""
+        game = registry.get(self.game)
+        return tuple(
+            role.agent is None and draws(game, self.settings, role.tree_policy(game), self.league)
+            for role in self.roles
+        )  # fmt: skip
+
+    def proofs(self, jobs: Sequence[Job], records: Sequence[Playthrough]) -> dict[tuple[int, int], Source]:
+        """The first search of each level and player that proved its plan, where others draw from it.
+
+        records: of the jobs, in the same order, each group's trials from the first on.
+        """
+        found: dict[tuple[int, int], Source] = {}
+        for job, record in zip(jobs, records, strict=False):
+            if record.proven and record.search is None and self.drawing[job.player]:
+                found.setdefault(job.group, Source(job.trial, job.seed))
+        return found
+
     def jobs(self, trials: int, seed: int) -> list[Job]:
         """All playthroughs, level by level, player by player."""
         digests = [level.digest for level in self.levels]
@@ -65,57 +121,99 @@ class Spec:
 
 
 class _Table:
-    """The game, the players and the planners of the level that was played last, in one worker."""
+    """The game, the players and the planner of the level that was played last, in one thread of one worker."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.game = spec, registry.get(spec.game)
         self.roles = [(parse(r.utility, self.game.symbols), r.tree_policy(self.game)) for r in spec.roles]
         self._number = -1
         self._level: Level | None = None
-        self._planners: list[Any] = []
+        self._planner: Any = None
         self._warm: set[int] = set()
+        self._held: tuple[int, Plan] | None = None
 
     def level(self, number: int) -> Level:
         if self._level is None or self._number != number:
             self._level = self.spec.levels[number].load(self.game)
-            self._number, self._planners = number, []
+            self._number, self._planner, self._held = number, None, None
         return self._level
 
     def play(self, job: Job) -> Playthrough:
-        level, role, league = self.level(job.level), self.spec.roles[job.player], self.spec.league
-        utility, policy = self.roles[job.player]
-        side, opponent = None, ""
-        if league is None:
-            if not self._planners:
-                self._planners = [planner_for(self.game, level, self.spec.settings, room(self.spec.budget))]
-            if self.game.outside is None and job.player not in self._warm:  # loading what searches is nobody's time
-                self._planners[0].plan(utility, policy, Budget(1), job.seed)
-                self._warm.add(job.player)
-            plan = self._planners[0].plan(utility, policy, self.spec.budget, job.seed)
+        level, role = self.level(job.level), self.spec.roles[job.player]
+        opponent, side, search = "", None, None
+        if self.spec.league is None:
+            route = self._route(job)
+            plan = route or self._search(job.player, job.seed)
+            search = job.source.trial if route and job.source else None
         else:
-            games = league.games(self.game, level, role.agent)
-            side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
-            for game in games:
-                game.warm_up(utility, policy)
-            plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
-            opponent = games[turn].others[0].name if games[turn].others else ""
+            plan, opponent, side = self._meet(self.spec.league, job)
         found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None)
         cause = opponent if plan.outcome == LOST else ""
         return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
-                       opponent=opponent)  # fmt: skip
+                       opponent=opponent, search=search)  # fmt: skip
+
+    def _search(self, player: int, seed: int) -> Plan:
+        """Search, and keep in mind whose tree the planner holds."""
+        utility, policy = self.roles[player]
+        if self._planner is None:
+            level = self.level(self._number)
+            self._planner = planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
+        if self.game.outside is None and player not in self._warm:  # loading what searches is nobody's time
+            self._planner.plan(utility, policy, Budget(1), seed)
+            self._warm.add(player)
+        plan: Plan = self._planner.plan(utility, policy, self.spec.budget, seed)
+        self._held = player, plan
+        return plan
+
+    def _route(self, job: Job) -> Plan | None:
+        """A route drawn from the tree of the job's source; None without one, and where its plan is not proven again."""
+        if job.source is None:
+            return None
+        if self._held is None or (self._held[0], self._held[1].seed) != (job.player, job.source.seed):
+            self._search(job.player, job.source.seed)
+        assert self._held is not None
+        found = self._held[1]
+        if not found.proven:
+            return None
+        began = time.perf_counter()
+        route: Plan = self._planner.another(found, job.seed)
+        return replace(route, iterations=0, nodes=0, seconds=time.perf_counter() - began)
+
+    def _meet(self, league: League, job: Job) -> tuple[Plan, str, int]:
+        """A game against the opponent whose turn it is: the plan, the opponent's name ("" for nobody), and the side."""
+        utility, policy = self.roles[job.player]
+        games = league.games(self.game, self.level(job.level), self.spec.roles[job.player].agent)
+        side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
+        for game in games:
+            game.warm_up(utility, policy)
+        plan = games[turn].plan(utility, policy, self.spec.budget, job.seed, side)
+        return plan, games[turn].others[0].name if games[turn].others else "", side
 
 
-_tables: dict[str, _Table] = {}
+class _Memory(threading.local):
+    """What a thread keeps from one task to the next: planners are never shared, since searches run side by side."""
+
+    digest = ""
+    table: _Table | None = None
+
+
+_memory = _Memory()
 
 
 def play(task: tuple[Spec, Sequence[Job]]) -> list[Playthrough]:
-    """The playthroughs of a task, in order (this is what workers run)."""
+    """The playthroughs of a task, in order (this is what workers run).
+
+    A search that proves its plan is the source of the jobs of the same group that follow it and have none.
+    """
     spec, jobs = task
-    if spec.digest not in _tables:
-        _tables.clear()
-        _tables[spec.digest] = _Table(spec)
-    table = _tables[spec.digest]
-    return [table.play(job) for job in jobs]
+    if _memory.table is None or _memory.digest != spec.digest:
+        _memory.digest, _memory.table = spec.digest, _Table(spec)
+    made: list[Playthrough] = []
+    proofs: dict[tuple[int, int], Source] = {}
+    for job in jobs:
+        made.append(_memory.table.play(job._replace(source=job.source or proofs.get(job.group))))
+        proofs = {**spec.proofs([job], made[-1:]), **proofs}
+    return made
 
 
 def room(budget: Budget) -> int:
@@ -126,7 +224,7 @@ def room(budget: Budget) -> int:
 
 
 def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None) -> Playthrough:
-    """A plan as a playthrough: its actions by name, where the avatar was, what happened, and what it died of.
+    """A plan as a playthrough: the route's actions by name, where the avatar was, what happened, what it died of.
 
     side: number of the player in a game for two, where no places are told: two avatars are on the board.
     """
@@ -143,11 +241,16 @@ def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | 
     if plan.outcome == LOST and game.cause is not None and len(states) > 1 and side is None:
         turn = next((i for i, s in enumerate(states) if game.over(level, s) != RUNNING), len(states) - 1)
         cause = game.cause(level, states[max(1, turn) - 1], states[max(1, turn)])
+    actions = [game.action_name(level, s, a) for s, a in zip(states, plan.actions, strict=False)]
+    best = actions
+    if plan.best_actions != plan.actions:
+        passed = game.replay(level, plan.best_actions, stream(plan.seed), plan.seed)
+        best = [game.action_name(level, s, a) for s, a in zip(passed, plan.best_actions, strict=False)]
     return Playthrough(
         level=level.name, player="", outcome=OUTCOMES[plan.outcome], metrics=plan.metrics, utility=plan.utility,
-        steps=len(plan.actions), trial=trial, seed=plan.seed, cause=cause, seconds=plan.seconds, stopped=plan.stopped,
-        iterations=plan.iterations, nodes=plan.nodes, proven=plan.proven,
-        actions=[game.action_name(level, s, a) for s, a in zip(states, plan.actions, strict=False)],
+        steps=len(plan.actions), trial=trial, seed=plan.seed, cause=cause, seconds=plan.seconds,
+        stopped=ended(plan.stopped, plan.proven), iterations=plan.iterations, nodes=plan.nodes, proven=plan.proven,
+        actions=actions, best_utility=plan.best_utility, best_actions=best,
         positions=places, events=events,
         side="" if side is None else SIDES[int(game.rules().mover(level.tables, states[0])) != side],
     )  # fmt: skip

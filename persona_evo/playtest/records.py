@@ -24,7 +24,10 @@ SIDES = ("first", "second")
 
 _RESULTS = {"won": "win", "lost": "loss"}
 
-_NUMBERS = ("utility", "seconds")
+EXHAUSTED, PROVEN, STUCK = "exhausted", "proven best", "stuck"
+"""Why a search ended: what older versions said of both, that its plan is proven, and that nothing was left to try."""
+
+_NUMBERS = ("utility", "seconds", "best_utility")
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
 _TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side")
 _REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
@@ -37,10 +40,15 @@ class Playthrough:
     level: the level's name. player: label of the persona with its tree policy, as tables show it.
     outcome: one of OUTCOMES ("running": the plan ended before the game did). cause: what the game was lost to, "" where
     it was not. metrics: value at the end by symbol. utility: of the end, finite. seconds: wall-clock time of search.
-    stopped: why the search ended. proven: no plan is better. actions: names, one a step. positions: the avatar's (x, y)
-    before the first action and after each, so one more than actions; empty where the game has no place.
-    events: what happened on the way, in order. opponent, side: in a game for two, whom the player met and which of
-    SIDES it had; "" in games for one.
+    stopped: why the search ended ("proven best", "budget", "time", "nodes", "memory", "win" or "stuck").
+    actions: names, one a step. positions: the avatar's (x, y) before the first action and after each, so one more than
+    actions; empty where the game has no place. events: what happened on the way, in order. opponent, side: in a game
+    for two, whom the player met and which of SIDES it had; "" in games for one.
+
+    All this is of the route that is shown. best_utility, best_actions: of the best plan that the search found, which
+    the route may differ from within the search's tolerance; those of the route if not given. proven: no plan is worth
+    more than best_utility. search: the trial of the same level and player from whose search the route was drawn, None
+    where the trial searched itself.
     """
 
     level: str
@@ -64,6 +72,14 @@ class Playthrough:
     events: list[Event] = field(default_factory=list)
     opponent: str = ""
     side: str = ""
+    best_utility: float = math.nan
+    best_actions: list[str] = field(default_factory=list)
+    search: int | None = None
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.best_utility):
+            object.__setattr__(self, "best_utility", self.utility)
+            object.__setattr__(self, "best_actions", list(self.actions))
 
     @property
     def result(self) -> str:
@@ -74,6 +90,12 @@ class Playthrough:
     def against(self) -> dict[str, str]:
         """What there is to say of a game for two beside the rest, by name; nothing in games for one."""
         return {"opponent": self.opponent, "side": self.side, "result": self.result} if self.opponent else {}
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """What there is to say of the search's best plan beside the route, by name; nothing in games for two."""
+        names = () if self.opponent else ("best_utility", "best_actions", "search")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def won(self) -> bool:
@@ -111,6 +133,7 @@ class Playthrough:
             "iterations": self.iterations,
             "nodes": self.nodes,
             "proven": self.proven,
+            **self.best,
             "actions": list(self.actions),
             "positions": [list(p) for p in self.positions],
             "events": [{"step": e.step, "kind": e.kind, "x": e.x, "y": e.y} for e in self.events],
@@ -122,7 +145,8 @@ class Playthrough:
         Raises:
             GameError: a number is not finite, which no game may report.
         """
-        for name, value in {**self.metrics, "utility": self.utility, "seconds": self.seconds}.items():
+        numbers = {**self.metrics, **{name: getattr(self, name) for name in _NUMBERS}}
+        for name, value in numbers.items():
             if not math.isfinite(value):
                 raise GameError(f"{self.player} in level {self.level!r}: {name} is {value}, expected a finite number")
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -169,14 +193,22 @@ def from_dict(row: Any, place: Place | None = None) -> Playthrough:
         _wrong("no such outcome", place, repr(fields["outcome"]), "one of " + ", ".join(OUTCOMES))
     if fields.get("opponent") and fields.get("side") not in SIDES:
         _wrong("no such side", place, repr(fields.get("side", "")), "one of " + ", ".join(SIDES))
+    fields["stopped"] = ended(fields.get("stopped", ""), fields.get("proven", False))
     record = Playthrough(
-        **fields, metrics=_metrics(row["metrics"], place), actions=_actions(row.get("actions", []), place),
-        positions=_positions(row.get("positions", []), place), events=_events(row.get("events", []), place),
+        **fields, metrics=_metrics(row["metrics"], place), actions=_actions("actions", row, place),
+        best_actions=_actions("best_actions" if "best_actions" in row else "actions", row, place),
+        search=_search(row, place), positions=_positions(row.get("positions", []), place),
+        events=_events(row.get("events", []), place),
     )
     if record.positions and len(record.positions) != len(record.actions) + 1:
         _wrong("positions and actions do not fit", place, f"{len(record.positions)} positions",
                f"{len(record.actions) + 1} for {len(record.actions)} actions")
     return record
+
+
+def ended(stopped: str, proven: bool) -> str:
+    """Why a search ended, in today's words (see `Playthrough.stopped`)."""
+    return stopped if stopped != EXHAUSTED else PROVEN if proven else STUCK
 
 
 def read(path: Path | str) -> Iterator[Playthrough]:
@@ -250,10 +282,21 @@ def _metrics(value: Any, place: Place | None) -> dict[str, float]:
     return {symbol: float(v) for symbol, v in value.items()}
 
 
-def _actions(value: Any, place: Place | None) -> list[str]:
+def _actions(name: str, row: dict[str, Any], place: Place | None) -> list[str]:
+    value = row.get(name, [])
     if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
-        _wrong("actions of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of texts")
+        _wrong(f"{name!r} of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of texts")
     return list(value)
+
+
+def _search(row: dict[str, Any], place: Place | None) -> int | None:
+    """The trial that a route was drawn from; lines of older versions do not have it."""
+    value = row.get("search")
+    if value is None:
+        return None
+    if not _is_whole(value) or not 0 <= value < row.get("trial", 0):
+        _wrong("'search' of a playthrough is no earlier trial", place, repr(value), "the number of an earlier trial")
+    return int(value)
 
 
 def _positions(value: Any, place: Place | None) -> list[tuple[int, int]]:

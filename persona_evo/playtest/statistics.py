@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +30,29 @@ FEWEST = 5
 TOO_FEW = "too few values"
 NO_VARIATION = "no variation"
 
+_NEAR = 1e-12
+"""Relative difference below which two numbers are the same."""
+
 Floats = NDArray[np.float64]
 Values = Sequence[float] | Floats
 
 
 class Interval(NamedTuple):
-    """An estimate with its confidence interval. With one value nothing is known of the spread: low = high = value."""
+    """An estimate with its confidence interval. With one value nothing is known of the spread: low = high = value.
+
+    note: why there is no interval although the value is certain, "" for a usual estimate.
+    """
 
     value: float
     low: float
     high: float
     n: int
+    note: str = ""
+
+    @classmethod
+    def exact(cls, value: float, note: str) -> Self:
+        """A value that is no estimate."""
+        return cls(value, value, value, 1, note)
 
     @property
     def half(self) -> float:
@@ -64,7 +76,7 @@ class Interval(NamedTuple):
     def text(self, digits: int) -> str:
         """Value and half width with so many digits behind the point; of one value the value alone: 908 (one)."""
         number = f"{self.value:.{digits}f}"
-        return f"{number} ± {self.half:.{digits}f}" if self.known else f"{number} (one)"
+        return f"{number} ± {self.half:.{digits}f}" if self.known else f"{number} ({self.note or 'one'})"
 
 
 class Test(NamedTuple):
@@ -92,15 +104,17 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
     """
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes of {trials} trials")
-    if trials == 0:
-        return Interval(0.0, 0.0, 1.0, 0)
+    return Interval(0.0, 0.0, 1.0, 0) if trials == 0 else score(successes / trials, trials, level)
+
+
+def score(rate: float, trials: int, level: float = 0.95) -> Interval:
+    """Wilson's interval around a rate that is as certain as that of so many trials (at least one)."""
     z = NormalDist().inv_cdf(0.5 + level / 2)
-    rate = successes / trials
     scale = 1 + z * z / trials
     middle = (rate + z * z / (2 * trials)) / scale
     half = z / scale * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    low = 0.0 if successes == 0 else max(0.0, middle - half)
-    high = 1.0 if successes == trials else min(1.0, middle + half)
+    low = 0.0 if rate == 0 else max(0.0, middle - half)
+    high = 1.0 if rate == 1 else min(1.0, middle + half)
     return Interval(rate, low, high, trials)
 
 
@@ -144,6 +158,42 @@ def welch(a: Values, b: Values) -> Test:
     u, v = u / largest, v / largest
     df = (u + v) ** 2 / (u * u / (len(x) - 1) + v * v / (len(y) - 1))
     return Test(t, student_two_sided(t, df), df)
+
+
+def student(a: Values, known: float) -> Test:
+    """Student's t test of a mean against a value that is known, two-sided.
+
+    Where the sample is a constant, another one than the known value, p is that of the sign test: 2^(1 - n).
+    """
+    x = _finite(a)
+    if len(x) < 2:
+        return Test(0.0, 1.0, 0.0, TOO_FEW)
+    if x.min() == x.max():
+        if math.isclose(x[0], known, rel_tol=_NEAR, abs_tol=_NEAR):
+            return Test(0.0, 1.0, 0.0, NO_VARIATION)
+        return Test(math.copysign(math.inf, x[0] - known), 2.0 ** (1 - len(x)), 0.0, NO_VARIATION)
+    (x, at), _, _ = _scaled(x, _finite([known]))
+    deviation = float(x.std(ddof=1)) / math.sqrt(len(x))
+    difference = float(x.mean() - at[0])
+    t = difference / deviation if deviation else math.copysign(math.inf, difference)
+    return Test(t, student_two_sided(t, len(x) - 1), len(x) - 1)
+
+
+def binomial(successes: int, trials: int, known: float) -> Test:
+    """The exact binomial test of a rate against one that is known, two-sided: all results no likelier than this one.
+
+    The statistic is the difference of the rates. Against a known 0 or 1 any other result is certain to be another rate.
+    """
+    if trials == 0:
+        return Test(0.0, 1.0, 0.0, TOO_FEW)
+    difference = successes / trials - known
+    if known in (0.0, 1.0):
+        return Test(difference, float(difference == 0), 0.0, NO_VARIATION if difference == 0 else "")
+    k = np.arange(trials + 1)
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
+    logs = factorials[-1] - factorials[k] - factorials[trials - k] + k * math.log(known)
+    weights = np.exp(logs + (trials - k) * math.log1p(-known))
+    return Test(difference, min(1.0, float(weights[weights <= weights[successes] * (1 + 1e-9)].sum())))
 
 
 def mann_whitney(a: Values, b: Values) -> Test:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import EVERY, grouped
@@ -100,7 +101,7 @@ def write(
         summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings, findings=analysis.findings,
         checks=analysis.checks, pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
         versions=versions,
-        correlations=analysis.correlations, facts=facts or {}, notes=written.notes,
+        correlations=analysis.correlations, facts=facts or {}, notes=written.notes, routes=routes.by_level(analysis),
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
     return written
@@ -162,7 +163,8 @@ def _levels(
             high = plots.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
             path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"), high=high)
             if path is not None:
-                times = counted(len(group), "playthrough")
+                tolerance = analysis.tolerances.get(player)
+                times = counted(len(group), "playthrough") if tolerance is None else routes.shown(group, tolerance)
                 text = f"{player}{f' in {name}' if compared else ''}: where it walks, {times}"
                 written.pictures.append(Picture(name, "heatmap", path, text))
         if replays:

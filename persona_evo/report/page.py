@@ -35,7 +35,8 @@ class Page:
     """What a page shows; what is empty is left out.
 
     facts: how it was made (seed, budget, versions, command), by name. baseline: rows of `versus_baseline`, players: of
-    `between_players`, versions: of `compare_levels`. notes: what could not be shown and why.
+    `between_players`, versions: of `compare_levels`. notes: what could not be shown and why. routes: sentences by
+    level, on players whose trials all show one route.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     subtitle: str = ""
+    routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def write(page: Page, path: Path | str, embed: bool = True) -> Path:
@@ -135,9 +137,10 @@ def _rates(page: Page, levels: Sequence[str]) -> str:
         cells = "".join(_rate(by_key.get((name, p))) for p in players)
         title = "all levels" if name == EVERY else name
         body += f'<tr{" class=total" if name == EVERY else ""}><th scope="row">{escape(title)}</th>{cells}</tr>'
+    exact = "; of one proven search there is none" if any(s.win_rate.note for s in page.summaries) else ""
     return (
-        f'<div class="scroll"><table><caption>Win rate, with its 95 % interval</caption><thead><tr><th></th>{head}</tr>'
-        f"</thead><tbody>{body}</tbody></table></div>"
+        f'<div class="scroll"><table><caption>Win rate, with its 95 % interval{exact}</caption><thead><tr><th></th>'
+        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
@@ -146,13 +149,15 @@ def _rate(summary: Summary | None) -> str:
         return '<td class="dim">–</td>'
     rate = summary.win_rate
     span = f"left:{rate.low * 100:.1f}%;width:{max(1.0, (rate.high - rate.low) * 100):.1f}%"
-    text = f"{rate.value * 100:.0f} %<small> {rate.low * 100:.0f}–{rate.high * 100:.0f}</small>"
+    certainty = escape(rate.note) or f"{rate.low * 100:.0f}–{rate.high * 100:.0f}"
+    text = f"{rate.value * 100:.0f} %<small> {certainty}</small>"
     return f'<td>{text}<span class="bar"><i style="{span}"></i><b style="left:{rate.value * 100:.1f}%"></b></span></td>'
 
 
 def _level(page: Page, name: str, number: int, folder: Path | None) -> str:
     own = [f for f in page.findings if f.level == name]
     words = f'<p class="dim">{counted(len(own), "finding")} on this level</p>' if own else ""
+    words += html.lines(page.routes.get(name, ()))
     table = html.table(tables.summary_table(page.summaries, page.infos, name, brief=True))
     kinds = [kind for kind in KINDS if kind != "heatmap" or not _is_pair(page)]
     standing = _standings(page, name) if len({s.level for s in page.standings}) > 1 else ""

@@ -232,7 +232,7 @@ def _level_rows(m: Material) -> Rows:
     for (level, label), group in grouped(m.played.records).items():
         bound = m.bounds.get((level, group[0].persona))
         for row in (*m.published.rows, *results.MORE_ROWS):
-            v = mean_interval([results.value_of(row.key)(r) for r in group])
+            v = results.mean_of(group, row.key)
             limit = bound.utility if bound is not None and row.key == "utility" else ""
             rows.append({
                 "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.ends[0],

@@ -29,6 +29,15 @@ ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": 
 """What stands in for the signs used here where only ASCII can be shown."""
 
 
+PROVEN_NOTE = ("proven, one search: no plan has a higher utility, and all trials show routes of the search that proved "
+               "it, so there is no interval")  # fmt: skip
+"""What a table says below numbers that are no estimates."""
+
+
+EXACT_NOTE = "players of one proven search each are compared exactly, without a p value"
+"""What a table of comparisons says where that is so."""
+
+
 @dataclass
 class Table:
     """A table of texts. The first column is left-aligned, the others right-aligned unless named in `left`.
@@ -87,7 +96,10 @@ def columns(text: str) -> int:
 
 
 def interval(measure: Measure, value: Interval) -> str:
-    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3; without one where it says nothing."""
+    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3; without one where it says nothing, and
+    with a note in its place where the value is no estimate: 100 % (proven, one search)."""
+    if measure.rate and value.note:
+        return f"{shown(measure, value.value)} ({value.note})"
     if measure.rate:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
     fits = value.fits(measure.low, measure.high)
@@ -100,7 +112,7 @@ def mean(value: Interval, low: float = -math.inf, high: float = math.inf) -> str
     """A mean of plain numbers with its 95 % interval, in as many digits as its size asks for; low, high: the least and
     the most that there can be."""
     digits = decimals(value.value)
-    text = f"{value.value:.{digits}f}"
+    text = f"{value.value:.{digits}f}" + (f" ({value.note})" if value.note else "")
     return f"{text} ± {value.half:.{digits}f}" if value.fits(low, high) else text
 
 
@@ -153,6 +165,7 @@ def summary_table(
     title = f"{name} · {_span(trials, 'trial')}" if trials else name
     rows = [[label, *(lines[player].get(label, "–") for player in lines)] for label in labels]
     notes = ["means ± half the 95 % interval; rates with Wilson's interval in %"]
+    notes += [PROVEN_NOTE] if any(s.utility.note for s in chosen) else []
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
     return Table(title, ["", *lines], rows, notes)
@@ -170,7 +183,7 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
     values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
     zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
     again = [k for k, found in values.items()
-             if k == "WON" and all(s.wins and v.value == s.win_rate.value for v, s in found)]
+             if k == "WON" and all(s.wins and math.isclose(v.value, s.win_rate.value) for v, s in found)]
     return [k for k in zero if k not in again], again
 
 
@@ -180,20 +193,22 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     Rows in which nothing varies and nothing differs are left out; with `only_differing` also those in which nothing
     varies within a group and whose sentence (`Row.verdict`) says all that there is.
     """
-    same = [r for r in rows if not r.higher and r.note.startswith(NO_VARIATION)]
+    same = [r for r in rows if not r.higher and (r.note.startswith(NO_VARIATION) or r.exact)]
     said = [r for r in rows if only_differing and r.constant and r.verdict]
     chosen = [r for r in rows if (r.differs() or not only_differing) and r not in same and r not in said]
     several = len({r.level for r in rows}) > 1
     body = [
         [*([r.level] if several else []),
          f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a, r.measure.name,
-         interval(r.measure, r.a), interval(r.measure, r.b), r.test, p_shown(r.p_holm), p_shown(r.p_rank_holm),
+         interval(r.measure, r.a), interval(r.measure, r.b), r.test,
+         *(("–", "–") if r.exact else (p_shown(r.p_holm), p_shown(r.p_rank_holm))),
          "*" if r.differs() else "", r.note]
         for r in chosen
     ]  # fmt: skip
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
+    notes += _exact_note(chosen)
     notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
         same and not only_differing)  # fmt: skip
     return Table(title, headers, body, notes, left, keys=2 + several)
@@ -220,7 +235,7 @@ def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) 
     how = "corrected by Holm" if corrected else "not corrected for the number of tests"
     head = f"better / worse, of {_span(totals or [0], 'level')}"
     title = title or f"against the baseline: {', '.join(bases)}"
-    notes = [f"levels with p < 0.05, {how}", *([f"0 for all: {', '.join(zero)}"] if zero else [])]
+    notes = [f"levels with p < 0.05, {how}", *_exact_note(rows), *([f"0 for all: {', '.join(zero)}"] if zero else [])]
     return Table(title, [head, *players], body, notes)
 
 
@@ -231,7 +246,12 @@ def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> 
     name = next((r.measure.name for r in rows if r.measure.key == measure), measure)
     body = [[p, *("–" if p == q else str(found.get((p, q), "–")) for q in players)] for p in players]
     how = "corrected by Holm" if corrected else "not corrected for the number of tests"
-    return Table(f"{name}: row above column", ["", *players], body, [f"levels with p < 0.05, {how}"])
+    notes = [f"levels with p < 0.05, {how}", *_exact_note(rows)]
+    return Table(f"{name}: row above column", ["", *players], body, notes)
+
+
+def _exact_note(rows: Iterable[Row]) -> list[str]:
+    return [EXACT_NOTE] if any(r.exact for r in rows) else []
 
 
 def correlation_table(rows: Sequence[CorrelationRow], limit: int = 20) -> Table:
@@ -282,7 +302,8 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
         measured = {"win_rate": s.win_rate, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds}
         for key, v in measured.items():
-            rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1], "n": v.n})
+            rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
+                         "n": s.trials if v.note else v.n, "note": v.note})
         limits: dict[str, object] = {
             "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
             "bound_ratio": "" if s.ratio is None else s.ratio,
@@ -301,9 +322,13 @@ def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
 
     Those of games for two also name the opponent, the side and the result.
     """
-    plain = ("level", "player", "persona", "policy", "trial", "seed", "outcome", "cause", "utility", "steps", "seconds",
-             "stopped", "iterations", "nodes", "proven")  # fmt: skip
-    return [{**{name: getattr(r, name) for name in plain}, **r.against, **r.metrics} for r in records]
+    plain = ("level", "player", "persona", "policy", "trial", "seed", "outcome", "cause", "utility", "best_utility",
+             "steps", "seconds", "stopped", "iterations", "nodes", "proven")  # fmt: skip
+    return [
+        {**{name: getattr(r, name) for name in plain}, "search": "" if r.search is None else r.search, **r.against,
+         **r.metrics}
+        for r in records
+    ]  # fmt: skip
 
 
 def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
@@ -312,8 +337,9 @@ def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
         {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
          "a": r.a.value, "a_low": r.a.ends[0], "a_high": r.a.ends[1], "a_n": r.a.n,
          "b": r.b.value, "b_low": r.b.ends[0], "b_high": r.b.ends[1], "b_n": r.b.n,
-         "test": r.test, "statistic": r.statistic, "p": r.p, "p_holm": r.p_holm, "p_rank": r.p_rank,
-         "p_rank_holm": r.p_rank_holm, "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
+         "test": r.test, "statistic": r.statistic,
+         **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},
+         "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
         for r in rows
     ]  # fmt: skip
 

@@ -52,10 +52,11 @@ def level_table(analysis: Analysis) -> Table:
     for s in analysis.summaries:
         limit = "" if s.bound is None else f" of {s.bound.utility:.3f}{'' if s.bound.proven else '?'}"
         rate = f"{s.win_rate.value * 100:.0f} %  " if s.wins else ""
-        cells[s.level, s.player] = f"{rate}{s.utility.value:.3f}{limit}"
+        cells[s.level, s.player] = f"{rate}{s.utility.value:.3f}{limit}{' *' if s.utility.note else ''}"
     rows = [[level, *(cells.get((level, p), "–") for p in players)] for level in levels]
     bounds = [s.bound for s in analysis.summaries if s.bound is not None]
     note = "win rate, " if any(s.wins for s in analysis.summaries) else ""
     note += "mean utility" + (" and its limit" if bounds else "")
     note += "; ? is best known and not proven" if any(not b.proven for b in bounds) else ""
+    note += "; * proven, one search" if any(s.utility.note for s in analysis.summaries) else ""
     return Table("level by level", ["", *players], rows, [note])

@@ -40,3 +40,17 @@ def group(level: str, player: str, wins: int, trials: int, seed: int = 0, **chan
         )
         for trial in range(trials)
     ]
+
+
+def drawn(level: str, player: str, trials: int, source: int = 0, **changes: Any) -> list[Playthrough]:
+    """`trials` of which the first `source` searched and proved nothing, the next one proved its plan, and the others
+    are routes of it, a little less good and one to three steps longer."""
+    rng = random.Random(f"{level} {player}")
+    best = changes.pop("best", 0.9)
+    found = [played(level, player, "lost", trial=t, utility=best / 2, cause="ogre", **changes) for t in range(source)]
+    for trial in range(source, trials):
+        first = trial == source
+        route = {"search": None if first else source, "utility": best - (0.0 if first else 0.005)}
+        found.append(played(level, player, trial=trial, proven=True, best_utility=best,
+                            **{"steps": 10 if first else 10 + rng.randint(1, 3), **changes}, **route))  # fmt: skip
+    return found

@@ -89,7 +89,7 @@ def test_no_time_of_a_player_is_that_of_loading_what_searches(
             return dataclasses.replace(plan, seconds=time.perf_counter() - began)
 
     usual = timeless(played(levels, players[2:], 2).records)
-    playing._tables.clear()
+    playing._memory.table = None
     monkeypatch.setattr(playing, "planner_for", Slow)
     records = played(levels, players[2:], 2).records
     assert max(r.seconds for r in records) < 0.4 and timeless(records) == usual
@@ -262,6 +262,21 @@ def test_each_value_of_a_configuration_is_checked(
     (tmp_path / journal.CONFIG).write_text(json.dumps(data))
     with pytest.raises(RunError, match=rf"playtest\.json:1:\d+: \.{path[0]}"):
         journal.reopen(tmp_path)
+
+
+@pytest.mark.parametrize(("lists", "at"), [
+    (3, ".players[0].lists"), ([{"score": "1 +"}], ".players[0].lists[0].score"),
+])  # fmt: skip
+def test_lists_of_a_player_are_checked(
+    levels: list[Level], players: list[Player], tmp_path: Path, lists: Any, at: str
+) -> None:
+    played(levels[:1], players[:2], 1, folder=tmp_path)
+    data = json.loads((tmp_path / journal.CONFIG).read_text())
+    data["players"][0]["lists"] = lists
+    (tmp_path / journal.CONFIG).write_text(json.dumps(data))
+    with pytest.raises(RunError) as caught:
+        journal.reopen(tmp_path)
+    assert str(caught.value.what).startswith(at)
 
 
 def test_what_another_player_came_to_is_a_limit_too() -> None:

@@ -157,9 +157,11 @@ def test_what_a_player_would_not_want_is_no_priority_that_it_misses() -> None:
     infos = (Metric("SC", "score", "", "points", better="higher"), Metric("DR", "drops", "", clock=True))
 
     def scored(points: float, drops: float, player: str = "greedy", outcome: str = "ended") -> Any:
+        utility = points / (drops + 1)
         return dataclasses.replace(
-            played(player=player, outcome=outcome), metrics={"SC": points, "DR": drops}, utility=points / (drops + 1),
-        )
+            played(player=player, outcome=outcome), metrics={"SC": points, "DR": drops}, utility=utility,
+            best_utility=utility,
+        )  # fmt: skip
 
     greedy = {"greedy": parse("SC / (DR + 1)")}
     dense, long = [scored(100, 3)] * 9, [scored(900, 99, "builder")] * 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,28 @@ def test_round_trip_through_a_file(tmp_path: Path) -> None:
     assert records.write(path, [FULL, played()]) == 2
     assert list(records.read(path)) == [FULL, played()]
     assert b"\r" not in path.read_bytes() and path.read_bytes().count(b"\n") == 2
+
+
+def test_a_route_has_the_best_plan_of_its_search_beside_it(tmp_path: Path) -> None:
+    route = dataclasses.replace(FULL, best_utility=FULL.utility + 0.5, best_actions=["E"], search=1, opponent="")
+    records.write(tmp_path / "a", [route])
+    assert list(records.read(tmp_path / "a")) == [route]
+    told = json.loads(FULL.to_json())
+    assert (told["best_utility"], told["best_actions"], told["search"]) == (FULL.utility, FULL.actions, None)
+    assert not {"best_utility", "search"} & played(opponent="b", side="first").to_dict().keys()
+    with pytest.raises(GameError, match="best_utility is inf"):
+        dataclasses.replace(route, best_utility=float("inf")).to_json()
+
+
+def test_lines_of_older_versions_read_as_searches_of_their_own() -> None:
+    for stopped, proven, today in (
+        ("exhausted", True, "proven best"), ("exhausted", False, "stuck"), ("budget", False, "budget"),
+        ("win", False, "win"),
+    ):  # fmt: skip
+        line = changed(best_utility=..., best_actions=..., search=..., stopped=stopped, proven=proven)
+        old = records.from_json(line)
+        assert old == dataclasses.replace(FULL, stopped=today, proven=proven)
+        assert (old.best_utility, old.best_actions, old.search) == (FULL.utility, FULL.actions, None)
 
 
 def changed(**fields: Any) -> str:
@@ -54,6 +77,11 @@ def changed(**fields: Any) -> str:
         (changed(actions="NN"), "actions"),
         (changed(events=[{"step": 1}]), "an event"),
         (changed(proven=1), "'proven'"),
+        (changed(best_utility="1"), "'best_utility'"),
+        (changed(best_actions=[1]), "'best_actions'"),
+        (changed(search=3), "no earlier trial"),
+        (changed(search=-1), "no earlier trial"),
+        (changed(search=True), "no earlier trial"),
     ],
 )
 def test_a_wrong_line_is_told_by_its_place(tmp_path: Path, line: str, said: str) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persona_evo.playtest import distributions, statistics
+from persona_evo.playtest.statistics import Interval
 
 scipy_stats = pytest.importorskip("scipy.stats")
 scipy_special = pytest.importorskip("scipy.special")
@@ -162,9 +163,9 @@ def test_constants_and_tiny_samples_are_defined() -> None:
     assert statistics.pearson([1, 2], [1, 3])[1:] == (1, 2, statistics.TOO_FEW)
     assert statistics.pearson([1, 2, 3], [2, 4, 6]).r == 1
     assert statistics.spearman([5.0], [3.0]) == (0, 1, 1, statistics.TOO_FEW)
-    assert statistics.mean_interval([0.1]) == (0.1, 0.1, 0.1, 1)
-    assert statistics.mean_interval([0.1] * 3) == (0.1, 0.1, 0.1, 3)
-    assert statistics.wilson(0, 0) == (0, 0, 1, 0)
+    assert statistics.mean_interval([0.1]) == Interval(0.1, 0.1, 0.1, 1)
+    assert statistics.mean_interval([0.1] * 3) == Interval(0.1, 0.1, 0.1, 3)
+    assert statistics.wilson(0, 0) == Interval(0, 0, 1, 0)
 
 
 @settings(deadline=None)
@@ -180,7 +181,7 @@ def test_nothing_is_ever_nan_and_p_is_a_probability(x: list[float], y: list[floa
     for result in results:
         assert 0 <= result.p <= 1 and not math.isnan(result[0])
     if x:
-        value, low, high, n = statistics.mean_interval(x)
+        value, low, high, n, _ = statistics.mean_interval(x)
         assert low <= value <= high and n == len(x)
 
 
@@ -194,7 +195,7 @@ def test_two_sided_tests_do_not_mind_which_group_is_first(x: list[float], y: lis
 @settings(deadline=None)
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_wilson_contains_the_rate(k: int, more: int) -> None:
-    rate, low, high, _ = statistics.wilson(k, k + more)
+    rate, low, high, *_ = statistics.wilson(k, k + more)
     assert 0 <= low <= rate <= high <= 1
 
 
@@ -218,3 +219,35 @@ def test_one_value_has_no_interval() -> None:
 def test_few_values_reach_beyond_what_there_can_be() -> None:
     assert not statistics.mean_interval([0.0, 1.0]).fits(0, 1) and statistics.mean_interval([0.5, 0.5]).fits(0, 1)
     assert statistics.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).fits(0, 1), "five are shown as they are"
+
+
+def test_a_sample_is_tested_against_a_known_value() -> None:
+    x = [1.0, 2.0, 3.0, 4.0]
+    test = statistics.student(x, 0.0)
+    assert test.df == 3 and test.statistic == pytest.approx(2.5 / (math.sqrt(5 / 3) / 2))
+    assert test.p == pytest.approx(0.0304660, rel=1e-4)
+    assert statistics.student(x, 2.5).p == 1 and statistics.student(x, 9.0).statistic < 0
+    assert statistics.student([1.0], 0.0) == (0, 1, 0, statistics.TOO_FEW)
+    assert statistics.student([0.1] * 5, 0.1) == (0, 1, 0, statistics.NO_VARIATION)
+    assert statistics.student([0.1] * 5, 0.2) == (-math.inf, 2**-4, 0, statistics.NO_VARIATION)
+
+
+def test_a_rate_is_tested_against_a_known_one() -> None:
+    assert statistics.binomial(9, 10, 0.5).p == pytest.approx(2 * 11 / 1024)
+    assert statistics.binomial(2, 3, 0.25).p == pytest.approx(10 / 64)
+    assert statistics.binomial(5, 10, 0.5).p == 1 and statistics.binomial(0, 0, 0.5).p == 1
+    assert statistics.binomial(20, 20, 1.0) == (0, 1, 0, statistics.NO_VARIATION)
+    assert statistics.binomial(19, 20, 1.0).p == 0 and statistics.binomial(1, 20, 0.0).p == 0
+    assert 0 <= statistics.binomial(70_000, 100_000, 0.701).p <= 1
+
+
+def test_a_rate_may_be_less_certain_than_its_trials_say() -> None:
+    assert statistics.score(0.5, 10) == statistics.wilson(5, 10)
+    wide = statistics.score(0.95, 2)
+    assert wide.value == 0.95 and wide.low < statistics.wilson(19, 20).low and wide.n == 2
+
+
+def test_a_known_value_has_a_note_and_no_interval() -> None:
+    known = Interval.exact(0.88, "proven, one search")
+    assert not known.known and known.ends == ("", "") and known.text(2) == "0.88 (proven, one search)"
+    assert not known.fits(0, 1)

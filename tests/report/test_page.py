@@ -20,7 +20,7 @@ from persona_evo.playtest.require import Check
 from persona_evo.report import folder, html, page
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.tables import Table
-from tests.playtest.makers import INFOS, group
+from tests.playtest.makers import INFOS, drawn, group
 from tests.report.test_pictures import LEVEL, TURNED, walked
 
 EVIL = '<script>alert("1")</script>&\'x'
@@ -192,3 +192,38 @@ def test_long_texts_wrap_and_numbers_do_not() -> None:
 def test_a_grid_says_its_notes_once() -> None:
     made = html.grid([Table(name, ["", "x"], [["a", "1"]], ["the same note"]) for name in "abc"])
     assert made.count("the same note") == 1 and made.count("<table>") == 3 and Reader(made).open == []
+
+
+def test_a_page_says_where_no_second_route_was_seen(tmp_path: Path) -> None:
+    game = registry.get("minidungeons2")
+    level: Level = game.load(LEVEL, "tiny")
+    routes = {"runner": ["EEEE"] * 4, "killer": ["EEEE", "EWEEEE", "EEEE", "WEEEE"], "ucb1": ["EEEE"] * 4}
+    rows = [
+        walked(game, level, list(moves), player=player, trial=k, proven=player != "ucb1",
+               search=0 if k and player != "ucb1" else None)
+        for player, each in routes.items() for k, moves in enumerate(each)
+    ]  # fmt: skip
+    analysis = analyse(game, [level], rows, tolerances={"runner": 0.01, "killer": 0.01})
+    written = folder.write(tmp_path, game, [level], analysis, replays=False)
+    said = Reader(written.page.read_text(encoding="utf-8")).text
+    assert "runner: all 4 trials show the same route: no other within 1 % of the best was seen" in said
+    assert said.count("show the same route") == 1, "several routes are none, and UCB1 draws none"
+    captions = [p.caption for p in written.pictures if p.kind == "heatmap"]
+    assert captions == [
+        "runner: where it walks, 4 routes within 1 % of the best plan (all the same)",
+        "killer: where it walks, 4 routes within 1 % of the best plan (3 of them different)",
+        "ucb1: where it walks, 4 playthroughs",
+    ]
+    assert "proven, one search" in said
+
+
+def test_routes_are_put_into_words() -> None:
+    from persona_evo.playtest import routes
+
+    one = drawn("one", "runner", 3)
+    assert routes.alike(one, 0.0) == "all 3 trials show the same route: no other as good as the best was seen"
+    assert routes.alike(one[:1], 0.01) == "" and routes.alike([], 0.01) == ""
+    assert routes.shown(group("one", "runner", 2, 2), 0.005) == (
+        "2 routes within 0.5 % of the best plan of each search (all the same)"
+    )
+    assert routes.shown(one[:1], 0.01) == "1 route within 1 % of the best plan"

@@ -16,7 +16,7 @@ from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
 from persona_evo.report import tables
 from persona_evo.report.tables import Table
-from tests.playtest.makers import INFOS, group, played
+from tests.playtest.makers import INFOS, drawn, group, played
 
 RECORDS = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
 SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, True)})
@@ -199,3 +199,36 @@ def test_where_less_is_better_the_lower_one_counts_as_better() -> None:
 def test_places_are_explained_once() -> None:
     text = tables.findings_text([Finding("notice", "k", "a", "at (8, 17)", places=((8, 17),))] * 2)
     assert text.count("(column, row)") == 1
+
+
+def test_what_is_proven_by_one_search_says_so_and_has_no_interval(tmp_path: Path) -> None:
+    records = drawn("one", "runner", 20) + group("one", "base", 17, 20) + drawn("one", "killer", 20, best=0.5)
+    summaries = metrics.summarise(records, INFOS)
+    text = tables.summary_table(summaries, INFOS, "one").render()
+    lines = {line.split("  ")[0]: line for line in text.splitlines()}
+    assert "100 % (proven, one search)" in lines["win rate"] and "85 % (64–95)" in lines["win rate"]
+    assert "0.900 (proven, one search)" in lines["utility"] and tables.PROVEN_NOTE in text
+    assert tables.PROVEN_NOTE not in tables.summary_table(SUMMARIES, INFOS, "one").render()
+    tables.write_csv(tmp_path / "s.csv", tables.summary_rows(summaries))
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as stream:
+        rows = {(r["player"], r["level"], r["measure"]): r for r in csv.DictReader(stream)}
+    known = rows["runner", "one", "utility"]
+    assert (known["low"], known["high"], known["n"], known["note"]) == ("", "", "20", "proven, one search")
+    assert rows["base", "one", "utility"]["low"] != "" and rows["base", "one", "utility"]["note"] == ""
+
+
+def test_comparisons_without_a_p_value_show_none() -> None:
+    rows = compare.compare_groups(drawn("one", "runner", 20), drawn("one", "killer", 20, best=0.5), INFOS)
+    table = tables.comparison_table(rows)
+    (line,) = [row for row in table.rows if row[1] == "utility"]
+    assert line[4:] == ["proven", "–", "–", "*", "proven, one search each"] and tables.EXACT_NOTE in table.notes
+    (cells,) = [row for row in tables.comparison_rows(rows) if row["measure"] == "utility"]
+    assert (cells["p"], cells["p_holm"], cells["differs"]) == ("", "", 1)
+    assert tables.EXACT_NOTE in tables.counts_table(rows).notes
+    assert tables.EXACT_NOTE in tables.matrix_table(rows, "utility").notes
+
+
+def test_playthroughs_name_the_search_they_are_drawn_from() -> None:
+    first, second = tables.record_rows(drawn("one", "runner", 2))
+    assert (first["search"], second["search"]) == ("", 0)
+    assert (second["utility"], second["best_utility"]) == (0.895, 0.9)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from persona_evo.playtest.compare import ALPHA
+from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce.course import Crossed, Material
 from persona_evo.playtest.reproduce.results import higher, title
-from persona_evo.playtest.statistics import Interval, mean_interval
+from persona_evo.playtest.statistics import Interval, student
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Matrix:
 
 def mean_utility(records: Sequence[Playthrough]) -> Interval:
     """Of at least one playthrough."""
-    return mean_interval([r.utility for r in records])
+    return estimate(UTILITY, records)
 
 
 def valued(m: Material) -> Matrix:
@@ -73,7 +75,7 @@ def transfer_words(m: Material, matrices: dict[str, Matrix]) -> list[str]:
 def budgets(m: Material, crossed: Crossed) -> list[tuple[str, Interval, dict[int, Interval], dict[int, int]]]:
     """(persona, evolved at the budget, UCB1 at n times the budget, how evolved compares with that).
 
-    The comparison is 1 where the evolved policy is significantly better, -1 where it is worse, else 0.
+    The comparison is 1 where the evolved policy is significantly better, -1 where it is worse, else 0 (see `_better`).
     """
     found = []
     for p in m.personas:
@@ -83,9 +85,22 @@ def budgets(m: Material, crossed: Crossed) -> list[tuple[str, Interval, dict[int
             ucb1[times] = [r for r in results.records if r.player == m.baseline[p.name]]
         found.append((
             p.name, mean_utility(evolved), {t: mean_utility(rs) for t, rs in ucb1.items()},
-            {t: higher(evolved, rs, "utility") for t, rs in ucb1.items()},
+            {t: _better(evolved, rs) for t, rs in ucb1.items()},
         ))  # fmt: skip
     return found
+
+
+def _better(a: Sequence[Playthrough], b: Sequence[Playthrough]) -> int:
+    """1 if the utility of a is significantly higher than that of b over all maps, -1 if it is lower, else 0.
+
+    Where trials show routes of one search in some maps and search themselves in others, maps are what can be counted:
+    Student's t test of the differences between the means in each map.
+    """
+    if len(searches(a)) == len(a) and len(searches(b)) == len(b):
+        return higher(a, b, "utility")
+    means = [{name: mean_utility([r for r in rs if r.level == name]).value for name in levels_of(rs)} for rs in (a, b)]
+    test = student([means[0][name] - means[1][name] for name in means[0] if name in means[1]], 0.0)
+    return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
 
 
 def budget_words(m: Material, crossed: Crossed) -> list[str]:

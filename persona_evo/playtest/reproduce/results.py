@@ -2,7 +2,8 @@
 
 Tests are those of the publication: two-tailed t tests with unequal variances, error 5 %, not corrected for their number
 (rates are tested as means of zeros and ones). Intervals are Student's over all playthroughs in all maps, those of win
-rates Wilson's.
+rates Wilson's. Where all trials in a map show routes of one proven search, what they come to counts as known, as in
+`compare`: it has no interval, and is no sample.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from persona_evo.playtest.compare import ALPHA, CorrelationRow, correlations, p_shown
-from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.compare import ALPHA, CorrelationRow, correlations, p_shown, tested
+from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce.course import Material
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Named, Row
-from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson, welch, wilson
+from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson
 from persona_evo.words import counted
 
 NEAR = 0.01
@@ -87,16 +88,24 @@ def value_of(key: str) -> Callable[[Playthrough], float]:
     """A measure of the tables, shares in [0, 1]."""
     if key == "win_rate":
         return lambda r: float(r.won)
-    if key in ("seconds", "utility", "steps"):
+    if key == "utility":
+        return UTILITY.value
+    if key in ("seconds", "steps"):
         return lambda r: float(getattr(r, key))
     return lambda r: r.metrics[key]
 
 
 def higher(a: Iterable[Playthrough], b: Iterable[Playthrough], key: str) -> int:
-    """1 if the measure of a is significantly higher than that of b, -1 if it is lower, else 0."""
-    take = value_of(key)
-    test = welch([take(r) for r in a], [take(r) for r in b])
+    """1 if the measure of a is significantly higher than that of b, -1 if lower, else 0 (a, b: of one map each)."""
+    _, test, _ = tested(list(a), list(b), Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility")))
     return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
+
+
+def mean_of(records: Sequence[Playthrough], key: str) -> Interval:
+    """The mean of a measure over at least one playthrough, shares in [0, 1]."""
+    if key in ("win_rate", "utility"):
+        return estimate(WIN_RATE if key == "win_rate" else UTILITY, records)
+    return mean_interval([value_of(key)(r) for r in records])
 
 
 def players(m: Material, kind: str) -> Mapping[str, str]:
@@ -113,19 +122,13 @@ def table2(m: Material) -> list[Score]:
             factor = 100.0 if is_share(row.key) else 1.0
             printed = m.published.table2[kind].get(row.key)
             for k, persona in enumerate(m.personas):
-                values = [factor * value_of(row.key)(r) for r in own[persona.name]]
                 limit, proven = limit_of(m, persona.name, row.key)
                 paper = (float(printed[k][0]), float(printed[k][1])) if printed else None
                 scaled = None if limit is None else factor * limit
-                here = _rate(values) if row.key == "win_rate" else mean_interval(values)
+                v = mean_of(own[persona.name], row.key)
+                here = Interval(factor * v.value, factor * v.low, factor * v.high, v.n, v.note)
                 found.append(Score(kind, row, persona.name, paper, here, scaled, proven))
     return found
-
-
-def _rate(percent: Sequence[float]) -> Interval:
-    """The rate of wins in percent, with Wilson's interval."""
-    found = wilson(sum(v > 0 for v in percent), len(percent))
-    return Interval(100.0 * found.value, 100.0 * found.low, 100.0 * found.high, found.n)
 
 
 def limit_of(m: Material, persona: str, key: str) -> tuple[float | None, bool]:
@@ -355,8 +358,8 @@ def beaten(m: Material) -> list[str]:
     worst: dict[tuple[str, str], float] = {}
     for r in m.played.records:
         bound = m.bounds.get((r.level, r.persona))
-        if bound is not None and bound.proven and r.utility > bound.utility + _ROUNDING:
-            worst[r.level, r.persona] = max(r.utility, worst.get((r.level, r.persona), -math.inf))
+        if bound is not None and bound.proven and r.best_utility > bound.utility + _ROUNDING:
+            worst[r.level, r.persona] = max(r.best_utility, worst.get((r.level, r.persona), -math.inf))
     return [
         f"ERROR: {title(m, persona)} in {level} reaches {value:.4f}, above the proven limit "
         f"{m.bounds[level, persona].utility:.4f}: the rules or the limit are wrong"
