@@ -191,7 +191,7 @@ def reach() -> Any:
 GAME = Game(
     name="minidungeons2",
     title="MiniDungeons 2",
-    version=2,
+    version=3,
     metrics=METRICS,
     rules=rules,
     load=load,
