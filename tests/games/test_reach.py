@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from persona_evo.errors import GameError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.check import check_game
-from persona_evo.games.core import Game, Level, Metric
-from persona_evo.games.python_game import from_class
+from persona_evo.games.core import Game, Level
 from persona_evo.seeds import below, stream
 from tests.examples import corridor
 
@@ -36,7 +34,8 @@ def levels_of(game: Game) -> list[Level]:
             found += [game.load(found[0].text, "level", field=field, **options) for field in ("3x5", "5x7")]
         found.append(game.load(found[0].text, "level", field="2x3"))
     if game.name == "roguelike2d":
-        found += [game.load(found[0].text, "level", variant="high_stakes", player=p) for p in ("factored", "unrestricted")]
+        players = ("factored", "unrestricted", "forward_only")
+        found += [game.load(found[0].text, "level", variant="high_stakes", player=p) for p in players]
         found.append(game.load("seed = 4\ndays = 2\n", "short"))
     if game.name == "puyo":
         found += [game.load(f"seed = {k}\ncolours = 3\ndrops = {d}\n", "level") for k, d in enumerate((4, 12, 60))]
@@ -64,7 +63,7 @@ def played(game: Game, level: Level, seed: int, care: float) -> tuple[list[Any],
         if below(rng, 100) < 100 * care:
             state = after[int(below(rng, len(after)))]
         else:
-            values = [worth(game.measure(level, one)) for one in after]
+            values = [worth.evaluate(game.measure(level, one)) for one in after]
             best = [one for one, value in zip(after, values, strict=True) if value == max(values)]
             state = best[int(below(rng, len(best)))]
     return states, np.array(rows)
@@ -83,9 +82,10 @@ def test_what_a_game_says_can_be_reached_holds(name: str) -> None:
                 out = np.full(2 * n, np.nan)
                 reach(level.tables, state, moves, out)
                 seen = rows[i : i + moves + 1]
-                assert (seen >= out[:n] - 1e-12).all() and (seen <= out[n:] + 1e-12).all(), (
-                    name, level.name, i, moves, [m.symbol for m, x in zip(game.metrics, (seen < out[:n] - 1e-12).any(0) | (seen > out[n:] + 1e-12).any(0)) if x])
-                assert (out[:n] <= before[:n]).all() and (out[n:] >= before[n:] - 1e-12).all(), "fewer moves, more reach"
+                beyond = ((seen < out[:n] - 1e-12) | (seen > out[n:] + 1e-12)).any(axis=0)
+                assert not beyond.any(), (level.name, level.options, i, moves, np.array(game.symbols)[beyond])
+                wider = (out[:n] <= before[:n]).all() and (out[n:] >= before[n:] - 1e-12).all()
+                assert wider, "what fewer moves reach, more do"
                 before = out
 
 
@@ -145,3 +145,63 @@ def reached(game: Game, level: Level, moves: int) -> dict[str, tuple[float, floa
     assert game.reach is not None
     game.reach()(level.tables, level.start, moves, out)
     return {m.symbol: (float(out[i]), float(out[n + i])) for i, m in enumerate(game.metrics)}
+
+
+def with_reach(change: Any) -> Game:
+    """MiniDungeons 2 with limits that are changed."""
+    game = registry.get("minidungeons2")
+    assert game.reach is not None
+    real = game.reach()
+
+    def reach(tables: Any, state: Any, moves: int, out: Any) -> int:
+        real(tables, state, moves, out)
+        change(state, moves, out)
+        return 0
+
+    return dataclasses.replace(game, reach=lambda: reach)
+
+
+def few_treasures(state: Any, moves: int, out: Any) -> None:
+    out[17 + 3] = out[3]
+
+
+def high_start(state: Any, moves: int, out: Any) -> None:
+    out[0] += 1
+
+
+def unwritten(state: Any, moves: int, out: Any) -> None:
+    out[20] = np.nan
+
+
+def writing(state: Any, moves: int, out: Any) -> None:
+    state[8] += 1
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (few_treasures, r"(?s)outside what reach said.*found: TO 0.5\n  expected: 0 to 0, as reach said .*hint: .*those of TO"),
+    (high_start, "(?s)after no move.*found: ST 0.*expected: 1 to .*as reach said for this state of the next 0 moves"),
+    (unwritten, "reach writes no number"),
+    (writing, "reach changes the state"),
+])  # fmt: skip
+def test_wrong_limits_are_found_by_random_play(change: Any, message: str) -> None:
+    text = "XXXXXX\nXTHT X\nXXXXXX\nX   eX\nXXXXXX\n"
+    level = registry.get("minidungeons2").load(text, "level", allow_unreachable=True)
+    with pytest.raises(GameError, match=message):
+        check_game(with_reach(change), [level], seed=1)
+    assert check_game(with_reach(lambda *_: None), [level], seed=1) > 10
+
+
+def test_novelty_that_does_not_fit_is_found() -> None:
+    game = corridor.GAME
+    assert game.novelty is not None
+    level = game.load("$..@..D", "level")
+    for function, message in (
+        (lambda tables, state, out: 3, "novelty writes 3 variables or more, expected at most 2"),
+        (lambda tables, state, out: out.__setitem__(2, 1) or 1, "novelty writes 1 variables or more"),
+        (lambda tables, state, out: out.__setitem__(0, id(state)) or 1, "equal states have different novelty"),
+    ):
+        wrong = dataclasses.replace(game, novelty=lambda level, f=function: (f, 2))
+        with pytest.raises(GameError, match=message):
+            check_game(wrong, [level])
+    with pytest.raises(GameError, match="care is no formula over its metrics"):
+        check_game(dataclasses.replace(game, care="COINS +"), [level])
