@@ -178,7 +178,7 @@ def writing(state: Any, moves: int, out: Any) -> None:
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (few_treasures, r"(?s)outside what reach said.*found: TO 0.5\n  expected: 0 to 0, as reach said .*hint: .*those of TO"),
+    (few_treasures, r"(?s)outside what reach said.*found: TO 0.5\n  expected: 0 to 0, as reach said .*hint: .*of TO"),
     (high_start, "(?s)after no move.*found: ST 0.*expected: 1 to .*as reach said for this state of the next 0 moves"),
     (unwritten, "reach writes no number"),
     (writing, "reach changes the state"),
