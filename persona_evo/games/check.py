@@ -13,17 +13,21 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from persona_evo.errors import GameError, InputError
+from persona_evo.errors import FormulaError, GameError, InputError
+from persona_evo.formula import parse
 from persona_evo.games.core import ENDED, RUNNING, Game, Level, Rules
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
 GAMES, MOVES = 4, 60
 """Random games on each level, and moves of each, unless the caller says otherwise."""
+SPANS = (0, 1, 2, 5, 20, 1_000)
+"""Numbers of moves for which `Game.reach` is asked in each state."""
 
 
 def check_game(
@@ -88,10 +92,24 @@ def _description(game: Game) -> None:
             raise GameError(f"{game.name}: metric {metric.symbol} has no name or no meaning")
         if not metric.low <= metric.high:
             raise GameError(f"{game.name}: metric {metric.symbol} has the range [{metric.low}, {metric.high}]")
+    for name in ("homing", "care"):
+        try:
+            parse(getattr(game, name) or "0", game.symbols)
+        except FormulaError as e:
+            raise GameError(f"{game.name}: {name} is no formula over its metrics: {e}") from e
     if sum(m.clock for m in game.metrics) > 1:
         raise GameError(f"{game.name}: more than one metric is the clock")
     if game.players < 1 or game.horizon < 1 or game.version < 1:
         raise GameError(f"{game.name}: players, horizon and version must be at least 1")
+
+
+class _Limits(NamedTuple):
+    """What `reach` said in the state after `made` moves of the next `moves`."""
+
+    made: int
+    moves: int
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
 class _Probe:
@@ -105,6 +123,8 @@ class _Probe:
         self.names: list[str] = []
         self.rng = stream(seed)
         self.out = np.zeros(len(game.metrics))
+        self.limits: list[_Limits] = []
+        self.facts: tuple[Any, int] | None = None
 
     def fail(self, what: str) -> GameError:
         """The error for something found now."""
@@ -134,6 +154,8 @@ class _Probe:
         luck = stream(derive(self.seed, "moves"))
         for made in range(moves + 1):
             self.look(rules, state, made)
+            self.reach(rules, state, made)
+            self.novelty(rules, state)
             if game.over(level, state) != RUNNING or made == moves or time.perf_counter() >= self.end:
                 break
             actions = self.legal(rules, state)
@@ -229,6 +251,53 @@ class _Probe:
         for metric, value, other in zip(self.game.metrics, self.out, cheap, strict=True):
             if not metric.costly and value != other:
                 raise self.fail(f"{metric.symbol} is {value:g} with the costly metrics and {other:g} without")
+
+    def reach(self, rules: Rules, state: Any, made: int) -> None:
+        """The metrics are within the limits that `reach` gives here and gave before."""
+        if self.game.reach is None:
+            return
+        reach, kept, n = self.game.reach(), self.picture(rules, state), len(self.game.metrics)
+        for moves in SPANS:
+            row = np.full(2 * n, np.nan)
+            reach(self.level.tables, state, moves, row)
+            if np.isnan(row).any():
+                raise self.fail("reach writes no number, or leaves one out")
+            self.limits.append(_Limits(made, moves, row[:n], row[n:]))
+        if self.picture(rules, state) != kept:
+            raise self.fail("reach changes the state")
+        rules.measure(self.level.tables, state, 0, self.out)
+        slack = 1e-9 * np.maximum(1.0, abs(self.out))
+        for said in self.limits:
+            beyond = (self.out < said.low - slack) | (self.out > said.high + slack)
+            if made <= said.made + said.moves and beyond.any():
+                raise self._beyond(said, int(beyond.argmax()), made)
+
+    def _beyond(self, said: _Limits, which: int, made: int) -> GameError:
+        """The error for a metric outside its limits."""
+        symbol = self.game.metrics[which].symbol
+        when = "for this state" if made == said.made else f"{counted(made - said.made, 'move')} before"
+        return self.fail(
+            f"a metric is outside what reach said can be reached\n  found: {symbol} {self.out[which]:g}\n"
+            f"  expected: {said.low[which]:g} to {said.high[which]:g}, as reach said {when} of the next "
+            f"{counted(said.moves, 'move')}\n"
+            f"  hint: the limits hold for the state itself and for all that can follow; widen those of {symbol}"
+        )
+
+    def novelty(self, rules: Rules, state: Any) -> None:
+        """The variables fit into their row, and equal states have equal ones."""
+        if self.game.novelty is None:
+            return
+        self.facts = self.facts or self.game.novelty(self.level)
+        function, count = self.facts
+        kept, rows = self.picture(rules, state), np.full((2, count + 8), -999, dtype=np.int64)
+        for row, of in zip(rows, (state, state.copy()), strict=True):
+            written = int(function(self.level.tables, of, row))
+            if not 0 <= written <= count or (row[count:] != -999).any():
+                raise self.fail(f"novelty writes {written} variables or more, expected at most {count}")
+        if (rows[0] != rows[1]).any():
+            raise self.fail("equal states have different novelty")
+        if self.picture(rules, state) != kept:
+            raise self.fail("novelty changes the state")
 
     def locate_and_events(self, before: Any, after: Any, step: int) -> None:
         """What is for drawing and reports works in every state."""

@@ -13,6 +13,18 @@ A class is one state of the game:
 | `mover()` | games for two: whose turn it is, 0 or 1 |
 | `key()` | optional: anything plain (numbers, text, tuples) that is equal for states with the same future |
 | `position()` | optional: (x, y) of the avatar, for heatmaps |
+| `reach(moves)` | optional: what metrics can still become, for proofs: `{"COINS": (0.5, 1.0)}` says that COINS is never
+lower than 0.5 nor higher than 1 in this state and all that follow within so many moves; metrics left out have their
+own range |
+| `novelty()` | optional: whole numbers, one a variable of the state, in the same order in each: `(self.at, self.hp)`.
+Searches look for states in which one has a value that it never had |
+
+The class attribute `care` is a formula over the metrics for what keeps the player in the game, which a search looks
+after beside the utility: `care = "HP"`.
+
+Without `novelty`, the variables are the elements of a tuple `key()`, else the attributes: what they hold one by one,
+for each member of a set at the start whether it is there. What is one more or one less after each of a game's first
+moves counts moves and is left out.
 
 Without `key`, all attributes of a state make its key: right, but slow, and blind to equal states if they count moves.
 
@@ -36,9 +48,20 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.errors import GameError, LevelError, PersonaEvoError, Place, SettingsError, raised, unknown
+from persona_evo.errors import (
+    FormulaError,
+    GameError,
+    LevelError,
+    PersonaEvoError,
+    Place,
+    SettingsError,
+    raised,
+    unknown,
+)
+from persona_evo.formula import parse
+from persona_evo.games import facts
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
-from persona_evo.seeds import below, draw
+from persona_evo.seeds import below, draw, stream
 from persona_evo.words import counted
 
 OUTCOMES: dict[Any, int] = {None: RUNNING, "": RUNNING, "won": WON, "lost": LOST, "ended": ENDED}
@@ -47,6 +70,8 @@ OUTCOMES: dict[Any, int] = {None: RUNNING, "": RUNNING, "won": WON, "lost": LOST
 
 LARGEST = 1e100
 """Largest metric, so that sums and squares of metrics stay numbers."""
+FIRST_MOVES = 4
+"""Moves of a game in which an attribute shows that it counts them."""
 
 
 class Dice:
@@ -112,6 +137,7 @@ def from_class(
     limit = max_actions or len(names)
     if limit < 1:
         raise GameError(f"{cls.__name__} has no `actions`: say max_actions, the most legal actions of any state")
+    care = _care_of(cls, [m.symbol for m in found])
     plain = _Plain(cls, found, names, players, deterministic)
     game_name = name or cls.__name__.lower()
 
@@ -136,14 +162,29 @@ def from_class(
             max_actions=limit, source=source, options=options, module=_module_of(cls),
         )  # fmt: skip
 
-    has_place = callable(getattr(cls, "position", None))
+    has_place, has_reach = (callable(getattr(cls, method, None)) for method in ("position", "reach"))
     return Game(
         name=game_name, title=title or cls.__name__, version=version, metrics=found,
         rules=lambda costly=False: plain.rules, load=load, action_name=plain.action_name,
         parse_action=plain.parse_action, players=players, deterministic=deterministic, compiled=False,
         horizon=horizon, levels=levels, level_suffixes=level_suffixes,
-        locate=plain.locate if has_place else None,
+        locate=plain.locate if has_place else None, reach=(lambda: plain.reach) if has_reach else None,
+        novelty=plain.novelty, care=care,
     )  # fmt: skip
+
+
+def _care_of(cls: type[Any], symbols: Sequence[str]) -> str:
+    """The class's formula `care`, "" without one."""
+    care = getattr(cls, "care", "")
+    try:
+        if care != "":
+            parse(care, symbols)
+    except (FormulaError, TypeError, AttributeError) as e:
+        raise GameError(
+            f"{cls.__name__}.care is no formula over the class's metrics\n  found: {care!r}\n"
+            f"  expected: a formula over {', '.join(symbols)}\n  hint: {e}"
+        ) from e
+    return str(care)
 
 
 class _Plain:
@@ -154,6 +195,7 @@ class _Plain:
     ) -> None:
         self.cls, self.names, self.players, self.chance = cls, names, players, not deterministic
         self.symbols = tuple(m.symbol for m in metrics)
+        self.ranges = tuple((m.low, m.high) for m in metrics)
         self.number = {action: i for i, action in enumerate(names)}
         self.copy: Callable[[Any], Any] = getattr(cls, "copy", None) or copy.deepcopy
         self.has_key = callable(getattr(cls, "key", None))
@@ -294,6 +336,86 @@ class _Plain:
             raise
         except (Exception, SystemExit) as e:
             raise GameError(self.raised("key", e, state)) from e
+
+    def reach(self, tables: Any, state: Any, moves: int, out: Any) -> int:
+        try:
+            found = state[0].reach(int(moves))
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("reach", e, state)) from e
+        if not isinstance(found, Mapping):
+            self.refuse("reach", found, "(lowest, highest) of metrics: {" + ", ".join(self.symbols) + "}", state)
+        for symbol in found:
+            if symbol not in self.symbols:
+                expected, hint = unknown(str(symbol), self.symbols)
+                raise GameError(
+                    f"{self.place('reach')}: {self.cls.__name__}.reach names {str(symbol)[:200]!r}{_moves(state)}, "
+                    f"expected {expected} ({hint})"
+                )
+        for i, symbol in enumerate(self.symbols):
+            limits = self._limits(symbol, found[symbol], state) if symbol in found else self.ranges[i]
+            out[i], out[len(self.symbols) + i] = limits
+        return 0
+
+    def _limits(self, symbol: str, found: Any, state: Any) -> tuple[float, float]:
+        """The lowest and highest that `reach` gives for a metric."""
+        pair = found if isinstance(found, (list, tuple)) and len(found) == 2 else ()
+        if not pair or not all(isinstance(v, (numbers.Real, np.bool_)) for v in pair):
+            self.refuse("reach", found, f"two numbers, (lowest, highest), for {symbol}", state)
+        low, high = (float(v) for v in pair)
+        if not low <= high:
+            self.refuse("reach", found, f"the lowest first and the highest then for {symbol}", state)
+        return low, high
+
+    def novelty(self, level: Level) -> tuple[Any, int]:
+        """What says which values the variables of a state of a level have, and how many variables there can be."""
+        if not callable(getattr(self.cls, "novelty", None)):
+            found = facts.Novelty(self._named, self._first_moves(level), number_of)
+            return found, found.count
+        count = facts.room(len(self._own_novelty(level.start)))
+
+        def own(tables: Any, state: Any, out: Any) -> int:
+            return facts.write(self._own_novelty(state), out, count)
+
+        return own, count
+
+    def _own_novelty(self, state: Any) -> list[int]:
+        """What the class's method says."""
+        try:
+            found = state[0].novelty()
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("novelty", e, state)) from e
+        if not isinstance(found, (list, tuple)) or not all(isinstance(v, (int, np.integer, np.bool_)) for v in found):
+            self.refuse("novelty", found, "a tuple of whole numbers", state)
+        return [int(v) if -(2**63) <= v < 2**63 else number_of(v) for v in found]
+
+    def _named(self, state: Any) -> Mapping[Any, Any]:
+        """The elements of a tuple `key()` by place, else the attributes by name."""
+        try:
+            key = state[0].key() if self.has_key else None
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("key", e, state)) from e
+        return dict(enumerate(key)) if isinstance(key, tuple) else facts.attributes(state[0])
+
+    def _first_moves(self, level: Level) -> list[list[Mapping[Any, Any]]]:
+        """Values of the states of a level's first moves: always the first action, always the last, and in turn."""
+        lines, actions = [], np.zeros(level.max_actions, dtype=np.int64)
+        for picks in ((0,), (-1,), (0, -1)):
+            state, rng = level.start.copy(), stream(1)
+            line = [self._named(state)]
+            for made in range(FIRST_MOVES):
+                count = self.legal(level.tables, state, actions) if self.over(level.tables, state) == RUNNING else 0
+                if count <= 0:
+                    break
+                self.step(level.tables, state, int(actions[:count][picks[made % len(picks)]]), rng)
+                line.append(self._named(state))
+            lines.append(line)
+        return lines
 
     def locate(self, level: Level, state: Any) -> tuple[int, int] | None:
         """The avatar's place, by the class's `position`."""

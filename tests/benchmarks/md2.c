@@ -102,6 +102,8 @@ static inline void take(u16 *s, int k) { s[THINGS_AT + (k >> 4)] &= ~(1 << (k & 
 
 static inline int hero_meets_thing(const Level *v, u16 *s, int tile) {
     const int thing = v->thing[tile], k = thing >> 3;
+    if (s[FLAGS_AT] & IS_DEAD)
+        return 0;
     switch (thing & 7) {
     case POTION:
         if (is_there(s, k)) {
@@ -145,8 +147,10 @@ static inline void move_hero(const Level *v, u16 *s, int direction) {
             }
             const int kind = v->kind[i];
             if (blocks(kind, s[v->hp + i])) {
-                hurt_monster(v, s, i, 1);
-                hurt_hero(s, kind == BLOB ? s[v->hp + i] : strength(kind, 1));
+                if (!(s[FLAGS_AT] & IS_DEAD)) {
+                    hurt_monster(v, s, i, 1);
+                    hurt_hero(s, kind == BLOB ? s[v->hp + i] : strength(kind, 1));
+                }
                 stopped |= blocks(kind, s[v->hp + i]);
             }
         }
@@ -192,9 +196,11 @@ static inline void monster_meets_monster(const Level *v, u16 *s, int kind, int m
         s[SLAIN_AT]++;
         return;
     }
-    hurt_monster(v, s, i, strength(kind, s[v->hp + me]));
+    const int blow = strength(kind, s[v->hp + me]);
+    const int back = other == BLOB ? s[v->hp + i] - blow : strength(other, 1);
+    hurt_monster(v, s, i, blow);
     if (other != WIZARD)
-        hurt_monster(v, s, me, strength(other, s[v->hp + i]));
+        hurt_monster(v, s, me, back);
 }
 
 static inline void monster_meets_thing(const Level *v, u16 *s, int kind, int me, int tile) {

@@ -40,5 +40,13 @@ class Corridor:
     def key(self):
         return self.at, *sorted(self.coins)
 
+    def reach(self, moves):
+        total = self.tiles.count("$") or 1
+        most = sum(abs(coin - self.at) > moves for coin in self.coins)
+        return {"COINS": (1 - len(self.coins) / total, 1 - most / total)}
+
+    def novelty(self):
+        return self.at, *(i in self.coins for i, tile in enumerate(self.tiles) if tile == "$")
+
 
 GAME = from_class(Corridor, title="Corridor")

@@ -232,3 +232,10 @@ def test_broken_levels_name_line_and_column_and_what_to_do(text: str, said: str,
 def test_what_is_no_placement(text: str) -> None:
     with pytest.raises(SettingsError, match="no such placement"):
         GAME.parse_action(level(), level().start, text)
+
+
+def test_the_drops_made_and_the_field_are_told_apart() -> None:
+    """A key in which the drops were mixed into the first column's lowest cells took such states for one."""
+    one, two = (with_field(EMPTY[:72] + letters, level()) for letters in (".R....", "RR...."))
+    one[tables.DROPPED], two[tables.DROPPED] = 2, 3
+    assert GAME.rules().key(level().tables, one) != GAME.rules().key(level().tables, two)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import multiprocessing
 import pickle
 import subprocess
@@ -15,7 +17,8 @@ import pytest
 from persona_evo.errors import GameError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import Level, Metric
+from persona_evo.games.check import check_game
+from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.python_game import from_class, number_of
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
@@ -205,3 +208,154 @@ def test_actions_have_names_that_are_read_again() -> None:
     assert GAME.parse_action(LEVEL, LEVEL.start, "right") == 1
     with pytest.raises(SettingsError, match="no such action"):
         GAME.parse_action(LEVEL, LEVEL.start, "up")
+
+
+def facts(game: Game, level: Level, state: Any = None) -> list[int]:
+    """The variables of a state, the start if none is given."""
+    assert game.novelty is not None
+    function, count = game.novelty(level)
+    out = np.full(count, -7, dtype=np.int64)
+    written = function(level.tables, level.start if state is None else state, out)
+    return [int(v) for v in out[:written]]
+
+
+def test_a_class_says_what_can_still_be_reached() -> None:
+    level = GAME.load("$..@.$.D", "c")
+    assert GAME.reach is not None
+    out = np.zeros(6)
+    GAME.reach()(level.tables, level.start, 2, out)
+    assert out.tolist() == [0, 0, 0, np.inf, 0.5, 1]
+    GAME.reach()(level.tables, level.start, 3, out)
+    assert out[4] == 1
+    found = solve(GAME, LEVEL, UTILITY)
+    without = solve(dataclasses.replace(GAME, reach=None), LEVEL, UTILITY)
+    assert found.proven and found.actions == without.actions and found.states <= without.states
+
+
+@pytest.mark.parametrize(("answer", "message"), [
+    (3, r"Broken.reach gives 3 at the start, expected \(lowest, highest\) of metrics: \{A\}"),
+    ({"B": (0, 1)}, r"Broken.reach names 'B' at the start, expected .*A"),
+    ({"A": 1}, r"gives 1 at the start, expected two numbers, \(lowest, highest\), for A"),
+    ({"A": ("0", 1)}, "expected two numbers"),
+    ({"A": (2, 1)}, "expected the lowest first and the highest then for A"),
+    ({"A": (float("nan"), 1)}, "expected the lowest first"),
+])  # fmt: skip
+def test_limits_that_are_none_are_told(answer: Any, message: str) -> None:
+    game = from_class(type("Broken", (Broken,), {"reach": lambda self, moves: answer}))
+    assert game.reach is not None
+    with pytest.raises(GameError, match=message):
+        game.reach()(np.empty(0), game.load("x", "x").start, 1, np.zeros(2))
+
+
+def test_an_exception_of_reach_and_novelty_has_its_line() -> None:
+    wrong = {"reach": lambda self, moves: 1 / 0, "novelty": lambda self: 1 / 0}
+    game = from_class(type("Broken", (Broken,), wrong))
+    level = game.load("x", "x")
+    assert game.reach is not None and game.novelty is not None
+    with pytest.raises(GameError, match=r"test_python_game.py:\d+: Broken.reach raises ZeroDivisionError"):
+        game.reach()(level.tables, level.start, 1, np.zeros(2))
+    with pytest.raises(GameError, match=r"test_python_game.py:\d+: Broken.novelty raises ZeroDivisionError"):
+        game.novelty(level)
+
+
+def test_limits_of_a_class_that_do_not_hold_are_found() -> None:
+    timid = type("Timid", (corridor.Corridor,), {"copy": None, "reach": lambda self, moves: {"OUT": (0, 0)}})
+    game = from_class(timid)
+    with pytest.raises(GameError, match=r"(?s)level short, after .*found: OUT 1\n  expected: 0 to 0"):
+        check_game(game, [game.load("@.D", "short")], seed=1)
+
+
+@pytest.mark.parametrize(("answer", "message"), [
+    (3, "gives 3 at the start, expected a tuple of whole numbers"),
+    ((1, 0.5), "gives .1, 0.5. at the start, expected a tuple of whole numbers"),
+    (("a",), "expected a tuple of whole numbers"),
+])  # fmt: skip
+def test_novelty_that_is_none_is_told(answer: Any, message: str) -> None:
+    game = from_class(type("Broken", (Broken,), {"novelty": lambda self: answer}))
+    with pytest.raises(GameError, match=message):
+        facts(game, game.load("x", "x"))
+
+
+def test_a_class_says_what_makes_a_state_new() -> None:
+    level = GAME.load("$..@.$.D", "c")
+    assert facts(GAME, level) == [3, 1, 1]
+    assert facts(GAME, level, GAME.replay(level, [1, 1])[-1]) == [5, 1, 0]
+    large = from_class(type("Large", (Broken,), {"novelty": lambda self: (2**70, -(2**63), True)}))
+    first, *others = facts(large, large.load("x", "x"))
+    assert 0 <= first < 2**63 and others == [-(2**63), 1]
+
+
+class Knight:
+    """A state without `key` and `novelty`."""
+
+    actions = ("wait", "rest", "take")
+    metrics = METRIC
+
+    def __init__(self) -> None:
+        self.turns, self.left = 0, 9
+        self.where, self.items, self.bag = [2, 3], frozenset({"sword", "apple"}), {"gold": 1}
+        self.mood: Any = Mood.CALM
+        self.friends: list[Any] = [None, 2.5]
+
+    @classmethod
+    def from_text(cls, text: str) -> Knight:
+        return cls()
+
+    def legal(self) -> Any:
+        return self.actions
+
+    def apply(self, action: str) -> None:
+        self.turns, self.left = self.turns + 1, self.left - 1
+        if action == "take":
+            self.items, self.bag = self.items - {"apple"}, {**self.bag, "apple": 1}
+            self.mood = Mood.GLAD
+
+    def over(self) -> Any:
+        return None
+
+    def measure(self) -> Any:
+        return {"A": 0}
+
+
+class Mood(enum.Enum):
+    CALM, GLAD = range(2)
+
+
+def test_without_novelty_every_attribute_counts_but_those_that_count_moves() -> None:
+    game = from_class(Knight)
+    level = game.load("x", "x")
+    start = facts(game, level)
+    mood, gold, none, half, apple, sword, x, y = start
+    assert (gold, apple, sword, x, y) == (1, 1, 1, 2, 3) and len({mood, none, half}) == 3
+    assert facts(game, level, game.replay(level, [0, 1, 0])[-1]) == start
+    after = facts(game, level, game.replay(level, [0, 2])[-1])
+    assert after[0] != mood and after[1] == 1 and after[3:] == [none, half, 0, 1, 2, 3]
+
+
+def test_without_novelty_the_elements_of_a_key_count() -> None:
+    plain = type("Plain", (corridor.Corridor,), {"copy": None, "novelty": None})
+    game = from_class(plain)
+    level = game.load("$..@.$.D", "c")
+    assert facts(game, level) == [3, 0, 5] and facts(game, level, game.replay(level, [1, 1])[-1]) == [5, 0]
+
+
+def test_what_does_not_fit_is_left_out_and_a_state_that_holds_itself_is_no_harm() -> None:
+    class Growing(Broken):
+        def __init__(self) -> None:
+            self.board: list[Any] = [0] * 5000
+            self.me = [self]
+
+        def key(self) -> int:
+            return 0
+
+    game = from_class(Growing)
+    level = game.load("x", "x")
+    assert len(facts(game, level)) == 4096
+    assert check_game(game, [level], games=1, moves=3) == 4
+
+
+@pytest.mark.parametrize("care", ["B", "A +", 3, ("A",)])
+def test_care_is_a_formula_over_the_metrics(care: Any) -> None:
+    with pytest.raises(GameError, match=r"(?s)Broken.care is no formula over the class's metrics\n  found: .*hint: "):
+        from_class(type("Broken", (Broken,), {"care": care}))
+    assert from_class(type("Broken", (Broken,), {"care": "2 * A"})).care == "2 * A"

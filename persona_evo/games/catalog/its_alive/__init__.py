@@ -149,6 +149,20 @@ def structure(level: Level) -> dict[str, float]:
     return {"columns": width, "rows": height, "cells": width * height, "win": win, "par": layout.par(width * height)}
 
 
+def reach() -> Any:
+    """What each metric can still become (see `reach`)."""
+    from persona_evo.games.catalog.its_alive.reach import reach as compiled
+
+    return compiled
+
+
+def novelty(level: Level) -> tuple[Any, int]:
+    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    from persona_evo.games.catalog.its_alive.reach import novelty as compiled
+
+    return compiled, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]) + 3
+
+
 GAME = Game(
     name="its_alive",
     title="It's Alive!",
@@ -164,6 +178,9 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.its_alive.draw",
     levels=str(Path(__file__).parent / "levels"),
+    reach=reach,
     homing="MC + 0.5 * min(LV, 1) + 0.1 * LG",
+    novelty=novelty,
+    care="min(LV, 1) - FI",
     score=lambda level: "PT",
 )

@@ -48,7 +48,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
             _piece(draw, (piece - 1) >> 2, int(r.connectors(level.tables, piece)), at, scale)
     for k in range(AHEAD):
         next_at = layout.PIECES + int(state[r.NEXT_AT]) + k
-        if next_at < len(level.tables):
+        if next_at < layout.PIECES + width * height * win:
             kind = int(level.tables[next_at])
             at = (width * scale + scale // 2, k * scale)
             _piece(draw, kind, layout.CONNECTORS[kind % len(layout.SHAPES)], at, scale)

@@ -8,7 +8,8 @@ The level's tables are laid out as
 |---|---|---|
 | 0 | 8 | the header, named below |
 | MASKS | 24 | connectors of shape s in orientation o at MASKS + 4 s + o |
-| PIECES | cells x win | the kinds of the pieces to come, more than a game can land |
+| PIECES | cells x win | the kinds of the pieces to come, as many as a game can land |
+| then | 3 (cells x win + 1) | how many heads, hearts and connectors the first pieces have (see `sums_at`) |
 """
 
 from __future__ import annotations
@@ -75,12 +76,27 @@ def par(cells: int) -> int:
     return LANDING_POINTS * cells + monster_points(cells, 0)
 
 
+def sums_at(width: int, height: int, win: int, which: int) -> int:
+    """Where the tables say what none of the pieces has of heads (0), hearts (1) or connectors (2); then one, two ..."""
+    pieces = width * height * win
+    return PIECES + pieces + which * (pieces + 1)
+
+
+def sums(pieces: list[int]) -> list[int]:
+    """The heads, hearts and connectors of the first pieces: of none, of one, and so on, one row after the other."""
+    shapes = np.array(pieces) % len(SHAPES)
+    connectors = np.array([mask.bit_count() for mask in CONNECTORS])[shapes]
+    rows = (shapes == HEAD, shapes == HEART, connectors)
+    return [int(v) for row in rows for v in (0, *np.cumsum(row))]
+
+
 def build(seed: int, field: str, design: str, player: str, choices: str) -> Row:
     """The level's tables."""
     width, height, win = FIELDS[field]
     pieces = sequence(seed, width * height * win)
-    row = np.zeros(PIECES + len(pieces), dtype=np.uint16)
+    row = np.zeros(sums_at(width, height, win, 3), dtype=np.uint16)
     row[:6] = width, height, win, DESIGNS.index(design), PLAYERS.index(player), CHOICES.index(choices)
     row[MASKS:PIECES] = [turned(mask, o) for mask in CONNECTORS for o in range(4)]
-    row[PIECES:] = pieces
+    row[PIECES : PIECES + len(pieces)] = pieces
+    row[PIECES + len(pieces) :] = sums(pieces)
     return row

@@ -188,10 +188,18 @@ def reach() -> Any:
     return compiled
 
 
+def novelty(level: Level) -> tuple[Any, int]:
+    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    from persona_evo.games.catalog.minidungeons2 import tables as t
+    from persona_evo.games.catalog.minidungeons2.reach import novelty as compiled
+
+    return compiled, 3 + int(level.tables[t.MONSTERS]) + int(level.tables[t.THINGS])
+
+
 GAME = Game(
     name="minidungeons2",
     title="MiniDungeons 2",
-    version=2,
+    version=3,
     metrics=METRICS,
     rules=rules,
     load=load,
@@ -206,5 +214,7 @@ GAME = Game(
     levels=str(Path(__file__).parent / "levels"),
     reach=reach,
     homing="-NE",
+    novelty=novelty,
+    care="HL",
     variants={"informed": informed},
 )

@@ -1,4 +1,8 @@
-"""What each metric can still become: objects that are gone stay gone, and what was counted stays counted."""
+"""What each metric can still become: objects that are gone stay gone, and what was counted stays counted.
+
+The hero comes no farther than his moves take him, around walls and through the portals; what monsters do in that time
+is left open. In a state in which the game is over nothing changes.
+"""
 
 from __future__ import annotations
 
@@ -8,47 +12,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
-from persona_evo.games.catalog.minidungeons2.rules import (
-    HAS_WON,
-    IS_DEAD,
-    is_there,
-    measure_cheap,
-    ratio,
-    way_out,
-)
+from persona_evo.games.catalog.minidungeons2.rules import is_there, measure_cheap, moves_between, ratio, way_between
 from persona_evo.games.catalog.minidungeons2.tables import (
+    BOARD_AT,
     DRUNK_AT,
+    EXIT,
     FARTHEST,
     FLAGS_AT,
     HEADER,
+    HEIGHT,
     HERO_AT,
     HP_AT,
     HP_BIAS,
+    HP_CAP,
+    JAVELIN_AT,
+    KNOCKED_AT,
     MINITAUR,
     MONSTERS,
     MORTALS,
+    NOWHERE,
     OPENED_AT,
     PAIRED,
+    PORTAL_A,
+    PORTAL_B,
+    PORTALS_AT,
     POTIONS,
     SLAIN_AT,
+    STEPS_AT,
     THINGS_AT,
+    THROWN_AT,
     TILES,
+    TRAPS_AT,
     TREASURES,
+    WIDTH,
     WORDS,
+    offset,
 )
 from persona_evo.games.core import rule
 from persona_evo.games.rows import Row, word
 
 METRICS = 17
+CHEAP = 13
+"""Metrics before the distances."""
 
 
 @compiled
-def left(s: Row, first: int, count: int) -> int:
-    """How many of these potions or treasures are still there."""
-    there = 0
+def far(t: Row, hero: int, tile: int) -> int:
+    """Moves from the hero to a tile at least; 0 on levels without a table of pairs."""
+    return way_between(t, hero, tile) if word(t, PAIRED) else 0
+
+
+@compiled
+def far_out(t: Row, hero: int) -> int:
+    """Moves from the hero to the exit at least."""
+    if word(t, PAIRED) == 0 and word(t, PORTAL_A) == NOWHERE:
+        return word(t, HEADER + 6 * word(t, TILES) + hero)
+    return far(t, hero, word(t, EXIT))
+
+
+@compiled
+def near(t: Row, s: Row, first: int, count: int, moves: int) -> int:
+    """How many of these potions or treasures the hero can take: they are there and near enough, one a move."""
+    hero = word(s, HERO_AT)
+    targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
+    found = 0
     for k in range(first, first + count):
-        there += is_there(s, k)
-    return there
+        if is_there(s, k) and far(t, hero, word(t, targets + k)) <= moves:
+            found += 1
+    return min(found, moves)
 
 
 @compiled
@@ -63,32 +94,85 @@ def mortals_alive(t: Row, s: Row) -> int:
     return alive
 
 
+@compiled
+def most_health(t: Row, s: Row, potions: int) -> int:
+    """Hit points after so many more potions."""
+    now = word(s, HP_AT) - HP_BIAS
+    cap = word(t, HP_CAP)
+    return now + potions if cap == 0 else max(now, min(cap, now + potions))
+
+
+@compiled
+def most_throws(t: Row, s: Row, moves: int) -> int:
+    """Throws of the javelin: it has to be fetched before the first one and between two."""
+    if word(t, MONSTERS) == 0:
+        return 0
+    lies = word(s, JAVELIN_AT)
+    if lies != NOWHERE:
+        moves -= max(1, far(t, word(s, HERO_AT), lies))
+    return (max(0, moves) + 1) >> 1
+
+
+@compiled
+def most_ports(t: Row, s: Row, moves: int) -> int:
+    """Times that the hero walks into a portal."""
+    if word(t, PORTAL_A) == NOWHERE:
+        return 0
+    way = 1
+    if word(t, PAIRED):
+        hero = word(s, HERO_AT)
+        way = max(1, min(moves_between(t, hero, word(t, PORTAL_A)), moves_between(t, hero, word(t, PORTAL_B))))
+    return max(0, moves - way + 1)
+
+
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     """The lowest value of each metric within so many moves from this state on, then the highest of each."""
     measure_cheap(t, s, out)
-    potions = word(t, POTIONS)
-    treasures = word(t, TREASURES)
-    to_drink = left(s, 0, potions)
-    drunk = word(s, DRUNK_AT) + to_drink
-    opened = word(s, OPENED_AT) + left(s, potions, treasures)
-    slain = word(s, SLAIN_AT) + mortals_alive(t, s)
-    dead = word(s, FLAGS_AT) & IS_DEAD != 0
-    everything = potions + treasures + word(t, MORTALS)
-    for i in range(METRICS):
+    for i in range(CHEAP):
+        out[METRICS + i] = out[i]
+    for i in range(CHEAP, METRICS):
+        out[i] = 0.0
         out[METRICS + i] = math.inf
-    far = way_out(t, word(s, HERO_AT)) - moves if word(t, PAIRED) else 0
-    out[METRICS + 1] = 1.0 if far <= 0 else max(0.0, 1.0 - far / word(t, FARTHEST))
+    if word(s, FLAGS_AT) != 0 or moves <= 0:
+        return 0
+    potions, treasures, mortals = word(t, POTIONS), word(t, TREASURES), word(t, MORTALS)
+    to_drink = near(t, s, 0, potions, moves)
+    to_open = near(t, s, potions, treasures, moves)
+    drunk = word(s, DRUNK_AT) + to_drink
+    opened = word(s, OPENED_AT) + to_open
+    slain = word(s, SLAIN_AT) + mortals_alive(t, s)
+    taken = word(s, DRUNK_AT) + word(s, OPENED_AT) + min(moves, to_drink + to_open)
+    way = far_out(t, word(s, HERO_AT)) - moves
+    out[METRICS + 0] = word(s, STEPS_AT) + moves
+    out[METRICS + 1] = 1.0 if way <= 0 else max(0.0, 1.0 - way / word(t, FARTHEST))
     out[METRICS + 2] = ratio(drunk, potions)
     out[METRICS + 3] = ratio(opened, treasures)
-    out[METRICS + 4] = ratio(slain, word(t, MORTALS))
-    out[METRICS + 5] = max(0, word(s, HP_AT) - HP_BIAS + to_drink) / 10.0
-    out[METRICS + 10] = ratio(drunk + opened + slain, everything)
+    out[METRICS + 4] = ratio(slain, mortals)
+    out[METRICS + 5] = max(0, most_health(t, s, to_drink)) / 10.0
+    out[METRICS + 6] = word(s, KNOCKED_AT) + (word(t, MONSTERS) - mortals) * ((moves + 1) >> 1)
+    out[METRICS + 7] = word(s, THROWN_AT) + most_throws(t, s, moves)
+    out[METRICS + 8] = word(s, PORTALS_AT) + most_ports(t, s, moves)
+    out[METRICS + 9] = word(s, TRAPS_AT) + moves
+    out[METRICS + 10] = ratio(taken + slain, potions + treasures + mortals)
     out[METRICS + 11] = 1.0
-    out[METRICS + 12] = 0.0 if dead else 1.0
+    out[METRICS + 12] = 1.0 if way <= 0 else 0.0
     out[1] = 0.0
     out[5] = 0.0
-    out[12] = 0.0 if word(s, FLAGS_AT) & HAS_WON == 0 or not dead else out[12]
-    for i in range(13, METRICS):
-        out[i] = 0.0
     return 0
+
+
+@rule("novelty")
+def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
+    """The hero's tile, the javelin's, hit points, each monster's tile with its hit points, each thing there or not."""
+    out[0] = word(s, HERO_AT)
+    out[1] = word(s, JAVELIN_AT)
+    out[2] = word(s, HP_AT) - HP_BIAS
+    m = word(t, MONSTERS)
+    places = THINGS_AT + word(t, WORDS)
+    for i in range(m):
+        out[3 + i] = (word(s, places + i) << 16) + word(s, places + m + i)
+    things = word(t, POTIONS) + word(t, TREASURES)
+    for k in range(things):
+        out[3 + m + k] = is_there(s, k)
+    return 3 + m + things

@@ -86,7 +86,9 @@ def take(s: Row, k: int) -> None:
 
 @compiled
 def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
-    """The hero takes, springs or enters what lies on a tile; 1 if it sends him to the other portal."""
+    """A living hero takes, springs or enters what lies on a tile; 1 if it sends him to the other portal."""
+    if word(s, FLAGS_AT) & IS_DEAD:
+        return 0
     thing = word(t, HEADER + 7 * word(t, TILES) + tile)
     kind = thing & 7
     if kind == POTION:
@@ -112,7 +114,10 @@ def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
 
 @compiled
 def move_hero(t: Row, s: Row, direction: int) -> None:
-    """The hero walks one tile: meets all on it in the list's order, then enters unless someone stands there."""
+    """The hero walks one tile: meets all on it in the list's order, then enters unless someone stands there.
+
+    Once he is dead he meets nothing more, and enters all the same.
+    """
     n = word(t, TILES)
     m = word(t, MONSTERS)
     hero = word(s, HERO_AT)
@@ -133,12 +138,9 @@ def move_hero(t: Row, s: Row, direction: int) -> None:
             hp = places + m + i
             kind = word(t, kinds + i)
             if blocks(kind, word(s, hp)):
-                if kind == BLOB:
+                if word(s, FLAGS_AT) & IS_DEAD == 0:
                     hurt_monster(t, s, i, hp, 1)
-                    hurt_hero(s, word(s, hp))
-                else:
-                    hurt_monster(t, s, i, hp, 1)
-                    hurt_hero(s, strength(kind, 1))
+                    hurt_hero(s, strength(kind, word(s, hp) if kind == BLOB else 1))
                 stopped |= blocks(kind, word(s, hp))
         if meets:
             ported = hero_meets_thing(t, s, to)
@@ -175,7 +177,11 @@ def throw(t: Row, s: Row, tile: int) -> None:
 
 @compiled
 def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -> None:
-    """Monster `me` (hit points at word(s, me)) walks into monster i (hit points at word(s, hp))."""
+    """Monster `me` (hit points at word(s, me)) walks into monster i (hit points at word(s, hp)).
+
+    A blob strikes back with the level that the blow has left it, which is -1 for one of level 1 that an ogre hit: the
+    ogre gains a hit point.
+    """
     n = word(t, TILES)
     m = word(t, MONSTERS)
     other = word(t, HEADER + 10 * n + i)
@@ -189,9 +195,11 @@ def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -
         put(s, SLAIN_AT, word(s, SLAIN_AT) + 1)
         return
     first = me - (THINGS_AT + word(t, WORDS) + m)
-    hurt_monster(t, s, i, hp, strength(kind, word(s, me)))
+    blow = strength(kind, word(s, me))
+    back = word(s, hp) - blow if other == BLOB else strength(other, 1)
+    hurt_monster(t, s, i, hp, blow)
     if other != WIZARD:
-        hurt_monster(t, s, first, me, strength(other, word(s, hp)))
+        hurt_monster(t, s, first, me, back)
 
 
 @compiled

@@ -145,6 +145,21 @@ def structure(level: Level) -> dict[str, float]:
             "doubles": doubles, "filled": float(filled)}  # fmt: skip
 
 
+def reach() -> Any:
+    """What each metric can still become where all pairs are known (see `reach`)."""
+    from persona_evo.games.catalog.puyo.reach import reach as compiled
+
+    return compiled
+
+
+def novelty(level: Level) -> tuple[Any, int]:
+    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    from persona_evo.games.catalog.puyo.reach import CELLS
+    from persona_evo.games.catalog.puyo.reach import novelty as compiled
+
+    return compiled, CELLS
+
+
 GAME = Game(
     name="puyo",
     title=TITLE,
@@ -161,9 +176,12 @@ GAME = Game(
     draw="persona_evo.games.catalog.puyo.draw",
     levels=str(Path(__file__).parent / "levels"),
     agents=str(Path(__file__).parent / "agents.toml"),
+    reach=reach,
+    novelty=novelty,
+    care="-H3 - PU / 6",
 )
 
 HIDDEN = dataclasses.replace(
     GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart,
-    kin="puyo",
+    kin="puyo", reach=None,
 )

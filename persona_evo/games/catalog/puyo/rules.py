@@ -396,12 +396,14 @@ def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 @rule("key")
 def key(t: Row, s: Row) -> int:
     """FNV-1a in words over the field, the number of the next pair and the pairs in sight."""
-    h = 0x1B873593 ^ word(s, DROPPED)
+    h = 0x1B873593 + 0
     for plane in range(3):
         h = ((h ^ columns_a(s, plane)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
         h ^= h >> 29
         h = ((h ^ columns_b(s, plane)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
         h ^= h >> 31
+    h = ((h ^ word(s, DROPPED)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+    h ^= h >> 29
     for k in range(QUEUE, len(s)):
         h = ((h ^ word(s, k)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
         h ^= h >> 29

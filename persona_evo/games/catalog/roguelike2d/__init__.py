@@ -147,6 +147,20 @@ def structure(level: Level) -> dict[str, float]:
     }
 
 
+def reach() -> Any:
+    """What each metric can still become (see `reach`)."""
+    from persona_evo.games.catalog.roguelike2d.reach import reach as compiled
+
+    return compiled
+
+
+def novelty(level: Level) -> tuple[Any, int]:
+    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    from persona_evo.games.catalog.roguelike2d.reach import novelty as compiled
+
+    return compiled, 1 + layout.MOST_ITEMS + layout.MOST_WALLS + layout.MOST_ENEMIES
+
+
 GAME = Game(
     name="roguelike2d",
     title="2D Roguelike",
@@ -163,6 +177,9 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.roguelike2d.draw",
     levels=str(Path(__file__).parent / "levels"),
+    reach=reach,
     homing="PR",
+    novelty=novelty,
+    care="FD",
     score=lambda level: f"RW * {layout.START_FOOD * len(level.facts['days'])}",
 )

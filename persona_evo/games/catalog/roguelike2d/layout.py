@@ -6,6 +6,7 @@ Cells are numbered x + 8 y from the bottom left. The tables are laid out as
 |---|---|---|
 | 0 | 8 | the header, named below |
 | 8 | 84 a day | one block a day, whose parts are named below |
+| then | 2053 a day | what a day's items are worth, see `tours_at` |
 
 README.md has the order of the draws, which the C# twin keeps too.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo.games.rows import Row
 from persona_evo.seeds import SplitMix64
@@ -46,6 +48,10 @@ BOARD, ENEMIES, ENEMY_CELLS, ENEMY_KINDS, ITEMS_COUNT, ITEM_KINDS, WALL_COUNT = 
 cells and kinds, items, their kinds, walls."""
 DAY = 84
 ITEM = 16
+
+
+TOUR, TOUR_BIAS = MOST_ITEMS + (CELLS << MOST_ITEMS), 1000
+"""Length of a day's tours, and what is added to them, since a way can cost more than it gives."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +89,35 @@ def layouts(seed: int, days: int) -> tuple[Layout, ...]:
     return tuple(lay_out(rng, day) for day in range(1, days + 1))
 
 
+def tours_at(days: int, day: int) -> int:
+    """Where the tours of a day, the first of which is 1, begin in the tables of a level with so many days.
+
+    First the cells of its items. Then, at CELLS * set + cell, the most food (plus TOUR_BIAS) that can be won from there
+    to the exit where the items of the set lie (bit k for item k): theirs less the moves, with nothing in the way.
+    """
+    return HEADER + DAY * days + TOUR * (day - 1)
+
+
+def tours(days: tuple[Layout, ...], gains: tuple[int, int]) -> NDArray[np.int64]:
+    """The food that can be won to the exit, without TOUR_BIAS: [day, set of items, cell]."""
+    x, y = np.arange(CELLS) % SIDE, np.arange(CELLS) // SIDE
+    apart = abs(x[:, None] - x) + abs(y[:, None] - y)
+    found = np.full((len(days), 1 << MOST_ITEMS, CELLS), -apart[EXIT])
+    for items in range(1, 1 << MOST_ITEMS):
+        for number, day in enumerate(days):
+            for k, (cell, kind) in enumerate(day.items):
+                if items >> k & 1:
+                    after = found[number, items & ~(1 << k), cell] + gains[kind]
+                    np.maximum(found[number, items], after - apart[cell], out=found[number, items])
+    return found
+
+
 def build(days: tuple[Layout, ...], variant: str, player: str) -> Row:
     """The level's tables."""
-    row = np.zeros(HEADER + DAY * len(days), dtype=np.uint16)
+    row = np.zeros(tours_at(len(days), len(days) + 1), dtype=np.uint16)
     row[DAYS], row[PLAYER] = len(days), PLAYERS.index(player)
     row[GAINS : GAINS + 2], row[HURTS : HURTS + 2] = VARIANTS[variant][:2], VARIANTS[variant][2:]
+    worth = tours(days, VARIANTS[variant][:2])
     for number, day in enumerate(days):
         block = row[HEADER + DAY * number : HEADER + DAY * (number + 1)]
         block[ENEMIES], block[ITEMS_COUNT], block[WALL_COUNT] = len(day.enemies), len(day.items), len(day.walls)
@@ -97,4 +127,7 @@ def build(days: tuple[Layout, ...], variant: str, player: str) -> Row:
             block[BOARD + cell], block[ITEM_KINDS + k] = ITEM + k, kind
         for k, (cell, kind) in enumerate(day.enemies):
             block[ENEMY_CELLS + k], block[ENEMY_KINDS + k] = cell, kind
+        at = tours_at(len(days), number + 1)
+        row[at : at + len(day.items)] = [cell for cell, _ in day.items]
+        row[at + MOST_ITEMS : at + TOUR] = worth[number].ravel() + TOUR_BIAS
     return row
