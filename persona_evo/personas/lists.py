@@ -14,11 +14,12 @@ from typing import Any
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 
-OWN, UTILITY, CARE, CEILING, DEPTH = "OWN", "UTILITY", "CARE", "CEILING", "D"
+OWN, UTILITY, CARE, NEAR, CEILING, DEPTH = "OWN", "UTILITY", "CARE", "NEAR", "CEILING", "D"
 LIST_VARIABLES = {
     OWN: "the score of the persona's policy, or its utility where it has none",
     UTILITY: "the persona's utility",
     CARE: "what keeps the player in the game (`Game.care`)",
+    NEAR: "the way to what can be had, each of the game's such metrics in turn (`Game.targets`)",
     CEILING: "the most that the utility can be in any state that follows (`Game.reach`)",
     DEPTH: "depth, moves from the root",
 }
@@ -113,3 +114,29 @@ DEFAULT_LISTS = _lists(
     ("CARE + 0.1 * OWN", 0.5, False),
 )
 """The lists of the planner where neither persona nor policy says otherwise. They know nothing of the game."""
+
+FEW_LISTS = _lists(
+    ("OWN", 1.0, True),
+    ("CARE + 0.1 * OWN", 1.0, True),
+    ("UTILITY - 0.001 * D", 1.0, True),
+    ("CEILING + 0.0001 * OWN", 0.25, False),
+)
+"""What the defaults become where a budget is small for a level: six lists would spread it too thin."""
+
+UNGUIDED_LISTS = _lists(
+    ("CEILING + 0.3 * UTILITY - 0.1 * NEAR", 1.0, True),
+    ("CEILING - 0.1 * NEAR", 1.0, True),
+    ("CARE + 0.1 * UTILITY", 1.0, True),
+    ("CARE + 0.3 * CEILING - 0.1 * NEAR", 1.0, True),
+    ("UTILITY - 0.001 * D", 1.0, True),
+    ("CEILING + 0.0001 * UTILITY", 0.25, False),
+)
+"""What the defaults become where the own score is the utility itself, which shows no way to what is far."""
+
+FEW_UNGUIDED_LISTS = _lists(
+    ("CEILING + 0.3 * UTILITY - 0.1 * NEAR", 2.0, True),
+    ("CARE + 0.1 * UTILITY", 1.0, True),
+    ("UTILITY - 0.001 * D", 1.0, True),
+    ("CEILING + 0.0001 * UTILITY", 0.25, False),
+)
+"""The same where the budget is small for the level."""

@@ -14,7 +14,7 @@ those from FIRST_SCORE on its scores |
 | lists | `Lists`: heaps int32[lists, capacity], how many each holds, iterations spent by each, weights, the column of the \
 score, whether novel leaves come first |
 | scores | `Scores`: postfix code over the metrics, OWN, UTILITY, CEILING and D; program k ends before ends[k], the first \
-one is OWN |
+one is OWN; pace float64[scores], what score k loses with each move |
 | bounds | `Bounds`: see `ceilings`; limits float64[depths], what no state at this depth or deeper exceeds |
 | facts | `Facts`: values int64[count] of the variables; main int64[k], indices of the main metrics; seen int64[2**k], \
 hashes of (variable, value, main metrics), 0 where free |
@@ -88,6 +88,7 @@ class Scores(NamedTuple):
     ops: Any
     constants: Any
     ends: Any
+    pace: Any
 
 
 class Bounds(NamedTuple):
@@ -267,7 +268,7 @@ def estimate(tree: Any, scores: Any, opts: Any, vars: Any, stack: Any, node: int
         if k == 0:
             vars[n] = worth
         else:
-            tree.values[node, FIRST_SCORE + k - 1] = worth
+            tree.values[node, FIRST_SCORE + k - 1] = worth - scores.pace[k - 1] * tree.links[node, DEPTH]
         begin = scores.ends[k]
 
 
@@ -385,7 +386,7 @@ def _types(kind: str) -> Any:
         return whole(tree, lists, ints, ints, floats)
     calls = ("legal", "step", "over", "mover", "measure", "key", "rollout", "measure", "novelty")
     rules = named([entry_type(k) for k in calls], Functions)
-    scores = named([ints, floats, ints], Scores)
+    scores = named([ints, floats, ints, floats], Scores)
     bounds = named([ints, floats, floats, floats, floats], Bounds)
     facts = named([ints, ints, ints], Facts)
     work = named([row, ints, ints, table, floats, floats, floats, types.int64[:, ::1], ints], Work)

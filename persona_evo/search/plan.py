@@ -17,7 +17,7 @@ from persona_evo.formula.machine import STACK
 from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search import layout
 from persona_evo.search.finish import Ending, play_on
-from persona_evo.search.list_search import LIMITS, MOST_FACTS, ListSearch, words_of
+from persona_evo.search.list_search import LIMITS, MOST_FACTS, POLISH, ListSearch, words_of
 from persona_evo.search.problem import Problem
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
@@ -38,7 +38,8 @@ class Plan:
     utility: of the last state. metrics: of the last state, by symbol. outcome: what the game's `over` says of it.
     iterations, nodes, seconds: what it took. stopped: one of STOPPED. proven: no plan within the horizon has a higher
     utility than best_utility. best_utility, best_actions: the best plan that the search found; utility, metrics and
-    actions are those of the route shown, which may be another one within the settings' tolerance.
+    actions are those of the route shown, which may be another one within the settings' tolerance. upper: no plan within
+    the horizon is worth more, as far as the search has shown.
     """
 
     actions: tuple[int, ...]
@@ -53,6 +54,7 @@ class Plan:
     seed: int
     best_utility: float = math.nan
     best_actions: tuple[int, ...] = ()
+    upper: float = math.inf
 
     def __post_init__(self) -> None:
         if math.isnan(self.best_utility):
@@ -127,6 +129,7 @@ class Planner:
         budget: Budget,
         seed: int,
         progress: Callable[[int], None] | None = None,
+        polish: int = POLISH,
     ) -> Plan:
         """Search from the level's start.
 
@@ -140,13 +143,15 @@ class Planner:
             budget: when to stop; its nodes are limited by the planner's capacity.
             seed: of all random choices.
             progress: called now and then with the iterations made.
+            polish: iterations that are spent on a plan of equal worth that wins or is shorter, for each iteration that
+                it took to prove that no plan is worth more (searches with open lists).
         """
         began = time.perf_counter()
         share, hedge = self.settings.finish, 0.0
         run: Run | ListSearch
         if self.settings.lists and policy.holds == STATIC:
             hedge = self.settings.hedge
-            run = ListSearch(self, utility, policy, seed, progress)
+            run = ListSearch(self, utility, policy, budget, seed, progress, polish)
         else:
             run = Run(self, self.level.start, 0, utility, policy, seed, progress)
         left = budget.part(1.0 - hedge)
@@ -171,6 +176,7 @@ class Planner:
             stopped=run.stopped,
             proven=run.proven,
             seed=seed,
+            upper=run.upper,
         )
 
     def another(self, found: Plan, seed: int) -> Plan:

@@ -60,7 +60,7 @@ class Run:
             utility.symbols.union(*(f.symbols for f in read)), planner.settings.variant
         )
         horizon = planner.horizon - depth
-        problem = Problem.of(game, level, utility, horizon)
+        self._problem = problem = Problem.of(game, level, utility, horizon)
         opts[layout.HORIZON] = horizon
         opts[layout.HOLDS] = policy.holds if policy.formula is not None else layout.IS_UCB1
         scoring.describe(opts)
@@ -142,6 +142,11 @@ class Run:
         """Whether no plan within the horizon is worth more than the best one."""
         planner = self._planner
         return self._reason == layout.EXHAUSTED and planner.settings.transpositions != "merge" and planner.tries_all
+
+    @property
+    def upper(self) -> float:
+        """No plan within the horizon is worth more."""
+        return float(self._best[0]) if self.proven else self._problem.ceiling()
 
     @property
     def stopped(self) -> str:
