@@ -8,7 +8,8 @@ Names of the arguments used throughout:
 | tables | the level |
 | links, values, states, slots, keys | the tree |
 | opts int64[OPTIONS], weights float64[1] | the settings as numbers; weights[0] is UCB1's C |
-| counts int64[COUNTS], best float64[1] | what the search knows of itself, and the best utility seen |
+| counts int64[COUNTS], best float64[1] | what the search knows of itself, and the best utility seen (with open lists \
+float64[3], see SEEKING) |
 | best_moves int64[rollout] | the moves that lead from the best node on to the best state |
 | uops, uconst / pops, pconst | postfix code of the utility / of the tree policy |
 | fops | postfix code of the tree policy's parts, one after the other, with the constants `pconst` |
@@ -21,7 +22,7 @@ Names of the arguments used throughout:
 from __future__ import annotations
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
- KEPT, SHARED, AMAF, REACHING, CLOCK, FALLS, NOVEL_LISTS, SHORTER, ENDS) = range(24)  # fmt: skip
+ KEPT, SHARED, AMAF, REACHING, CLOCK, FALLS, NOVEL_LISTS, SEEKING, ENDS) = range(24)  # fmt: skip
 MOST_KEPT = MOST_SHARED = 4
 MOST_PARTS = MOST_KEPT + MOST_SHARED
 OPTIONS = ENDS + MOST_PARTS
@@ -34,7 +35,10 @@ where those kept come first, part k ends before opts[ENDS + k]. In `vars` they f
 opts[AMAF] says whether nodes keep AN and AR (see `amaf`), which follow the parts in `vars`.
 Of `open_lists`: opts[REACHING], whether the game says what can be reached; opts[CLOCK], the index of the metric that
 counts moves, -1 without one; opts[FALLS], whether the utility falls with it; opts[NOVEL_LISTS], whether a list asks for
-novelty; opts[SHORTER], whether only shorter plans than the best are looked for."""
+novelty; opts[SEEKING], what is looked for."""
+BETTER, SHORTER, VARIETY = range(3)
+"""opts[SEEKING]: a better plan than the best; a shorter one of equal worth; others that end in a state worth at least
+best[1] after best[2] moves at most."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 
@@ -48,3 +52,7 @@ is being expanded."""
 GOING_ON, WIN, EXHAUSTED, STUCK = range(4)
 """Why `mcts.search` returned: the iterations are used up; a selected node wins; nothing new is left; a policy that
 never changes its mind selects a node that cannot be expanded."""
+
+CEILING, WORTH = 0, 1
+FIRST_SCORE = 4
+"""Of `open_lists`: columns of `values`, and the first of `ranks`, the same memory as float32, which lies behind them."""

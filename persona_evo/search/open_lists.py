@@ -9,8 +9,9 @@ leaf that cannot beat the best plan is closed; when all leaves are, the best pla
 | name | what |
 |---|---|
 | rules | `Functions`: the game's functions as addresses |
-| tree | `Nodes`: the arrays of `persona_evo.search.tree`; column CEILING of `values` holds what can follow a node at most, \
-those from FIRST_SCORE on its scores |
+| tree | `Nodes`: the arrays of `persona_evo.search.tree`, of which `values` holds what can follow a node at most \
+(CEILING) and what the node itself is worth (WORTH), and `ranks` float32[capacity, k], the same memory seen otherwise, \
+its scores from column FIRST_SCORE on |
 | lists | `Lists`: heaps int32[lists, capacity], how many each holds, iterations spent by each, weights, the column of the \
 score, whether novel leaves come first |
 | scores | `Scores`: postfix code over the metrics, OWN, UTILITY, CEILING and D; program k ends before ends[k], the first \
@@ -30,22 +31,18 @@ import numpy as np
 
 from persona_evo.compiling import INTERPRET, compiled, jit
 from persona_evo.formula.machine import run
-from persona_evo.games.core import entry_type
+from persona_evo.games.core import entry_type, rule
 from persona_evo.search.ceilings import ceiling_of
-from persona_evo.search.expansion import expand
+from persona_evo.search.expansion import expand, slot_of
 from persona_evo.search.layout import (
-    BEST_STEPS, BEST_WON, CLOCK, EXHAUSTED, FACTS, FALLS, FULL, GOING_ON, HASHED, HEAPED, HORIZON, ITERATIONS, LENGTH, METRICS,
-    NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SHORTER, TURN, USED,
+    BEST_STEPS, BEST_WON, CEILING, CLOCK, EXHAUSTED, FACTS, FALLS, FIRST_SCORE, FULL, GOING_ON, HASHED, HEAPED, HORIZON, ITERATIONS, LENGTH, METRICS,
+    NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SEEKING, SHORTER, TURN, USED, VARIETY,
+    WORTH,
 )
 from persona_evo.search.mcts import consider, simulate
-from persona_evo.search.tree import DEPTH, DONE, LEFT, NOBODY, OVER, ROOT, STATUS, UNKNOWN, VISITS
-
-CEILING, FIRST_SCORE = 0, 1
-"""Columns of `values`."""
-
-TAKEN, NOVEL = 32, 64
-"""Bits of a node's STATUS: it was taken out of the lists (expanded, or closed by its bound); it shows something new."""
-
+from persona_evo.search.tree import (
+    DEPTH, DONE, EMPTY, LEFT, NOBODY, NOVEL, OVER, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, VISITS,
+)
 
 class Functions(NamedTuple):
     """The game's functions, by address."""
@@ -66,6 +63,7 @@ class Nodes(NamedTuple):
 
     links: Any
     values: Any
+    ranks: Any
     states: Any
     slots: Any
     keys: Any
@@ -124,21 +122,21 @@ class Work(NamedTuple):
 
 
 @compiled
-def precedes(links: Any, values: Any, opts: Any, column: int, novel: int, a: int, b: int) -> bool:
+def precedes(links: Any, ranks: Any, opts: Any, column: int, novel: int, a: int, b: int) -> bool:
     """Whether leaf a comes before leaf b in a list."""
     if novel:
         x = links[a, STATUS] & NOVEL
         y = links[b, STATUS] & NOVEL
         if x != y:
             return x > y  # type: ignore[no-any-return]
-    if values[a, column] != values[b, column]:
-        return values[a, column] > values[b, column]  # type: ignore[no-any-return]
+    if ranks[a, column] != ranks[b, column]:
+        return ranks[a, column] > ranks[b, column]  # type: ignore[no-any-return]
     mix = 0x9E3779B1
     return ((a ^ opts[SALT]) * mix) & 0xFFFFFFFF < ((b ^ opts[SALT]) * mix) & 0xFFFFFFFF  # type: ignore[no-any-return]
 
 
 @compiled
-def enter(links: Any, values: Any, lists: Any, opts: Any, number: int, node: int) -> None:
+def enter(links: Any, ranks: Any, lists: Any, opts: Any, number: int, node: int) -> None:
     """Add a leaf to a list."""
     column = lists.columns[number]
     novel = lists.novel[number]
@@ -147,7 +145,7 @@ def enter(links: Any, values: Any, lists: Any, opts: Any, number: int, node: int
     lists.sizes[number] += 1
     while at > 0:
         above = (at - 1) >> 1
-        if not precedes(links, values, opts, column, novel, node, heap[above]):
+        if not precedes(links, ranks, opts, column, novel, node, heap[above]):
             break
         heap[at] = heap[above]
         at = above
@@ -155,7 +153,7 @@ def enter(links: Any, values: Any, lists: Any, opts: Any, number: int, node: int
 
 
 @compiled
-def leave(links: Any, values: Any, lists: Any, opts: Any, number: int) -> int:
+def leave(links: Any, ranks: Any, lists: Any, opts: Any, number: int) -> int:
     """Take the first leaf out of a list."""
     column = lists.columns[number]
     novel = lists.novel[number]
@@ -167,9 +165,9 @@ def leave(links: Any, values: Any, lists: Any, opts: Any, number: int) -> int:
     at = 0
     while 2 * at + 1 < size:
         child = 2 * at + 1
-        if child + 1 < size and precedes(links, values, opts, column, novel, heap[child + 1], heap[child]):
+        if child + 1 < size and precedes(links, ranks, opts, column, novel, heap[child + 1], heap[child]):
             child += 1
-        if not precedes(links, values, opts, column, novel, heap[child], last):
+        if not precedes(links, ranks, opts, column, novel, heap[child], last):
             break
         heap[at] = heap[child]
         at = child
@@ -179,25 +177,27 @@ def leave(links: Any, values: Any, lists: Any, opts: Any, number: int) -> int:
 
 @compiled
 def is_beaten(links: Any, values: Any, opts: Any, counts: Any, best: Any, node: int) -> bool:
-    """Whether nothing that follows a node can be better than the best plan."""
+    """Whether nothing that follows a node can be what is looked for (see `layout.SEEKING`)."""
     ceiling = values[node, CEILING]
+    if opts[SEEKING] == VARIETY:
+        return ceiling < best[1] or links[node, DEPTH] >= best[2]  # type: ignore[no-any-return]
     if ceiling != best[0]:
         return ceiling < best[0]  # type: ignore[no-any-return]
-    if opts[SHORTER]:
+    if opts[SEEKING] == SHORTER:
         return links[node, DEPTH] + 1 >= counts[BEST_STEPS]  # type: ignore[no-any-return]
     return counts[BEST_WON] != 0  # type: ignore[no-any-return]
 
 
 @compiled
-def wait_in_line(links: Any, values: Any, lists: Any, opts: Any, counts: Any, node: int) -> None:
+def wait_in_line(links: Any, ranks: Any, lists: Any, opts: Any, counts: Any, node: int) -> None:
     """Add an open leaf to all lists."""
     counts[HEAPED] += 1
     for number in range(len(lists.sizes)):
-        enter(links, values, lists, opts, number, node)
+        enter(links, ranks, lists, opts, number, node)
 
 
 @compiled
-def next_leaf(links: Any, values: Any, lists: Any, opts: Any, counts: Any, best: Any) -> int:
+def next_leaf(links: Any, values: Any, ranks: Any, lists: Any, opts: Any, counts: Any, best: Any) -> int:
     """The best leaf of the list whose turn it is, NOBODY where none is open any more; beaten ones are closed."""
     while counts[HEAPED] > 0:
         number = -1
@@ -209,7 +209,7 @@ def next_leaf(links: Any, values: Any, lists: Any, opts: Any, counts: Any, best:
                     least = used
                     number = k
         while lists.sizes[number] > 0:
-            node = leave(links, values, lists, opts, number)
+            node = leave(links, ranks, lists, opts, number)
             if links[node, STATUS] & TAKEN:
                 continue
             links[node, STATUS] |= TAKEN
@@ -268,7 +268,7 @@ def estimate(tree: Any, scores: Any, opts: Any, vars: Any, stack: Any, node: int
         if k == 0:
             vars[n] = worth
         else:
-            tree.values[node, FIRST_SCORE + k - 1] = worth - scores.pace[k - 1] * tree.links[node, DEPTH]
+            tree.ranks[node, FIRST_SCORE + k - 1] = worth - scores.pace[k - 1] * tree.links[node, DEPTH]
         begin = scores.ends[k]
 
 
@@ -287,7 +287,7 @@ def assess(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: 
     utility = run(uops, uconst, work.vars, work.stack)
     depth = tree.links[node, DEPTH]
     consider(counts, best, best_moves, work.played, 0, node, depth, tree.links[node, STATUS] & OVER, utility)
-    work.utils[0] = utility
+    tree.values[node, WORTH] = utility
     if tree.links[node, STATUS] & DONE:
         return False
     ceiling = limit_at(bounds, depth + 1)
@@ -302,7 +302,7 @@ def assess(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: 
     if opts[NOVEL_LISTS] and is_novel(rules.novelty, tables, tree.states[node], work.vars, facts, counts):
         tree.links[node, STATUS] |= NOVEL
     estimate(tree, scores, opts, work.vars, work.stack, node, utility)
-    wait_in_line(tree.links, tree.values, lists, opts, counts, node)
+    wait_in_line(tree.links, tree.ranks, lists, opts, counts, node)
     return True
 
 
@@ -330,7 +330,7 @@ def _search(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds:
         while child == NOBODY:
             node = counts[OPENED]
             if node == NOBODY:
-                node = next_leaf(tree.links, tree.values, lists, opts, counts, best)
+                node = next_leaf(tree.links, tree.values, tree.ranks, lists, opts, counts, best)
                 if node == NOBODY:
                     return EXHAUSTED
                 counts[OPENED] = node
@@ -364,8 +364,39 @@ def _reopen(tree: Any, lists: Any, opts: Any, counts: Any, best: Any) -> int:
         if is_beaten(tree.links, tree.values, opts, counts, best, node):
             continue
         tree.links[node, STATUS] &= ~TAKEN
-        wait_in_line(tree.links, tree.values, lists, opts, counts, node)
+        wait_in_line(tree.links, tree.ranks, lists, opts, counts, node)
     return counts[HEAPED]  # type: ignore[no-any-return]
+
+
+def _alternatives(rules: Any, tables: Any, tree: Any, work: Any, opts: Any, nodes: int, heads: Any, rows: Any) -> int:
+    """Every other way, just as short, into each of the tree's states; how many there are.
+
+    heads int32[nodes]: the first row of each node, NOBODY without any. rows int32[n, 3]: the parent, the action and
+    the next row of the same node; as many as there is room for. The state after the tree's last is scratch.
+    """
+    links, states, spare, count = tree.links, tree.states, tree.states.shape[0] - 1, 0
+    for node in range(nodes):
+        heads[node] = NOBODY
+    for node in range(nodes):
+        if links[node, LEFT] != 0:
+            continue
+        choices = rules.legal(tables, states[node], work.actions)
+        for choice in range(choices):
+            for k in range(states.shape[1]):
+                states[spare, k] = states[node, k]
+            rules.step(tables, states[spare], work.actions[choice], work.rng)
+            at = slot_of(rules.key, rules.measure, tables, links, states, tree.slots, tree.keys, spare, work.vars, opts)
+            held = tree.slots[at]
+            if held == EMPTY or links[held, PARENT] == node or links[held, DEPTH] != links[node, DEPTH] + 1:
+                continue
+            if count == rows.shape[0]:
+                return count
+            rows[count, 0] = node
+            rows[count, 1] = work.actions[choice]
+            rows[count, 2] = heads[held]
+            heads[held] = count
+            count += 1
+    return count
 
 
 def _types(kind: str) -> Any:
@@ -380,7 +411,7 @@ def _types(kind: str) -> Any:
         """The type of a named tuple as numba finds it."""
         return types.BaseTuple.from_types(kinds, of)
 
-    tree = named([grid, table, rows, short, ints], Nodes)
+    tree = named([grid, table, types.float32[:, ::1], rows, short, ints], Nodes)
     lists = named([grid, ints, floats, floats, ints, ints], Lists)
     if kind == "reopen":
         return whole(tree, lists, ints, ints, floats)
@@ -390,7 +421,17 @@ def _types(kind: str) -> Any:
     bounds = named([ints, floats, floats, floats, floats], Bounds)
     facts = named([ints, ints, ints], Facts)
     work = named([row, ints, ints, table, floats, floats, floats, types.int64[:, ::1], ints], Work)
+    if kind == "alternatives":
+        return whole(rules, row, tree, work, ints, whole, short, grid)
     return whole(rules, row, tree, lists, scores, bounds, facts, work, ints, ints, floats, ints, ints, floats, whole)
+
+
+@rule("novelty")
+def words_of(t: Any, s: Any, out: Any) -> int:
+    """The words of a state, for games that do not say what makes one new."""
+    for k in range(len(s)):
+        out[k] = s[k]
+    return len(s)
 
 
 NUMBERS = frozenset(("run", "draw", "below", "consider", "precedes", "enter", "leave", "wait_in_line", "next_leaf",
@@ -399,3 +440,4 @@ NUMBERS = frozenset(("run", "draw", "below", "consider", "precedes", "enter", "l
 
 search = _search if INTERPRET else jit(_search, _types("search"), final=True)
 reopen = _reopen if INTERPRET else jit(_reopen, _types("reopen"), final=True)
+alternatives = _alternatives if INTERPRET else jit(_alternatives, _types("alternatives"), final=True)

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,16 +14,18 @@ from persona_evo.compiling import interpreted
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import WON, Game, Level, Rules
 from persona_evo.search import layout
 from persona_evo.search.finish import Ending, play_on
-from persona_evo.search.list_search import LIMITS, MOST_FACTS, POLISH, ListSearch, words_of
-from persona_evo.search.problem import Problem
+from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
-from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import SEARCH_VARIABLES, STATIC, TreePolicy, variables
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.search.list_search import ListSearch, Memory
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
@@ -90,8 +92,8 @@ class Planner:
         self.tries_all = self._rules.legal is game.rules().legal
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         horizon = settings.horizon or game.horizon_of(level)
-        self._tree = Tree.allocate(
-            self.capacity, len(level.start), settings.transpositions != "off", level.start.dtype
+        self._tree = Tree.allocate(  # the last row is for states that are looked at and not kept
+            self.capacity + 1, len(level.start), settings.transpositions != "off", level.start.dtype
         )
         self._opts = np.zeros(layout.OPTIONS, dtype=np.int64)
         self._opts[layout.FIRST_WIN] = settings.stop == "first_win"
@@ -106,13 +108,13 @@ class Planner:
         self._opts[layout.METRICS] = len(game.metrics)
         self.horizon = horizon
         self._finisher: Planner | None = None
+        self._hedge: Planner | None = None
+        self._routes: Routes | None = None
+        self._lists: Memory | None = None
         self.by_leaf = (
             settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
         )
         self._heap = np.empty(0, dtype=np.int32)
-        self._heap_rows = np.empty((0, self.capacity), dtype=np.int32)
-        self._facts = np.zeros(1, dtype=np.int64)
-        self._known_limits: tuple[Any, Any] = None, np.zeros(1)
         self._scratch = level.start.copy()
         self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
         self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
@@ -147,37 +149,72 @@ class Planner:
                 it took to prove that no plan is worth more (searches with open lists).
         """
         began = time.perf_counter()
-        share, hedge = self.settings.finish, 0.0
-        run: Run | ListSearch
-        if self.settings.lists and policy.holds == STATIC:
-            hedge = self.settings.hedge
-            run = ListSearch(self, utility, policy, budget, seed, progress, polish)
-        else:
+        self._routes = None
+        if policy.kind == "lists" and not self.settings.lists:
+            raise SettingsError(
+                f"policy {policy.name!r} is a set of open lists, which this search does not have",
+                found=f"search {self.settings.preset_name!r}", expected="search 'anytime'",
+            )  # fmt: skip
+        if not self.settings.lists or policy.holds != STATIC:
             run = Run(self, self.level.start, 0, utility, policy, seed, progress)
-        left = budget.part(1.0 - hedge)
-        run.spend(left.part(1.0 - share), began)
+            return self._plan(run, utility, budget, began, seed)
+        from persona_evo.search.list_search import ListSearch
+
+        search = ListSearch(self, utility, policy, budget, seed, progress, polish)
+        found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed)
+        if self.settings.hedge and not found.proven:
+            found = self._hedged(found, utility, budget.part(self.settings.hedge), began)
+        self._routes = Routes(
+            search, utility, found.actions, found.utility, found.outcome == WON, self.settings.tolerance
+        )  # fmt: skip
+        return self.another(found, seed) if self.settings.tolerance else found
+
+    def _plan(self, run: Run | ListSearch, utility: Formula, budget: Budget, began: float, seed: int) -> Plan:
+        """Spend a budget on a search, and its last share on playing on to the game's end."""
+        share = self.settings.finish
+        run.spend(budget.part(1.0 - share), began)
         last = Ending(run.actions)
         if share and not run.settled:
-            last = play_on(self._finishing(), run.actions, utility, left.part(share), seed)
+            last = play_on(self._finishing(), run.actions, utility, budget.part(share), seed)
             if not last.iterations:
-                run.spend(left, began)
+                run.spend(budget, began)
                 last = Ending(run.actions)
         self._nodes, actions = run.nodes, last.actions
-        end = self.game.replay(self.level, actions)[-1]
-        metrics = self.game.measure(self.level, end)
+        metrics, worth, outcome = self._end(actions, utility)
+        proven = run.proven or worth >= run.upper
         return Plan(
             actions=actions,
-            utility=utility.evaluate(metrics),
+            utility=worth,
             metrics=metrics,
-            outcome=self.game.over(self.level, end),
+            outcome=outcome,
             iterations=run.iterations + last.iterations,
             nodes=run.nodes + last.nodes,
             seconds=time.perf_counter() - began,
-            stopped=run.stopped,
-            proven=run.proven,
+            stopped=PROVEN if proven else run.stopped,
+            proven=proven,
             seed=seed,
-            upper=run.upper,
+            upper=max(worth, run.upper),
         )
+
+    def _end(self, actions: tuple[int, ...], utility: Formula) -> tuple[dict[str, float], float, int]:
+        """The metrics, the utility and the outcome at the end of a plan."""
+        end = self.game.replay(self.level, actions)[-1]
+        metrics = self.game.measure(self.level, end)
+        return metrics, utility.evaluate(metrics), self.game.over(self.level, end)
+
+    def _hedged(self, found: Plan, utility: Formula, budget: Budget, began: float) -> Plan:
+        """The better of a plan and that of a whole UCB1 search with a budget of its own."""
+        if self._hedge is None:
+            settings = replace(self.settings, lists=(), hedge=0.0, tolerance=0.0, horizon=self.horizon)
+            self._hedge = Planner(self.game, self.level, settings, self.capacity)
+        other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed)
+        better = max(found, other, key=lambda p: (p.utility, p.outcome == WON, -len(p.actions)))
+        proven = better.utility >= found.upper
+        return replace(
+            better, iterations=found.iterations + other.iterations, nodes=found.nodes + other.nodes,
+            seconds=time.perf_counter() - began, stopped=PROVEN if proven else found.stopped, proven=proven,
+            upper=max(found.upper, better.utility),
+        )  # fmt: skip
 
     def another(self, found: Plan, seed: int) -> Plan:
         """The same search with another route: the one that `seed` draws from the tree.
@@ -185,8 +222,15 @@ class Planner:
         Args:
             found: what `plan` returned last; its tree must still be in this planner's memory.
             seed: draws among the plans within the settings' tolerance, and is the seed of the plan returned.
+
+        Returns:
+            The plan with another route; the same plan where the search had no open lists.
         """
-        return replace(found, seed=seed)
+        if self._routes is None:
+            return replace(found, seed=seed)
+        actions = self._routes.draw(seed)
+        metrics, worth, outcome = self._end(actions, self._routes.utility)
+        return replace(found, actions=actions, utility=worth, metrics=metrics, outcome=outcome, seed=seed)
 
     def _finishing(self) -> Planner:
         """The planner that plays on, with memory of its own."""
@@ -195,6 +239,14 @@ class Planner:
             settings = replace(SearchSettings.single(), rollout=0, horizon=self.horizon, finish=0.0)
             self._finisher = Planner(self.game, self.level, settings, capacity)
         return self._finisher
+
+    def _list_memory(self) -> Memory:
+        """What searches with open lists need beside the tree."""
+        from persona_evo.search.list_search import Memory
+
+        if self._lists is None:
+            self._lists = Memory(self.capacity)
+        return self._lists
 
     def _searches(self, by_leaf: bool) -> tuple[Any, tuple[Any, ...]]:
         """The engine that searches, and the memory it needs beside the tree."""
@@ -205,39 +257,6 @@ class Planner:
             self._heap = np.empty(self.capacity, dtype=np.int32)
         function = module.search if self.game.compiled else interpreted(module._search, mcts.NUMBERS)
         return function, (self._heap,) if by_leaf else ()
-
-    def _heaps(self, count: int) -> Any:
-        """Room for so many open lists."""
-        if len(self._heap_rows) < count:
-            self._heap_rows = np.empty((count, self.capacity), dtype=np.int32)
-        return self._heap_rows[:count]
-
-    def _novelty(self) -> tuple[Any, int]:
-        """What writes the variables of a state, and how many there are."""
-        if self.game.novelty is not None:
-            return self.game.novelty(self.level)
-        if self.game.compiled:
-            return words_of, len(self.level.start)
-        return (lambda tables, state, out: 0), 1
-
-    def _seen_facts(self) -> Any:
-        """The empty table of what was seen."""
-        if len(self._facts) == 1:
-            size = 1024
-            while size < min(4 * self.capacity, MOST_FACTS):
-                size *= 2
-            self._facts = np.zeros(size, dtype=np.int64)
-        else:
-            self._facts.fill(0)
-        return self._facts
-
-    def _limits(self, problem: Problem) -> Any:
-        """What the utility can be at most at each depth and deeper."""
-        key = (problem.utility.text, problem.horizon)
-        if self._known_limits[0] != key:
-            depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
-            self._known_limits = key, np.array([problem.ceiling(depth) for depth in range(depths)])
-        return self._known_limits[1]
 
     def samples(self, count: int) -> Iterable[dict[str, float]]:
         """The variables of up to `count` nodes of the last search, evenly spread, for checks of formulas."""

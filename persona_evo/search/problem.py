@@ -77,6 +77,16 @@ class Problem:
         """Whether the bound does not fall with the depth."""
         return self._span(0).way in (CONSTANT, RISING, UNKNOWN)
 
+    @property
+    def reaching(self) -> bool:
+        """Whether each state has a ceiling of its own, by what the game says can still be reached."""
+        return self.game.reach is not None and self.rises is not None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether ceilings tell states apart at all: of their own, or by their depth."""
+        return self.reaching or not self.constant
+
     def used(self, *others: Formula) -> int:
         """Bit mask of the metrics that tell states apart: those that a formula reads and that the game's `key` need not
         cover. The clock is not among them (see `clocked`), nor are costly metrics, which follow from the state.

@@ -21,6 +21,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+POLISH = 1
+"""Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
+
 PROVEN = "proven best"
 STOPPED = (PROVEN, "budget", "time", "nodes", "memory", "win", "stuck")
 """Why a search ended: no plan is better; a limit of the budget, or the planner's memory, was reached; a selected node

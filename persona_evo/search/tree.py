@@ -39,8 +39,9 @@ KEPT_PART = VALUES = 4
 
 ROOT = 0
 ROOTLESS = NOBODY = UNKNOWN = -1
-OVER, DONE = 15, 16
-"""STATUS: the bits that hold `over`, and the bit set when nothing new can be found below."""
+OVER, DONE, TAKEN, NOVEL = 15, 16, 32, 64
+"""STATUS: the bits that hold `over`; the bit set when nothing new can be found below; with open lists also whether a
+node was taken out of them (expanded, or closed by its bound), and whether it shows something new."""
 
 EMPTY = -1
 

@@ -1,0 +1,135 @@
+"""Which open lists a search uses, and how they reach the engine: as postfix code over what it works out for a leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from persona_evo.errors import SettingsError
+from persona_evo.formula import Formula, parse
+from persona_evo.formula.encoding import encode_all
+from persona_evo.games.core import Game, Level
+from persona_evo.personas.lists import (
+    CARE, CEILING, DEFAULT_LISTS, DEPTH, FEW_LISTS, FEW_UNGUIDED_LISTS, NEAR, OWN, UNGUIDED_LISTS, UTILITY, OpenList,
+)  # fmt: skip
+from persona_evo.search.layout import FIRST_SCORE
+from persona_evo.search.problem import Problem
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import STATIC, TreePolicy
+
+MOST_CARES = 4
+"""Metrics that CARE stands for in turn, where the game does not say what keeps a player in it."""
+
+SMALL_BUDGET = 1_000
+"""Iterations for each action of a level; with fewer the planner's default lists are the few ones."""
+
+
+class Order(NamedTuple):
+    """An open list whose score reads nothing but metrics, OWN, UTILITY, CEILING and D."""
+
+    score: Formula
+    weight: float
+    novel: bool
+
+
+def cares(game: Game, utility: Formula) -> list[Formula]:
+    """What CARE stands for: what the game says, or one formula for each metric that is looked after in turn.
+
+    Those are the metrics that a designer reads as good or bad, without those that the utility reads, clocks, distances
+    and flags such as "dead", which outcomes say already.
+    """
+    if game.care:
+        return [parse(game.care, game.symbols)]
+    found = [
+        m for m in game.metrics
+        if m.better != "neutral" and m.symbol not in utility.symbols and not (m.clock or m.costly)
+        and not (m.low == 0 and m.high == 1 and not m.ratio)
+    ]  # fmt: skip
+    signs = {"higher": "", "lower": "-"}
+    return [parse(signs[m.better] + m.symbol, game.symbols) for m in found[:MOST_CARES]]
+
+
+def put_in(formula: Formula, symbol: str, value: Formula) -> Formula:
+    """A formula with a symbol replaced by another formula."""
+    return Formula(tuple(t for token in formula.tokens for t in (value.tokens if token == symbol else (token,))))
+
+
+def chosen(
+    settings: SearchSettings, policy: TreePolicy, utility: Formula, budget: Budget, level: Level
+) -> tuple[OpenList, ...]:
+    """The lists to search with: the policy's or the settings' own, or the defaults as they fit level and budget."""
+    if policy.lists or settings.lists != DEFAULT_LISTS:
+        return policy.lists or settings.lists
+    few = budget.iterations is not None and budget.iterations < SMALL_BUDGET * level.max_actions
+    if policy.formula == utility:
+        return FEW_UNGUIDED_LISTS if few else UNGUIDED_LISTS
+    return FEW_LISTS if few else DEFAULT_LISTS
+
+
+def orders(
+    lists: Sequence[OpenList], game: Game, utility: Formula, own: Formula | None, bounded: bool
+) -> tuple[list[Order], list[str]]:
+    """The lists that a search can use, and why each of the others is left out.
+
+    A list that reads CARE or NEAR stands for as many as there are formulas that these stand for, which share its
+    weight.
+
+    Raises:
+        SettingsError: none is left.
+    """
+    metrics, found, left_out = set(game.symbols), [], []
+    turns = {CARE: cares(game, utility), NEAR: [parse(symbol, game.symbols) for symbol in game.targets]}
+    reasons = {
+        OWN: "" if own is not None else "the policy has no own score",
+        CEILING: "" if bounded else "the game does not say what can still be reached",
+        CARE: "" if turns[CARE] else "the game has no metrics that CARE could stand for",
+        NEAR: "" if turns[NEAR] else "the game has no ways to anything among its metrics",
+    }
+    for one in lists:
+        read = one.score.symbols - metrics
+        why = next((reasons[symbol] for symbol in sorted(read) if reasons.get(symbol)), "")
+        if why:
+            left_out.append(f"the list {one.score.text!r} is left out: {why}")
+            continue
+        scores = [one.score]
+        for symbol in sorted(read & turns.keys()):
+            scores = [put_in(score, symbol, value) for score in scores for value in turns[symbol]]
+        found += [Order(score, one.weight / len(scores), one.novel) for score in scores]
+    if not found:
+        raise SettingsError("no open list is left to search with", found="; ".join(left_out) or "none",
+                            expected="a list whose score can be worked out")  # fmt: skip
+    return found, left_out
+
+
+def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, settings: SearchSettings) -> list[str]:
+    """Why lists that were given are not searched with; nothing is said of the defaults."""
+    if not settings.lists or policy.holds != STATIC or (settings.lists == DEFAULT_LISTS and not policy.lists):
+        return []
+    problem = Problem.of(game, level, utility)
+    return orders(policy.lists or settings.lists, game, utility, policy.formula, problem.bounded)[1]
+
+
+class Coded(NamedTuple):
+    """Lists as the engine takes them: postfix code of OWN and the scores, and the column of each list's score."""
+
+    ops: Any
+    constants: Any
+    ends: Any
+    columns: Any
+    scores: int
+
+
+@lru_cache(maxsize=256)
+def coded(own: Formula, found: tuple[Order, ...], symbols: tuple[str, ...]) -> Coded:
+    """Scores over the metrics, OWN, UTILITY, CEILING and D; a metric with one of these names goes before them."""
+    order = [*symbols, *(name if name not in symbols else f" {name}" for name in (OWN, UTILITY, CEILING, DEPTH))]
+    distinct = list(dict.fromkeys(one.score for one in found))
+    words, constants = encode_all([own, *distinct], order)
+    return Coded(
+        np.array([w for part in words for w in part], dtype=np.int64), np.array(constants or [0.0]),
+        np.cumsum([len(part) for part in words]).astype(np.int64),
+        np.array([FIRST_SCORE + distinct.index(one.score) for one in found], dtype=np.int64), len(distinct),
+    )  # fmt: skip

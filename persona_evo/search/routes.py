@@ -1,0 +1,87 @@
+"""Other plans that a search has seen and that are as good as its best, or nearly: what trials of a playtest show.
+
+The end of a route is drawn among the states of the tree that are worth enough, then its way back to the root among all
+ways into each state that are just as short (the tree keeps one of them; the others are found by its table of states).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.formula import Formula
+from persona_evo.games.core import WON
+from persona_evo.search import layout
+from persona_evo.search.tree import ACTION, DEPTH, NOBODY, OVER, PARENT, ROOT, STATUS
+from persona_evo.seeds import below, derive, stream
+
+if TYPE_CHECKING:
+    from persona_evo.search.list_search import ListSearch
+
+LONGER = 0.25
+"""Moves that a route may have more than the best plan, as a share of its moves: plans are not padded."""
+
+
+def least(worth: float, tolerance: float) -> float:
+    """What a route is worth at least beside a best plan of this worth; tolerance: a share of |worth|."""
+    return worth - tolerance * abs(worth)
+
+
+def longest(moves: int) -> int:
+    """Moves that a route has at most beside a best plan of so many."""
+    return math.ceil((1.0 + LONGER) * moves)
+
+
+class Routes:
+    """The plans within a tolerance of the best one.
+
+    Args:
+        search: whose tree they are drawn from.
+        utility: what plans are compared by.
+        best, worth, won: the best plan, which a last search may have found outside of the tree, and its end.
+        tolerance: share of |worth| that a route may be worth less.
+    """
+
+    def __init__(
+        self, search: ListSearch, utility: Formula, best: tuple[int, ...], worth: float, won: bool, tolerance: float
+    ) -> None:  # fmt: skip
+        self.utility, self._search, self._best = utility, search, best
+        links, values = search.links, search.values
+        enough = values[:, layout.WORTH] >= least(worth, tolerance)
+        short = links[:, DEPTH] <= longest(len(best))
+        winning = (links[:, STATUS] & OVER == WON) | (not won)
+        self._ends = [int(node) for node in np.flatnonzero(enough & short & winning)]
+        self._beyond, self._tail = search.best_end
+        if search.actions == best and self._beyond not in self._ends:  # the best plan goes on beyond the tree
+            self._ends.append(self._beyond)
+        else:
+            self._beyond = NOBODY
+        self._ways: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+
+    def draw(self, seed: int) -> tuple[int, ...]:
+        """The route that a seed stands for: its actions from the level's start."""
+        if not self._ends:
+            return self._best
+        rng = stream(derive(seed, "route"))
+        node = self._ends[int(below(rng, len(self._ends)))]
+        return self._back(node, rng) + (self._tail if node == self._beyond else ())
+
+    def _back(self, node: int, rng: Any) -> tuple[int, ...]:
+        """A way from the root to a node, drawn move by move from its end."""
+        links = self._search.links
+        if self._ways is None:
+            self._ways = self._search.other_ways()
+        heads, rows = self._ways
+        actions: list[int] = []
+        while node != ROOT:
+            ways = [(int(links[node, PARENT]), int(links[node, ACTION]))]
+            row = int(heads[node])
+            while row != NOBODY:
+                ways.append((int(rows[row, 0]), int(rows[row, 1])))
+                row = int(rows[row, 2])
+            node, action = ways[int(below(rng, len(ways)))]
+            actions.append(action)
+        return tuple(reversed(actions))
