@@ -55,4 +55,4 @@ never changes its mind selects a node that cannot be expanded."""
 
 CEILING, WORTH = 0, 1
 FIRST_SCORE = 4
-"""Of `open_lists`: columns of `values`, and the first of `ranks`, the same memory as float32, which lies behind them."""
+"""Of `open_lists`: columns of `values`, and the first of `ranks` (the same memory as float32), which lies behind."""

@@ -8,12 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.encoding import encode_all
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
-    CARE, CEILING, DEFAULT_LISTS, DEPTH, FEW_LISTS, FEW_UNGUIDED_LISTS, NEAR, OWN, UNGUIDED_LISTS, UTILITY, OpenList,
+    CARE,
+    CEILING,
+    DEFAULT_LISTS,
+    DEPTH,
+    FEW_LISTS,
+    FEW_UNGUIDED_LISTS,
+    NEAR,
+    OWN,
+    UNGUIDED_LISTS,
+    UTILITY,
+    OpenList,
 )  # fmt: skip
 from persona_evo.search.layout import FIRST_SCORE
 from persona_evo.search.problem import Problem
@@ -75,10 +84,7 @@ def orders(
     """The lists that a search can use, and why each of the others is left out.
 
     A list that reads CARE or NEAR stands for as many as there are formulas that these stand for, which share its
-    weight.
-
-    Raises:
-        SettingsError: none is left.
+    weight. Where no list is left, there is one that goes by the utility.
     """
     metrics, found, left_out = set(game.symbols), [], []
     turns = {CARE: cares(game, utility), NEAR: [parse(symbol, game.symbols) for symbol in game.targets]}
@@ -99,8 +105,8 @@ def orders(
             scores = [put_in(score, symbol, value) for score in scores for value in turns[symbol]]
         found += [Order(score, one.weight / len(scores), one.novel) for score in scores]
     if not found:
-        raise SettingsError("no open list is left to search with", found="; ".join(left_out) or "none",
-                            expected="a list whose score can be worked out")  # fmt: skip
+        left_out.append("no list is left, so the search goes by the utility")
+        found = [Order(utility, 1.0, True)]
     return found, left_out
 
 

@@ -17,9 +17,9 @@ from persona_evo.search.layout import FIRST_SCORE
 from persona_evo.search.list_orders import Coded, Order, chosen, coded, orders
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
-from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.routes import least, longest
 from persona_evo.search.run import CHUNK, SLOW_CHUNK
+from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import DEPTH, DONE, NOBODY, PARENT, ROOT, STATUS, TAKEN, VALUES
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
@@ -123,7 +123,8 @@ class ListSearch:
         planner, game, n = self._planner, self._planner.game, len(self._planner.game.metrics)
         novelty, count = _novelty(game, planner.level)
         reach = game.reach() if game.reach is not None else rules.measure
-        self._functions = open_lists.Functions(*rules.entries, entry(reach), entry(novelty))
+        call = entry if game.compiled else interpreted
+        self._functions = open_lists.Functions(*rules.entries, call(reach), call(novelty))
         self._lists = open_lists.Lists(
             memory.heaps[: len(found)], np.zeros(len(found), dtype=np.int64), np.zeros(len(found)),
             np.array([one.weight for one in found]), this.columns,
@@ -171,7 +172,8 @@ class ListSearch:
                 chunk = min(pace.chunk, min(most, self._look) - self.iterations)
                 ended = search(
                     self._functions, planner.level.tables, nodes, self._lists, self._scores, self._bounds,
-                    self._facts, self._work, planner._opts, counts, self._best, planner._best_moves, *self._codes, chunk,
+                    self._facts, self._work, planner._opts, counts, self._best, planner._best_moves, *self._codes,
+                    chunk,
                 )  # fmt: skip
                 if self._progress:
                     self._progress(self.iterations)
@@ -213,7 +215,7 @@ class ListSearch:
         self._engine("reopen")(nodes, self._lists, opts, self._counts, best)
 
     def _set_pace(self) -> None:
-        """Have each score lose with each move what the best plan gains a move, so that leaves ahead of it come first."""
+        """Have each score lose with each move what the best plan gains a move: leaves ahead of it come first."""
         tree, pace = self._planner._tree, self._scores.pace
         links, ranks = tree.links[: self.nodes], tree.values[: self.nodes].view(np.float32)
         node, depths = int(self._counts[layout.BEST_NODE]), links[:, DEPTH]

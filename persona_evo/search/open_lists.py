@@ -12,10 +12,10 @@ leaf that cannot beat the best plan is closed; when all leaves are, the best pla
 | tree | `Nodes`: the arrays of `persona_evo.search.tree`, of which `values` holds what can follow a node at most \
 (CEILING) and what the node itself is worth (WORTH), and `ranks` float32[capacity, k], the same memory seen otherwise, \
 its scores from column FIRST_SCORE on |
-| lists | `Lists`: heaps int32[lists, capacity], how many each holds, iterations spent by each, weights, the column of the \
-score, whether novel leaves come first |
-| scores | `Scores`: postfix code over the metrics, OWN, UTILITY, CEILING and D; program k ends before ends[k], the first \
-one is OWN; pace float64[scores], what score k loses with each move |
+| lists | `Lists`: heaps int32[lists, capacity], how many each holds, iterations spent by each, weights, the column of \
+the score, whether novel leaves come first |
+| scores | `Scores`: postfix code over the metrics, OWN, UTILITY, CEILING and D; program k ends before ends[k], the \
+first one is OWN; pace float64[scores], what score k loses with each move |
 | bounds | `Bounds`: see `ceilings`; limits float64[depths], what no state at this depth or deeper exceeds |
 | facts | `Facts`: values int64[count] of the variables; main int64[k], indices of the main metrics; seen int64[2**k], \
 hashes of (variable, value, main metrics), 0 where free |
@@ -35,9 +35,9 @@ from persona_evo.games.core import entry_type, rule
 from persona_evo.search.ceilings import ceiling_of
 from persona_evo.search.expansion import expand, slot_of
 from persona_evo.search.layout import (
-    BEST_STEPS, BEST_WON, CEILING, CLOCK, EXHAUSTED, FACTS, FALLS, FIRST_SCORE, FULL, GOING_ON, HASHED, HEAPED, HORIZON, ITERATIONS, LENGTH, METRICS,
-    NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SEEKING, SHORTER, TURN, USED, VARIETY,
-    WORTH,
+    BEST_STEPS, BEST_WON, CEILING, CLOCK, EXHAUSTED, FACTS, FALLS, FIRST_SCORE, FULL, GOING_ON, HASHED, HEAPED,
+    HORIZON, ITERATIONS, LENGTH, METRICS, NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SEEKING, SHORTER, TURN, USED,
+    VARIETY, WORTH,
 )
 from persona_evo.search.mcts import consider, simulate
 from persona_evo.search.tree import (
@@ -216,7 +216,7 @@ def next_leaf(links: Any, values: Any, ranks: Any, lists: Any, opts: Any, counts
             counts[HEAPED] -= 1
             if not is_beaten(links, values, opts, counts, best, node):
                 counts[TURN] = number
-                return node  # type: ignore[no-any-return]
+                return node
     return NOBODY
 
 
@@ -409,7 +409,7 @@ def _types(kind: str) -> Any:
 
     def named(kinds: list[Any], of: Any) -> Any:
         """The type of a named tuple as numba finds it."""
-        return types.BaseTuple.from_types(kinds, of)
+        return types.BaseTuple.from_types(kinds, of)  # type: ignore[no-untyped-call]
 
     tree = named([grid, table, types.float32[:, ::1], rows, short, ints], Nodes)
     lists = named([grid, ints, floats, floats, ints, ints], Lists)

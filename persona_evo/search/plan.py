@@ -92,8 +92,8 @@ class Planner:
         self.tries_all = self._rules.legal is game.rules().legal
         self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
         horizon = settings.horizon or game.horizon_of(level)
-        self._tree = Tree.allocate(  # the last row is for states that are looked at and not kept
-            self.capacity + 1, len(level.start), settings.transpositions != "off", level.start.dtype
+        self._tree = Tree.allocate(
+            self.capacity, len(level.start), settings.transpositions != "off", level.start.dtype, spare=1
         )
         self._opts = np.zeros(layout.OPTIONS, dtype=np.int64)
         self._opts[layout.FIRST_WIN] = settings.stop == "first_win"

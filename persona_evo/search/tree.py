@@ -63,11 +63,17 @@ class Tree:
     memory: NDArray[np.float64]
 
     @classmethod
-    def allocate(cls, capacity: int, state_size: int, hashed: bool, dtype: Any = np.uint16) -> Tree:
-        """Room for `capacity` nodes; pages of memory are taken as the tree grows."""
+    def allocate(
+        cls, capacity: int, state_size: int, hashed: bool, dtype: Any = np.uint16, spare: int = 0
+    ) -> Tree:  # fmt: skip
+        """Room for `capacity` nodes; pages of memory are taken as the tree grows.
+
+        spare: rows behind them, for states that are looked at and not kept.
+        """
         slots = 1
         while hashed and slots < 2 * capacity:
             slots *= 2
+        capacity += spare
         memory = np.empty(capacity * (VALUES + MOST_KEPT), dtype=np.float64)
         return cls(
             np.empty((capacity, LINKS), dtype=np.int32),
@@ -79,7 +85,7 @@ class Tree:
         )
 
     def lay_out(self, more: int) -> None:
-        """Give `values` so many columns more than VALUES; what it held is lost. There is room for MOST_KEPT from the start."""
+        """Give `values` so many columns more than VALUES (there is room for MOST_KEPT); what it held is lost."""
         columns = VALUES + more
         if self.capacity * columns > len(self.memory):
             self.memory = np.empty(self.capacity * columns, dtype=np.float64)

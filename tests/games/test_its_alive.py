@@ -132,7 +132,7 @@ def test_looking_at_everything_proves_the_maximum_on_the_tiny_field(name: str) -
     level, _ = tiny(name)
     problem = Problem.of(GAME, level, parse("SC", GAME.symbols))
     plan = baselines.breadth_first(problem, states=2_000_000)
-    assert plan.stopped == "exhausted" and plan.proven
+    assert plan.stopped == "proven best" and plan.proven
     assert plan.metrics["PT"] == BEST[name]
     assert GAME.measure(level, GAME.replay(level, plan.actions)[-1])["PT"] == BEST[name]
 
@@ -142,7 +142,7 @@ def test_tree_search_marks_the_whole_tiny_tree_as_explored(name: str) -> None:
     level, _ = tiny(name)
     planner = Planner(GAME, level, SearchSettings(), 1_000_000)
     plan = planner.plan(parse("SC", GAME.symbols), TreePolicy.ucb1(), Budget(2_000_000), 1)
-    assert plan.stopped == "exhausted" and plan.proven
+    assert plan.stopped == "proven best" and plan.proven
     assert plan.metrics["PT"] == BEST[name]
     few = planner.plan(parse("SC", GAME.symbols), TreePolicy.ucb1(), Budget(1_000), 1)
     assert few.stopped == "budget" and not few.proven

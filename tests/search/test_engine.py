@@ -35,7 +35,7 @@ def test_an_exhausted_tree_is_a_proof_with_and_without_transpositions(
     utility = parse(text, GAME.symbols)
     rules = SearchSettings(transpositions=transpositions, expansion=expansion, horizon=6)
     found = plan(GAME, of, utility, UCB1, Budget(200_000), rules, seed=1)
-    assert (found.stopped, found.proven) == ("exhausted", True)
+    assert (found.stopped, found.proven) == ("proven best", True)
     assert found.utility == optimum(GAME, of, utility, 6)
 
 

@@ -57,7 +57,7 @@ def test_corridor_is_solved_and_proven() -> None:
     found = plan(GAME, CORRIDOR, RUNNER, UCB1, Budget(10_000), ANYTIME, seed=1)
     assert [GAME.action_name(CORRIDOR, None, a) for a in found.actions] == ["E"] * 4
     assert found.utility == pytest.approx(0.96)
-    assert (found.outcome, found.stopped, found.proven) == (WON, "exhausted", True)
+    assert (found.outcome, found.stopped, found.proven) == (WON, "proven best", True)
 
 
 @settings(max_examples=15, deadline=None)
@@ -74,7 +74,7 @@ def test_an_exhausted_tree_holds_the_optimum(tiles: list[str], transpositions: s
     utility = parse("0.5*TO + 0.3*PE + 0.1*HL - 0.01*ST - 5*DEAD", GAME.symbols)
     rules = dataclasses.replace(ANYTIME, transpositions=transpositions, horizon=5)
     found = plan(GAME, small, utility, UCB1, Budget(50_000), rules, seed)
-    assert found.proven and found.stopped == "exhausted"
+    assert found.proven and found.stopped == "proven best"
     assert found.utility == pytest.approx(exhaustive(small, 5, utility))
 
 
