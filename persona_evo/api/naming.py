@@ -19,7 +19,6 @@ from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
 from persona_evo.games.options import level_options
 from persona_evo.personas import Persona, load, named, resolve
-from persona_evo.personas.planning import planned
 from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.search.agents import Agent
@@ -149,7 +148,7 @@ def not_evolved(error: PolicyError) -> bool:
 def by_utility(game: Game, search: SearchSettings | None = None, agent: str = "") -> bool:
     """Whether personas without a policy are played by their utility: where whole levels are planned, as the paper does
     not. search: None for the usual one. agent: who plays move by move, "" for nobody."""
-    return planned(game) and not agent and (search is None or search.preset_name != "paper")
+    return game.planned and not agent and (search is None or search.preset_name != "paper")
 
 
 def player(
@@ -250,7 +249,7 @@ def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
     """Why a search has no open lists, "" where it has."""
     if agent:
         return f"agent {agent} plays move by move"
-    if not planned(game):
+    if not game.planned:
         return f"{game.name} is not planned with open lists"
     return "" if rules.lists else f"the search {rules.preset_name} has none"
 

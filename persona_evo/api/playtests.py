@@ -27,7 +27,6 @@ from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.core import closing_outside
 from persona_evo.personas import Persona, load
-from persona_evo.personas.planning import with_lists
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.players import check_lists
@@ -37,6 +36,7 @@ from persona_evo.search.bounds import solve as solve_level
 from persona_evo.search.duel import budget_for
 from persona_evo.search.plan import Plan, planner_for
 from persona_evo.search.settings import SearchSettings
+from persona_evo.search.tree_policy import with_lists
 from persona_evo.seeds import fresh
 
 

@@ -53,7 +53,6 @@ def run_check(args: argparse.Namespace) -> int:
     """Explain a persona on made-up states, and on states of real levels."""
     from persona_evo.personas import load, template
     from persona_evo.personas.lists import LIST_VARIABLES
-    from persona_evo.personas.planning import planned
 
     game = options.game_of(args)
     persona = load(args.file, game)
@@ -80,7 +79,7 @@ def run_check(args: argparse.Namespace) -> int:
     for symbol, meaning in LIST_VARIABLES.items():
         if symbol in reads and symbol not in game.symbols:
             say(f"  {symbol:<7} {meaning}")
-    if persona.lists and not planned(game):
+    if persona.lists and not game.planned:
         note(f"the open lists do not count: {game.title} is not planned whole in this program")
     say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
     for warning in template.warnings(game, persona):
@@ -130,15 +129,14 @@ def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
     """The start of a level, the end of a short search by this persona, and ends of games played at random."""
     import numpy as np
 
-    from persona_evo.personas.planning import planned, with_lists
     from persona_evo.personas.template import Sample
     from persona_evo.search.plan import plan
     from persona_evo.search.settings import Budget
-    from persona_evo.search.tree_policy import TreePolicy
+    from persona_evo.search.tree_policy import TreePolicy, with_lists
     from persona_evo.seeds import below, stream
 
     found = [Sample("at the start", game.measure(level, game.start(level)))]
-    policy = TreePolicy.utility(persona.utility) if planned(game) else TreePolicy.ucb1()
+    policy = TreePolicy.utility(persona.utility) if game.planned else TreePolicy.ucb1()
     best = plan(game, level, persona.utility, with_lists(policy, persona.lists), Budget(3000))
     found.append(Sample(f"best of a short search, {counted(len(best.actions), 'move')}", best.metrics))
     for trial in range(3):

@@ -24,11 +24,10 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import OpenList
-from persona_evo.personas.planning import with_lists
 from persona_evo.search.duel import League
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 TASK_SECONDS = (0.1, 1.0)
 """Shortest and longest time a task should take: shorter ones cost in traffic, longer ones leave workers waiting."""

@@ -258,6 +258,11 @@ class Game:
         """Index of the metric that counts moves, -1 if there is none."""
         return next((i for i, m in enumerate(self.metrics) if m.clock), -1)
 
+    @property
+    def planned(self) -> bool:
+        """Whether levels are planned whole, with open lists: for one, without chance, played in this program."""
+        return self.players == 1 and self.deterministic and self.outside is None
+
     def horizon_of(self, level: Level) -> int:
         """Moves that a plan of this level has at most: the level's own number, or the game's."""
         return level.horizon or self.horizon

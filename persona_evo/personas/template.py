@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from persona_evo.formula import Formula
 from persona_evo.games.commands import command
 from persona_evo.personas import extremes
-from persona_evo.personas.planning import planned
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
@@ -86,7 +85,7 @@ utility = "{example}{dead}"
 # [[stages]]
 # title = "then that"
 # utility = "{up[-1].symbol}"
-{_LISTS if planned(game) else ""}"""
+{_LISTS if game.planned else ""}"""
 
 
 _LISTS = """

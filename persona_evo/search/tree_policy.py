@@ -9,8 +9,8 @@ A formula reads the metrics of the child's own state as its mover sees them and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from persona_evo.errors import Place, SettingsError
@@ -109,6 +109,29 @@ class TreePolicy:
         if self.formula is None or not self.formula.symbols.isdisjoint({"P", *MOVE_VARIABLES}):
             return EVERY_TIME
         return ALONG_PATH if self.formula.symbols & set(SEARCH_VARIABLES) else STATIC
+
+
+def with_lists(policy: TreePolicy, lists: Sequence[OpenList]) -> TreePolicy:
+    """What a persona's policy is searched with: its own lists go before the persona's.
+
+    Args:
+        policy: as it was named, evolved or read.
+        lists: those of the persona, none for the planner's defaults.
+
+    Returns:
+        The policy with the persona's lists where its score never changes and it has none of its own; else as it is.
+    """
+    if not lists or policy.lists or policy.holds != STATIC:
+        return policy
+    return replace(policy, lists=tuple(lists))
+
+
+def in_words(policy: TreePolicy) -> str:
+    """A tree policy as people read it, with the lists that it is searched with."""
+    if not policy.lists:
+        return policy.text
+    lists = "open lists " + "; ".join(one.text for one in policy.lists)
+    return lists if policy.formula is None else f"{policy.text}; {lists}"
 
 
 def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:

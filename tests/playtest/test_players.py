@@ -14,12 +14,11 @@ from persona_evo.errors import FormulaError, RunError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.lists import OpenList
-from persona_evo.personas.planning import planned, with_lists
 from persona_evo.playtest import batch
 from persona_evo.playtest.journal import CONFIG, TRACES
 from persona_evo.playtest.players import Player, Role, check_lists, player_from, same_policy
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 GAME = registry.get("minidungeons2")
 LISTS = (OpenList(parse("UTILITY - 0.001 * ST"), 2.0, True), OpenList(parse("CARE")))
@@ -83,8 +82,8 @@ def test_lists_alone_need_a_search_that_has_lists() -> None:
 
 
 def test_which_games_are_planned() -> None:
-    assert planned(GAME) and planned(registry.get("puyo"))
-    assert not planned(registry.get("colosseum")) and not planned(replace(GAME, deterministic=False))
+    assert GAME.planned and registry.get("puyo").planned
+    assert not registry.get("colosseum").planned and not replace(GAME, deterministic=False).planned
 
 
 def test_a_folder_from_before_there_were_lists_is_gone_on_with(tmp_path: Path) -> None:

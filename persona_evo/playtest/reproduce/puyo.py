@@ -27,7 +27,6 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
-from persona_evo.personas.planning import with_lists
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.puyo_cells import (
     DFS,
@@ -47,7 +46,7 @@ from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.plan import plan
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.seeds import derive
 from persona_evo.store import policies, schema
 from persona_evo.store.lines import made
