@@ -381,3 +381,13 @@ def check_gif(target: Path | None) -> None:
             "a replay is written as a GIF", place=Place(str(target)), found=target.suffix or "no ending",
             expected="a name that ends in .gif", hint=f"--out {target.with_suffix('.gif')}",
         )  # fmt: skip
+
+
+def note_left_out(game: Game, level: Level, players: Sequence[Player], rules: SearchSettings) -> None:
+    """Say which of the lists that personas and policies bring are not searched with, and why."""
+    from persona_evo.cli.say import note
+    from persona_evo.search.list_orders import left_out
+
+    for player in players:
+        for text in left_out(game, level, player.persona.utility, player.policy, rules):
+            note(f"{player.label}: {text}")

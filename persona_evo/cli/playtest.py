@@ -139,6 +139,8 @@ def play(
          f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else ""))
     if league is not None:
         _note_league(league, players, args.trials)
+    elif game.planned:
+        options.note_left_out(game, levels[0], players, rules)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,

@@ -1,0 +1,168 @@
+"""The planner with several open lists: what it promises beside its proofs (`test_proofs`)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from persona_evo.errors import SettingsError
+from persona_evo.formula import parse
+from persona_evo.games import mapsets
+from persona_evo.games.core import WON, Level
+from persona_evo.games.registry import get
+from persona_evo.personas import load
+from persona_evo.personas.lists import DEFAULT_LISTS, FEW_LISTS, FEW_UNGUIDED_LISTS, UNGUIDED_LISTS, OpenList
+from persona_evo.search.list_orders import cares, chosen, left_out, orders
+from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, plan
+from persona_evo.search.settings import PROVEN, STOPPED
+from tests.search.levels import level
+
+GAME = get("minidungeons2")
+COLLECTOR = load("treasure_collector", GAME).utility
+KILLER = load("monster_killer", GAME).utility
+LINE = TreePolicy.of("TO - 0.1*NT - 0.001*ST", GAME)
+
+
+def named(name: str) -> Level:
+    (found,) = mapsets.resolve(GAME, [name])
+    return found
+
+
+def timeless(found: Plan) -> Plan:
+    return dataclasses.replace(found, seconds=0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+@pytest.mark.parametrize("name", ["train05", "test04"])
+def test_a_hedge_is_never_worse_than_ucb1_with_its_share(name: str, share: float) -> None:
+    of, budget = named(name), Budget(1_500)
+    rules = SearchSettings(hedge=share)
+    alone = plan(GAME, of, COLLECTOR, TreePolicy.ucb1(), budget.part(share), SearchSettings.single(), seed=4)
+    for policy in (LINE, TreePolicy("nowhere", parse("JT"), lists=(OpenList(parse("0 - UTILITY")),))):
+        found = plan(GAME, of, COLLECTOR, policy, budget, rules, seed=4)
+        assert (found.utility, found.outcome == WON) >= (alone.utility, alone.outcome == WON)
+        assert found.iterations <= 1_500 and found.utility <= found.upper
+
+
+def test_routes_stay_within_the_tolerance_and_never_give_up_a_win() -> None:
+    of = named("train03")
+    planner = Planner(GAME, of, SearchSettings(tolerance=0.02), 20_001)
+    first = planner.plan(KILLER, TreePolicy.utility(KILLER), Budget(20_000), seed=0)
+    routes = [planner.another(first, seed) for seed in range(30)]
+    assert first.proven and first.stopped == PROVEN
+    assert timeless(planner.another(first, 7)) == timeless(routes[7])
+    for route in [first, *routes]:
+        end = GAME.replay(of, route.actions)[-1]
+        assert KILLER.evaluate(GAME.measure(of, end)) == route.utility >= 0.98 * route.best_utility
+        assert GAME.over(of, end) == route.outcome == WON
+        assert route.best_utility == first.best_utility and route.best_actions == first.best_actions
+        assert len(route.actions) <= 1.25 * len(first.best_actions) + 1
+    assert len({route.actions for route in routes}) > 5
+
+
+def test_without_a_tolerance_the_best_plan_is_shown() -> None:
+    found = plan(GAME, named("train03"), COLLECTOR, LINE, Budget(3_000), seed=2)
+    assert (found.utility, found.actions) == (found.best_utility, found.best_actions)
+
+
+def test_same_seed_same_plan_whatever_was_planned_before() -> None:
+    of, rules = named("train02"), SearchSettings(tolerance=0.01, hedge=0.1)
+    planner = Planner(GAME, of, rules, 2_001)
+    planner.plan(KILLER, TreePolicy.utility(KILLER), Budget(900), seed=9)
+    planner.plan(KILLER, TreePolicy.ucb1(), Budget(900), seed=9)
+    again = planner.plan(COLLECTOR, LINE, Budget(2_000), seed=3)
+    assert timeless(again) == timeless(plan(GAME, of, COLLECTOR, LINE, Budget(2_000), rules, seed=3))
+
+
+def test_settings_without_lists_are_the_single_search() -> None:
+    old = {k: v for k, v in SearchSettings.single().to_dict().items() if k not in ("lists", "preset", "hedge")}
+    assert SearchSettings.from_dict(old) == SearchSettings.single()
+    assert SearchSettings.from_dict(SearchSettings.anytime().to_dict()) == SearchSettings.anytime()
+    assert [SearchSettings.preset(n).preset_name for n in ("paper", "single", "anytime")] == [
+        "paper", "single", "anytime",
+    ]  # fmt: skip
+
+
+def test_ucb1_and_formulas_of_the_search_search_as_without_lists() -> None:
+    of = named("train01")
+    for policy in (TreePolicy.ucb1(), TreePolicy.of("R + 0.1*TO", GAME)):
+        lists, single = (
+            plan(GAME, of, COLLECTOR, policy, Budget(800), rules, seed=1)
+            for rules in (SearchSettings(hedge=0.3, tolerance=0.1), SearchSettings.single())
+        )
+        assert timeless(lists) == timeless(single)
+
+
+def test_which_lists_are_searched_with() -> None:
+    of, own = named("train01"), TreePolicy("own", LINE.formula, lists=(OpenList(parse("UTILITY")),))
+    rules, given = SearchSettings(), SearchSettings(lists=FEW_LISTS[:1])
+    small, large = Budget(500 * of.max_actions), Budget(2_000 * of.max_actions)
+    utility = TreePolicy.utility(COLLECTOR)
+    assert chosen(rules, LINE, COLLECTOR, large, of) == DEFAULT_LISTS
+    assert chosen(rules, LINE, COLLECTOR, small, of) == FEW_LISTS
+    assert chosen(rules, utility, COLLECTOR, large, of) == UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, Budget(None, seconds=1.0), of) == UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, small, of) == FEW_UNGUIDED_LISTS
+    assert chosen(given, LINE, COLLECTOR, small, of) == given.lists
+    assert chosen(given, own, COLLECTOR, small, of) == own.lists
+
+
+def test_lists_that_cannot_be_worked_out_are_left_out_with_a_reason() -> None:
+    coin = get("roguelike2d")
+    (of,) = mapsets.resolve(coin, ["train01"])
+    utility = parse("RW", coin.symbols)
+    bare = dataclasses.replace(coin, reach=None, care="", metrics=coin.metrics)
+    rows = (OpenList(parse("OWN"), 2.0), OpenList(parse("CEILING + RW")), OpenList(parse("RW"), 0.5, True))
+    policy = TreePolicy("given", None, lists=rows)
+    told = left_out(bare, of, utility, policy, SearchSettings())
+    assert told == [
+        "the list 'OWN' is left out: the policy has no own score",
+        "the list 'CEILING + RW' is left out: the game does not say what can still be reached",
+    ]
+    assert left_out(bare, of, utility, TreePolicy.utility(utility), SearchSettings()) == []
+    (alone,), told = orders(rows[:1], bare, utility, None, False)
+    assert alone.score == utility and "the search goes by the utility" in told[-1]
+
+
+def test_care_is_what_the_game_says_or_each_metric_in_turn() -> None:
+    assert [f.text for f in cares(GAME, COLLECTOR)] == ["HL"]
+    found = cares(dataclasses.replace(GAME, care=""), COLLECTOR)
+    assert [f.text for f in found] == ["MS", "HL", "-TS", "IC"]
+    lists, _ = orders(DEFAULT_LISTS[2:3], dataclasses.replace(GAME, care=""), COLLECTOR, LINE.formula, True)
+    assert [(one.score.text, one.weight) for one in lists][1] == ("HL + 0.1 * OWN", 0.25)
+
+
+def test_lists_alone_need_the_planner() -> None:
+    policy = TreePolicy("lists", None, lists=(OpenList(parse("UTILITY")),))
+    for rules in (SearchSettings.single(), SearchSettings.paper()):
+        with pytest.raises(SettingsError, match="open lists"):
+            plan(GAME, named("train01"), COLLECTOR, policy, Budget(100), rules)
+
+
+@pytest.mark.parametrize(("budget", "why"), [(Budget(300), "budget"), (Budget(None, nodes=300), "nodes"),
+                                             (Budget(None, seconds=1e-6), "time")])  # fmt: skip
+def test_why_a_search_ended(budget: Budget, why: str) -> None:
+    found = plan(GAME, named("test05"), KILLER, LINE, budget, SearchSettings(finish=0.0), seed=1)
+    assert found.stopped == why and why in STOPPED and not found.proven
+    planner = Planner(GAME, named("test05"), SearchSettings(finish=0.0), 300)
+    assert planner.plan(KILLER, LINE, Budget(3_000), seed=1).stopped == "memory"
+
+
+def test_a_node_takes_at_most_80_bytes_more_than_with_one_list() -> None:
+    of, capacity = named("train03"), 65_536
+    planner = Planner(GAME, of, SearchSettings(), capacity)
+    before = planner._tree.bytes_per_node()
+    for policy in (LINE, TreePolicy.utility(KILLER)):
+        planner.plan(KILLER, policy, Budget(60_000), seed=1)
+        memory = planner._list_memory()
+        more = planner._tree.bytes_per_node() - before + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
+        assert more <= 80
+
+
+def test_a_large_level_is_planned() -> None:
+    rows = [list(" " * 62) for _ in range(62)]
+    rows[0][0], rows[61][61], rows[30][30], rows[5][50], rows[40][8] = "H", "e", "T", "T", "M"
+    of = level(*map("".join, rows))
+    found = plan(GAME, of, COLLECTOR, TreePolicy.utility(COLLECTOR), Budget(20_000), seed=1)
+    assert found.outcome == WON and found.metrics["TO"] == 1.0
