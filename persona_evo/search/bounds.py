@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import WON, Game, Level
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.problem import Problem
@@ -38,8 +38,12 @@ STATES = 2_000_000
 MOST = 2_000_000_000
 """What either may be set to."""
 
-POLISH = 30
+POLISH = 10
 """Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
+
+ATTEMPT, SHORTER = 100_000, 0.95
+"""Iterations at most for a plan of equal worth with fewer moves, or as many as the first search took if that is more;
+what share of the known plan's moves it may have."""
 
 BOUNDLESS = 1e100
 """Utilities from here on come from metrics that have no highest value."""
@@ -125,9 +129,33 @@ def solve(
 def _planned(
     problem: Problem, budget: Budget, lists: Sequence[OpenList], seed: int, progress: Callable[[str], None] | None
 ) -> Plan:
-    """What the planner finds with the utility for a score."""
-    tell = None if progress is None else lambda made: progress(f"{made:,} iterations")
-    settings = replace(SearchSettings.anytime(), horizon=problem.horizon)
+    """What the planner finds with the utility for a score; where that is proven to be worth most, then shortened.
+
+    To shorten a plan, the level is planned again with too few moves for it. What can still be reached within them shows
+    much sooner what leads nowhere than the search that takes up what it left.
+    """
+    found = _plan(problem, problem.horizon, budget, lists, seed, 0, progress)
+    made, spent, most = found.iterations, found.seconds, max(ATTEMPT, found.iterations)
+    while found.proven and len(found.actions) > 1:
+        left = budget.less(made, spent)
+        if left is None:
+            break
+        attempt = Budget(min(most, left.iterations or most), left.seconds)
+        shorter = _plan(problem, int(SHORTER * len(found.actions)), attempt, lists, seed, made, progress)
+        made, spent = made + shorter.iterations, spent + shorter.seconds
+        if shorter.utility < found.utility or (found.outcome == WON and shorter.outcome != WON):
+            break
+        found = replace(shorter, proven=True, upper=found.upper, stopped=found.stopped)
+    return replace(found, iterations=made, seconds=spent)
+
+
+def _plan(
+    problem: Problem, horizon: int, budget: Budget, lists: Sequence[OpenList], seed: int, before: int,
+    progress: Callable[[str], None] | None,
+) -> Plan:  # fmt: skip
+    """One search of the planner; before: iterations that were made earlier."""
+    tell = None if progress is None else lambda made: progress(f"{before + made:,} iterations")
+    settings = replace(SearchSettings.anytime(), horizon=horizon)
     planner = Planner(problem.game, problem.level, settings, capacity_for(budget))
     policy = replace(TreePolicy.utility(problem.utility), lists=tuple(lists))
     return planner.plan(problem.utility, policy, budget, seed, tell, polish=POLISH)
