@@ -110,7 +110,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-SEARCH, SOLVER, CONNECTED = "mcts._search", "beam._grow", "descent.descend"
+SEARCH, SOLVER, CONNECTED = "mcts._search", "open_lists._search", "descent.descend"
 """Compiled functions that stand for all that a playthrough, a solution, or a connected game needs."""
 
 _TIMES = {SEARCH: ("engine", "a minute"), SOLVER: ("solver", "20 s"), CONNECTED: ("search", "20 s")}

@@ -15,6 +15,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas import Persona
+from persona_evo.personas.lists import OpenList
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import Playthrough
 from persona_evo.seeds import stream
@@ -32,8 +33,8 @@ Tell = Callable[[int, int], None]
 Ends = Callable[[Playthrough], tuple[dict[str, float], bool]]
 """The metrics that a playthrough's best plan ends with, and whether it comes to the game's end."""
 
-_SHORT: dict[str, Any] = {"states": 100, "width": 4}
-"""Limits of a call of the solver that is over at once."""
+_SHORT = 100
+"""Iterations of a call of the solver that is over at once."""
 
 _warm: set[int] = set()
 """Processes in which the solver has been loaded."""
@@ -46,6 +47,13 @@ class Question(NamedTuple):
     level: LevelText
     utility: str
     seconds: float
+    lists: tuple[dict[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, game: str, level: Level, persona: Persona, seconds: float) -> Question:
+        """What is asked for a persona, with its open lists."""
+        lists = tuple(one.to_dict() for one in persona.lists)
+        return cls(game, LevelText.of(level), persona.utility.text, seconds, lists)
 
 
 def bounds(
@@ -76,7 +84,7 @@ def bounds(
     wanted = {p.name: p for p in personas}
     known = _read(folder) if folder is not None else {}
     asked = [
-        (level.name, name, Question(game_name or game.name, LevelText.of(level), persona.utility.text, seconds))
+        (level.name, name, Question.of(game_name or game.name, level, persona, seconds))
         for level in levels
         for name, persona in wanted.items()
         if seconds > 0 and game.outside is None and (level.name, name) not in known
@@ -124,9 +132,10 @@ def limited(game: Game) -> bool:
 
 def warm_up(game: Game, level: Level) -> None:
     """Have the solver compiled, so that this does not count against a limit of time."""
+    from persona_evo.search import best_first  # noqa: F401 (plays on where a plan does not come to the end)
     from persona_evo.search.bounds import solve
 
-    solve(game, level, parse(game.symbols[0], game.symbols), **_SHORT)
+    solve(game, level, parse(game.symbols[0], game.symbols), iterations=_SHORT)
 
 
 def answer(question: Question) -> Bound:
@@ -138,7 +147,9 @@ def answer(question: Question) -> Bound:
     if os.getpid() not in _warm:
         warm_up(game, level)
         _warm.add(os.getpid())
-    solution = solve(game, level, parse(question.utility, game.symbols), seconds=question.seconds)
+    lists = [OpenList.from_dict(one) for one in question.lists]
+    utility = parse(question.utility, game.symbols)
+    solution = solve(game, level, utility, seconds=question.seconds, lists=lists)
     return Bound(solution.utility, solution.proven, solution.metrics, solution.outcome != RUNNING)
 
 

@@ -17,10 +17,11 @@ from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
 from persona_evo.errors import SettingsError
 from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import RUNNING, WON, entry_type
-from persona_evo.search.beam import Found, Layers
 from persona_evo.search.coding import code
+from persona_evo.search.layers import Found, Layers
 from persona_evo.search.plan import Plan
 from persona_evo.search.problem import Problem
+from persona_evo.search.settings import PROVEN
 from persona_evo.seeds import below, derive, stream
 
 CHUNK = 2_000
@@ -207,15 +208,16 @@ class _Desk:
 
 def plan_of(
     problem: Problem, actions: tuple[int, ...], iterations: int, made: int, began: float, stopped: str, proven: bool,
-    seed: int,
+    seed: int, upper: float = math.inf,
 ) -> Plan:  # fmt: skip
     """A plan with what it leads to."""
     end = problem.game.replay(problem.level, actions)[-1]
     metrics = problem.game.measure(problem.level, end)
+    utility = problem.utility.evaluate(metrics)
     return Plan(
-        actions=actions, utility=problem.utility.evaluate(metrics), metrics=metrics,
-        outcome=problem.game.over(problem.level, end), iterations=iterations, nodes=made,
-        seconds=time.perf_counter() - began, stopped=stopped, proven=proven, seed=seed,
+        actions=actions, utility=utility, metrics=metrics, outcome=problem.game.over(problem.level, end),
+        iterations=iterations, nodes=made, seconds=time.perf_counter() - began, stopped=PROVEN if proven else stopped,
+        proven=proven, seed=seed, upper=utility if proven else upper,
     )  # fmt: skip
 
 
@@ -275,9 +277,10 @@ def depth_first(
     """Every line of moves to a depth, in the game's order of moves, states met again included.
 
     Args:
-        states: made at most. Proven when it has been everywhere and the depth is the horizon.
+        states: made at most. Proven when it has been everywhere and the depth is the horizon; a lesser depth that has
+            been tried wholly counts as a limit of the budget.
     """
-    desk, stopped = _Desk(problem, 0, depth), "states"
+    desk, stopped = _Desk(problem, 0, depth), "budget"
     level = problem.level
     rows = np.empty((desk.depth + 1, len(level.start)), dtype=level.start.dtype)
     moves = np.zeros((desk.depth + 1, len(desk.actions)), dtype=np.int64)
@@ -297,8 +300,7 @@ def depth_first(
             if desk.late(seconds) and not done:
                 stopped = "time"
                 break
-    return desk.made(int(desk.tallies[MADE]), "exhausted" if done else stopped,
-                     bool(done) and desk.depth == problem.horizon)  # fmt: skip
+    return desk.made(int(desk.tallies[MADE]), stopped, bool(done) and desk.depth == problem.horizon)
 
 
 def breadth_first(
@@ -308,13 +310,19 @@ def breadth_first(
 
     Args: as for `depth_first`.
     """
+    return _by_layers(problem, depth, states, seconds)[0]
+
+
+def _by_layers(problem: Problem, depth: int, states: int, seconds: float | None) -> tuple[Plan, Found]:
+    """The plan of a breadth-first search, which is no proof where the depth is not the horizon, and what it found."""
     began = time.perf_counter()
-    found = Layers(problem, states, states, bounded=False).search(None, seconds, depth)
+    found = Layers(problem, states, depth).search(seconds)
     whole = not depth or depth >= problem.horizon
-    stopped = "exhausted" if found.stopped == "complete" else found.stopped
-    return plan_of(
-        problem, found.actions, found.made, found.made, began, stopped, whole and _nothing_better(found), 0
+    plan = plan_of(
+        problem, found.actions, found.made, found.made, began, "budget" if found.complete else found.stopped,
+        whole and found.complete, 0, found.upper if whole else math.inf,
     )  # fmt: skip
+    return plan, found
 
 
 def exhaustive(problem: Problem, depth: int, *, states: int = 20_000_000) -> Plan:
@@ -323,17 +331,13 @@ def exhaustive(problem: Problem, depth: int, *, states: int = 20_000_000) -> Pla
     Raises:
         SettingsError: it would take more than `states` states.
     """
-    plan = breadth_first(problem, depth=depth, states=states)
-    if plan.stopped != "exhausted":
+    plan, found = _by_layers(problem, depth, states, None)
+    if not found.complete:
         raise SettingsError(
             f"not all plans of {depth} moves can be tried", found=f"more than {states:,} states",
             hint="lower the depth, or raise the limit on states",
         )  # fmt: skip
     return plan
-
-
-def _nothing_better(found: Found) -> bool:
-    return found.upper <= found.utility
 
 
 def by_name(method: str, problem: Problem, states: int, seconds: float | None, seed: int) -> Plan:

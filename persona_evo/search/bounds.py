@@ -1,39 +1,52 @@
 """The best that can be reached in a level, as well as it can be found, and whether it is proven that nothing is better.
 
-Beams with different guides are tried in turn, each leaving out what cannot beat the best plan so far. What the utility
-can be at most is known from the ranges of the metrics, from what the game says can still be reached (`Game.reach`) and
-from the states that a beam had to leave out; when the best plan is worth that much it is proven. What is left is
-searched in whole layers, as far as the limit on states allows.
+The planner with open lists searches until no plan can be worth more than its best one. What the utility can be at most
+is known from the ranges of the metrics and from what the game says can still be reached (`Game.reach`). Then it goes on
+for a while to find a plan of equal worth that wins or is shorter.
 
-All limits but `seconds` count states, so a result does not depend on the machine. Proofs take two states for the same
-when their 63-bit hashes agree (a chance of one in a million among five million states).
+All limits but `seconds` count iterations or states, so a result does not depend on the machine. Proofs take two states
+for the same when their 63-bit hashes agree (a chance of one in a million among five million states).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
-from persona_evo.games.core import Game, Level
-from persona_evo.search.beam import CEILING, SECURED, Found, Layers
+from persona_evo.games.core import WON, Game, Level
+from persona_evo.personas.lists import OpenList
+from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.problem import Problem
+from persona_evo.search.settings import PROVEN, Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
 
-METHODS = ("auto", "beam", "bfs", "dfs", "random", "flat", "exhaustive")
-"""How `solve` can be told to search: `auto` is beams and then whole layers."""
+METHODS = ("auto", "bfs", "dfs", "random", "flat", "exhaustive")
+"""How `solve` can be told to search: `auto` is the planner, the others are there to compare with (see `baselines`)."""
 
-WIDTH = 1_000
+OPEN_LISTS = "open lists"
+"""What a solution of `auto` says found it."""
+
+ITERATIONS = 2_000_000
+"""Iterations of the planner at most."""
+
 STATES = 2_000_000
-"""States kept in a layer of a beam; states made by one beam, and by the search in whole layers, at most."""
+"""States that the other methods make at most."""
+
+MOST = 2_000_000_000
+"""What either may be set to."""
+
+POLISH = 10
+"""Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
+
+ATTEMPT, SHORTER = 100_000, 0.95
+"""Iterations at most for a plan of equal worth with fewer moves, or as many as the first search took if that is more;
+what share of the known plan's moves it may have."""
 
 BOUNDLESS = 1e100
 """Utilities from here on come from metrics that have no highest value."""
-
-WEIGHTS = (0.1, 0.3, 1.0)
-"""What a distance of 1 is worth to a guide, beside utilities of the order of 1."""
 
 
 def at_most(upper: float) -> str:
@@ -46,8 +59,8 @@ class Solution:
     """A plan, and how good any plan can be.
 
     actions: from the start. utility, metrics, outcome: of the last state. upper: no plan within the horizon is worth
-    more. proven: this plan is worth as much. method: what found it. states: states made by all searches together.
-    seconds: what it took.
+    more. proven: this plan is worth as much. method: what found it. states: iterations of the planner, or states made
+    by another method. seconds: what it took. stopped: why the search ended, one of `settings.STOPPED`.
     """
 
     actions: tuple[int, ...]
@@ -59,6 +72,7 @@ class Solution:
     outcome: int
     states: int
     seconds: float
+    stopped: str
 
 
 def solve(
@@ -67,24 +81,26 @@ def solve(
     utility: Formula,
     *,
     method: str = "auto",
+    iterations: int = ITERATIONS,
     seconds: float | None = None,
-    width: int = WIDTH,
     horizon: int = 0,
-    states: int = STATES,
     seed: int = 0,
+    states: int | None = None,
+    lists: Sequence[OpenList] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Solution:
     """The best plan that can be found from the level's start.
 
     Args:
         utility: over the game's metrics, of the plan's last state.
-        method: one of METHODS; all but `auto` are single searches (see `baselines`).
+        method: one of METHODS.
+        iterations: of the planner (`auto`) at most.
         seconds: wall clock at most, None for no limit; under it a result can depend on the machine.
-        width: states kept in a layer of a beam.
         horizon: moves at most, 0 for the game's own.
-        states: states made by a single search at most.
-        seed: of random and flat.
-        progress: told what was tried, the best utility so far and what it can be at most.
+        seed: of all random choices.
+        states: that any other method makes at most, None for STATES.
+        lists: open lists for the planner, in the place of its own.
+        progress: told in words how far the planner is.
 
     Raises:
         SettingsError: not a deterministic game for one player, no such method, or a limit out of range.
@@ -93,104 +109,64 @@ def solve(
     if method not in METHODS:
         expected, hint = unknown(method, METHODS)
         raise SettingsError("no such method", found=method, expected=expected, hint=hint)
-    for name, value, most in (("width", width, 10_000_000), ("states", states, 2_000_000_000)):
-        if not 1 <= value <= most:
-            raise SettingsError(f"the solver's {name} are out of range", found=str(value), expected=f"1 to {most:,}")
+    states = STATES if states is None else states
+    for name, value in (("iterations", iterations), ("states", states)):
+        if not 1 <= value <= MOST:
+            raise SettingsError(f"the solver's {name} are out of range", found=str(value), expected=f"1 to {MOST:,}")
     if seconds is not None and not seconds > 0:
         raise SettingsError("the solver's seconds are out of range", found=str(seconds), expected="more than 0")
-    utility = parse(utility.text, game.symbols)
-    problem = Problem.of(game, level, utility, horizon)
-    if method in ("auto", "beam"):
-        return _Solver(problem, width, states, seconds, progress).run(whole=method == "auto")
+    began = time.perf_counter()
+    problem = Problem.of(game, level, parse(utility.text, game.symbols), horizon)
+    if method == "auto":
+        found = _planned(problem, Budget(iterations, seconds), lists, seed, progress)
+        return _solution(found, found.upper, OPEN_LISTS, found.iterations, began)
     from persona_evo.search import baselines
 
-    began = time.perf_counter()
-    plan = baselines.by_name(method, problem, states, seconds, seed)
-    upper = plan.utility if plan.proven else problem.ceiling()
-    return _solution(problem, plan.actions, method, upper, plan.nodes, began)
+    found = baselines.by_name(method, problem, states, seconds, seed)
+    return _solution(found, min(found.upper, problem.ceiling()), method, found.nodes, began)
 
 
-class _Solver:
-    """One call of `solve`: the best plan so far, and what no plan can be worth more than."""
+def _planned(
+    problem: Problem, budget: Budget, lists: Sequence[OpenList], seed: int, progress: Callable[[str], None] | None
+) -> Plan:
+    """What the planner finds with the utility for a score; where that is proven to be worth most, then shortened.
 
-    def __init__(
-        self, problem: Problem, width: int, states: int, seconds: float | None, progress: Callable[[str], None] | None
-    ) -> None:
-        self.problem, self.width, self.states, self.seconds, self.progress = problem, width, states, seconds, progress
-        self.began = time.perf_counter()
-        self.best: Found | None = None
-        self.method = ""
-        self.upper = float("inf")
-        self.made = 0
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing better exists; a plan that is as good as any but no win is still compared with others."""
-        return self.best is not None and self.best.utility >= self.upper
-
-    def run(self, whole: bool) -> Solution:
-        costly = frozenset(m.symbol for m in self.problem.game.metrics if m.costly)
-        beams = Layers(self.problem, self.width, self.states, costly)
-        for name, guide in guides(self.problem):
-            self._take(f"beam ({name})", beams, guide)
-            if self.settled or self._left() == 0.0:
-                break
-        if whole and not self.settled and self._left() != 0.0:
-            self._take("whole layers", Layers(self.problem, self.states, self.states), None)
-        assert self.best is not None
-        return _solution(self.problem, self.best.actions, self.method, self.upper, self.made, self.began)
-
-    def _left(self) -> float | None:
-        if self.seconds is None:
-            return None
-        return max(0.0, self.seconds - (time.perf_counter() - self.began))
-
-    def _take(self, name: str, layers: Layers, guide: Formula | None) -> None:
-        found = layers.search(guide, self._left(), known=self.best)
-        if self.best is None or found.actions != self.best.actions:
-            self.method = name
-        self.best = found
-        self.upper = min(self.upper, found.upper)
-        self.made += found.made
-        if self.progress is not None:
-            self.progress(f"{name}: {found.utility:.6g}, {at_most(self.upper)}")
-
-
-def guides(problem: Problem) -> Iterator[tuple[str, Formula]]:
-    """Formulas that decide which states a beam keeps, by name, the most promising first.
-
-    What is secured and what can still be had come before all else; among equal states those nearer to something are
-    kept, by every way to a target (see `Game.targets`): all together, each alone, and the nearest.
+    To shorten a plan, the level is planned again with too few moves for it. What can still be reached within them shows
+    much sooner what leads nowhere than the search that takes up what it left.
     """
-    game, utility = problem.game, problem.utility
-    reaching = game.reach is not None and problem.rises is not None
-    worth = f"4 * {CEILING} + {SECURED}" if reaching else utility.text
-    if not reaching or not problem.constant:
-        yield "utility", parse(f"{worth} + 0.01 * ({utility.text})" if reaching else worth)
-    distances = list(game.targets)
-    if not distances:
-        if reaching and problem.constant:
-            yield "utility", parse(f"{worth} + 0.01 * ({utility.text})")
-        return
-    ways = {d: d for d in distances}
-    if len(distances) > 1:
-        there = [f"if({d}, {d}, 1000)" for d in distances]
-        some = reduce(lambda a, b: f"max({a}, {b})", distances)
-        nearest = f"if({some}, {reduce(lambda a, b: f'min({a}, {b})', there)}, 0)"
-        ways = {"all distances": f"({' + '.join(distances)}) / {len(distances)}", **ways, "nearest": nearest}
-    for weight in WEIGHTS:
-        for name, way in ways.items():
-            yield f"{name}, {weight:g}", parse(f"{worth} - {weight} * {way} + if({way}, 0, {utility.text})")
+    found = _plan(problem, problem.horizon, budget, lists, seed, 0, progress)
+    made, spent, most = found.iterations, found.seconds, max(ATTEMPT, found.iterations)
+    while found.proven and len(found.actions) > 1:
+        left = budget.less(made, spent)
+        if left is None:
+            break
+        attempt = Budget(min(most, left.iterations or most), left.seconds)
+        shorter = _plan(problem, int(SHORTER * len(found.actions)), attempt, lists, seed, made, progress)
+        made, spent = made + shorter.iterations, spent + shorter.seconds
+        if shorter.utility < found.utility or (found.outcome == WON and shorter.outcome != WON):
+            break
+        found = replace(shorter, proven=True, upper=found.upper, stopped=found.stopped)
+    return replace(found, iterations=made, seconds=spent)
 
 
-def _solution(
-    problem: Problem, actions: tuple[int, ...], method: str, upper: float, states: int, began: float
-) -> Solution:
-    game, level = problem.game, problem.level
-    end = game.replay(level, actions)[-1]
-    metrics = game.measure(level, end)
-    utility = problem.utility.evaluate(metrics)
+def _plan(
+    problem: Problem, horizon: int, budget: Budget, lists: Sequence[OpenList], seed: int, before: int,
+    progress: Callable[[str], None] | None,
+) -> Plan:  # fmt: skip
+    """One search of the planner; before: iterations that were made earlier."""
+    tell = None if progress is None else lambda made: progress(f"{before + made:,} iterations")
+    settings = replace(SearchSettings.anytime(), horizon=horizon)
+    planner = Planner(problem.game, problem.level, settings, capacity_for(budget))
+    policy = replace(TreePolicy.utility(problem.utility), lists=tuple(lists))
+    return planner.plan(problem.utility, policy, budget, seed, tell, polish=POLISH)
+
+
+def _solution(plan: Plan, upper: float, method: str, states: int, began: float) -> Solution:
+    """A plan as a solution; one that is worth as much as any can be is proven, however it was found."""
+    upper = max(upper, plan.utility)
+    proven = plan.utility >= upper
     return Solution(
-        actions, utility, max(upper, utility), utility >= upper, method, metrics, game.over(level, end), states,
-        time.perf_counter() - began,
+        actions=plan.actions, utility=plan.utility, upper=upper, proven=proven, method=method, metrics=plan.metrics,
+        outcome=plan.outcome, states=states, seconds=time.perf_counter() - began,
+        stopped=PROVEN if proven else plan.stopped,
     )  # fmt: skip

@@ -53,7 +53,7 @@ def test_what_has_to_be_compiled_is_announced(
     assert say.compiling(game=puyo) and "compiling the engine" in capsys.readouterr().err
     assert say.compiling(game=puyo) and capsys.readouterr().err == "", "once is enough"
     there("search/mcts/mcts._search-1.py311.1.nbc")
-    there("search/beam/beam._grow-1.py311.1.nbc")
+    there("search/open_lists/open_lists._search-1.py311.1.nbc")
     there("games/catalog/puyo/tables/tables.word-1.py311.1.nbc")
     assert say.compiling(game=puyo) and "compiling the rules of Puyo-Puyo" in capsys.readouterr().err
     for game, after, said in ((puyo, 0.01, ""), (GAME, 30.0, ""), (GAME, 0.01, "compiling what reads levels of Mini")):

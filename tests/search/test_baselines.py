@@ -12,6 +12,7 @@ from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Level
 from persona_evo.search.baselines import breadth_first, depth_first, exhaustive, flat, random_games
 from persona_evo.search.problem import Problem
+from persona_evo.search.settings import PROVEN
 from tests.search.levels import GAME, level, optimum, tiny
 
 UTILITY = parse("0.7*IC + 0.3*PE - 0.01*ST - 5*DEAD", GAME.symbols)
@@ -25,13 +26,13 @@ def test_searches_that_went_everywhere_found_the_optimum(of: Level, horizon: int
     problem = Problem.of(GAME, of, UTILITY, horizon)
     best = optimum(GAME, of, UTILITY, horizon)
     for found in (breadth_first(problem), depth_first(problem, states=100_000), exhaustive(problem, horizon)):
-        assert found.proven and found.stopped == "exhausted"
-        assert found.utility == best and len(found.actions) <= horizon
+        assert found.proven and found.stopped == PROVEN
+        assert found.utility == best == found.upper and len(found.actions) <= horizon
 
 
 def test_depth_limits_hold_and_are_no_proof() -> None:
     for found in (breadth_first(PROBLEM, depth=4), depth_first(PROBLEM, depth=4), exhaustive(PROBLEM, 4)):
-        assert len(found.actions) <= 4 and not found.proven and found.stopped == "exhausted"
+        assert len(found.actions) <= 4 and not found.proven and found.stopped == "budget"
         assert found.utility == optimum(GAME, TRAIN, UTILITY, 4)
 
 
@@ -39,13 +40,13 @@ def test_depth_first_takes_the_first_moves_first() -> None:
     of = level("   ", " H ", "  e")
     found = depth_first(Problem.of(GAME, of, parse("ST", GAME.symbols), 5), states=5)
     assert [GAME.action_name(of, of.start, a) for a in found.actions] == ["N", "E", "S", "N", "S"] or found.nodes == 5
-    assert found.stopped == "states" and found.utility == 5
+    assert found.stopped == "budget" and found.utility == 5
 
 
 def test_state_limits_hold() -> None:
     assert depth_first(PROBLEM, states=1234).nodes == 1234
     wide = breadth_first(PROBLEM, states=5000)
-    assert wide.stopped == "states" and 5000 <= wide.nodes < 5000 + 2000 * TRAIN.max_actions
+    assert wide.stopped == "budget" and wide.nodes == 5000 and not wide.proven
     with pytest.raises(SettingsError, match="not all plans of 50 moves"):
         exhaustive(PROBLEM, 50, states=10_000)
 

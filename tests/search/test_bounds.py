@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import WON, Level
 from persona_evo.personas.core import load
-from persona_evo.search.beam import Layers
-from persona_evo.search.bounds import METHODS, at_most, guides, solve
+from persona_evo.personas.lists import OpenList
+from persona_evo.search.bounds import METHODS, at_most, solve
+from persona_evo.search.layers import Layers
 from persona_evo.search.problem import Problem
+from persona_evo.search.settings import PROVEN, STOPPED
 from tests.search.levels import GAME, level, optimum, tiny
 from tests.shared import shared
 
@@ -50,50 +53,80 @@ def test_the_limits_of_the_papers_maps_are_reached_and_proven(persona: str) -> N
 
 
 @settings(max_examples=40, deadline=None)
-@given(tiny(), st.sampled_from(UTILITIES), st.integers(1, 8), st.sampled_from([2, 1000]))
-def test_what_is_proven_is_the_optimum(of: Level, utility: Any, horizon: int, width: int) -> None:
-    found = solve(GAME, of, utility, horizon=horizon, width=width)
+@given(tiny(), st.sampled_from(UTILITIES), st.integers(1, 8), st.integers(0, 3))
+def test_what_is_proven_is_the_optimum(of: Level, utility: Any, horizon: int, seed: int) -> None:
+    found = solve(GAME, of, utility, horizon=horizon, seed=seed)
     best = optimum(GAME, of, utility, horizon)
-    assert found.proven
+    assert found.proven and found.stopped == PROVEN and found.method == "open lists"
     assert found.utility == best == found.upper
     assert len(found.actions) <= horizon
 
 
 @settings(max_examples=40, deadline=None)
-@given(tiny(objects="XTPMotRbmm"), st.sampled_from(UTILITIES), st.integers(2, 7), st.integers(1, 6))
-def test_a_narrow_beam_bounds_what_it_missed(of: Level, utility: Any, horizon: int, width: int) -> None:
-    problem = Problem.of(GAME, of, utility, horizon)
-    found = Layers(problem, width, 10_000).search()
+@given(tiny(objects="XTPMotRbmm"), st.sampled_from(UTILITIES), st.integers(2, 7), st.integers(1, 60))
+def test_layers_bound_what_they_missed(of: Level, utility: Any, horizon: int, states: int) -> None:
+    found = Layers(Problem.of(GAME, of, utility, horizon), states).search()
     best = optimum(GAME, of, utility, horizon)
-    assert found.utility <= best <= found.upper
-    assert found.stopped in ("width", "complete")
-    if found.stopped == "complete":
+    assert found.utility <= best <= found.upper and found.made <= states
+    assert found.stopped == (PROVEN if found.complete else "budget")
+    if found.complete:
         assert found.utility == best
 
 
-def test_known_plans_prune_without_losing_better_ones() -> None:
-    (of,) = mapsets.resolve(GAME, ["train02"])
-    problem = Problem.of(GAME, of, UTILITIES[2])
-    layers = Layers(problem, 200, 100_000)
-    first = layers.search()
-    again = layers.search(known=first)
-    assert again.utility >= first.utility and again.made <= first.made
-    assert layers.search() == first
+@settings(max_examples=25, deadline=None)
+@given(tiny(), st.sampled_from(UTILITIES), st.integers(1, 60))
+def test_a_small_budget_leaves_a_true_bound(of: Level, utility: Any, iterations: int) -> None:
+    found = solve(GAME, of, utility, horizon=7, iterations=iterations)
+    assert found.utility <= optimum(GAME, of, utility, 7) <= found.upper
+    assert found.states <= iterations + 1 and found.stopped in STOPPED  # shares of a budget are rounded
+    assert found.proven == (found.utility == found.upper) == (found.stopped == PROVEN)
 
 
 def test_same_call_same_solution() -> None:
     (of,) = mapsets.resolve(GAME, ["train03"])
-    a, b = (solve(GAME, of, UTILITIES[2], width=100) for _ in range(2))
-    assert (a.actions, a.upper, a.states, a.method) == (b.actions, b.upper, b.states, b.method)
+    a, b = (solve(GAME, of, UTILITIES[2], iterations=20_000, seed=5) for _ in range(2))
+    assert dataclasses.replace(a, seconds=b.seconds) == b
 
 
 def test_limits_end_the_search_and_leave_a_true_bound() -> None:
     (of,) = mapsets.resolve(GAME, ["train05"])
-    short = solve(GAME, of, UTILITIES[2], states=500, width=10)
-    whole = solve(GAME, of, UTILITIES[2])
-    assert not short.proven and short.utility <= whole.utility <= whole.upper <= short.upper
+    short = solve(GAME, of, UTILITIES[2], iterations=300)
+    whole = solve(GAME, of, UTILITIES[2], iterations=100_000)
+    assert not short.proven and short.stopped == "budget" and short.states <= 300
+    assert short.utility <= whole.utility <= whole.upper <= short.upper
     late = solve(GAME, of, UTILITIES[2], seconds=1e-9)
-    assert late.actions == () and not late.proven and late.upper >= whole.utility
+    assert late.stopped == "time" and not late.proven and late.upper >= whole.utility
+
+
+@pytest.mark.parametrize(("name", "shortest"), [("train03", 18), ("train09", 31), ("test06", 22)])
+def test_plans_are_not_padded(name: str, shortest: int) -> None:
+    (of,) = mapsets.resolve(GAME, [name])
+    found = solve(GAME, of, load("MK", GAME).utility)
+    assert found.proven and found.utility == 1 and found.outcome == WON
+    assert shortest <= len(found.actions) <= 1.1 * shortest
+    end = GAME.replay(of, found.actions)[-1]
+    assert GAME.measure(of, end) == found.metrics and GAME.over(of, end) == WON
+
+
+def test_a_plan_that_wins_is_not_shortened_to_one_that_does_not() -> None:
+    found = solve(GAME, level("H     e"), parse("-DEAD", GAME.symbols))
+    assert (found.utility, found.outcome, len(found.actions)) == (0, WON, 6) and found.proven
+
+
+def test_the_planner_says_how_far_it_is() -> None:
+    (of,) = mapsets.resolve(GAME, ["train09"])
+    told: list[str] = []
+    found = solve(GAME, of, load("MK", GAME).utility, iterations=40_000, progress=told.append)
+    made = [int(text.removesuffix(" iterations").replace(",", "")) for text in told]
+    assert len(made) > 2 and made == sorted(made) and made[-1] <= found.states <= 40_000
+
+
+def test_lists_replace_those_of_the_planner() -> None:
+    (of,) = mapsets.resolve(GAME, ["train01"])
+    usual = solve(GAME, of, UTILITIES[0], iterations=5_000)
+    listed = solve(GAME, of, UTILITIES[0], iterations=5_000, lists=[OpenList(parse("-ST"))])
+    assert usual.proven and listed.utility <= usual.utility <= listed.upper
+    assert listed.states != usual.states
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -102,6 +135,7 @@ def test_every_method_solves_a_corridor(method: str) -> None:
     found = solve(GAME, of, UTILITIES[0], method=method, horizon=6, seed=3, states=20_000)
     assert found.utility == pytest.approx(0.97) and found.metrics["WON"] == 1
     assert found.proven == (method not in ("random", "flat"))
+    assert found.stopped == (PROVEN if found.proven else "budget")
 
 
 def test_a_level_that_is_over_at_the_start_needs_no_moves() -> None:
@@ -117,14 +151,11 @@ def test_equal_utilities_are_told_apart_by_winning_then_by_length() -> None:
 def test_wrong_limits_are_refused() -> None:
     of = level("H e")
     wrong: Any
-    for wrong in ({"width": 0}, {"states": -1}, {"seconds": 0.0}, {"horizon": -2}, {"method": "magic"}):
-        with pytest.raises(SettingsError):
+    for wrong in ({"iterations": 0}, {"iterations": 2_000_000_001}, {"states": -1}, {"seconds": 0.0},
+                  {"seconds": float("nan")}, {"horizon": -2}, {"method": "magic"}, {"method": "beam"}):  # fmt: skip
+        with pytest.raises(SettingsError) as refused:
             solve(GAME, of, UTILITIES[0], **wrong)
-
-
-def test_guides_follow_what_the_game_declares() -> None:
-    names = [name for name, _ in guides(Problem.of(GAME, level("H e"), UTILITIES[2]))]
-    assert names[:2] == ["all distances, 0.1", "NM, 0.1"] and len(names) == len(set(names))
+        assert refused.value.found and refused.value.expected
 
 
 @settings(max_examples=40, deadline=None)

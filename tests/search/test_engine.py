@@ -193,7 +193,7 @@ class Stairs:
 
 def test_a_plan_of_100_000_moves() -> None:
     stairs = from_class(Stairs, horizon=200_000)
-    found = solve(stairs, stairs.load("100000", "stairs"), parse("TOP"), width=2, states=200_000)
+    found = solve(stairs, stairs.load("100000", "stairs"), parse("TOP"), iterations=200_000)
     assert len(found.actions) == 100_000 and found.proven and found.utility == 1
 
 
