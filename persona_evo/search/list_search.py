@@ -206,13 +206,17 @@ class ListSearch:
 
     def _seek(self, what: int, nodes: open_lists.Nodes) -> None:
         """Fill the lists anew for another thing to look for."""
-        opts, best = self._planner._opts, self._best
+        planner, opts, best = self._planner, self._planner._opts, self._best
         opts[layout.SEEKING] = what
         self._steps = int(self._counts[layout.BEST_STEPS])
         best[1], best[2] = least(float(best[0]), self._planner.settings.tolerance), longest(self._steps)
+        opts[layout.HORIZON] = self._steps - 1 if what == layout.SHORTER else min(planner.horizon, int(best[2]))
         if what == layout.SHORTER:
             self._set_pace()
-        self._engine("reopen")(nodes, self._lists, opts, self._counts, best)
+        self._engine("reopen")(
+            self._functions, planner.level.tables, nodes, self._lists, self._bounds, self._work, opts, self._counts,
+            best, *self._codes,
+        )  # fmt: skip
 
     def _set_pace(self) -> None:
         """Have each score lose with each move what the best plan gains a move: leaves ahead of it come first."""
