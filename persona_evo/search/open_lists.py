@@ -360,11 +360,12 @@ def _search(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds:
     return GOING_ON
 
 
-def _reopen(rules: Any, tables: Any, tree: Any, lists: Any, bounds: Any, work: Any, opts: Any, counts: Any, best: Any,
-            uops: Any, uconst: Any) -> int:
-    """Fill the lists anew with the leaves that were never expanded and are not beaten; how many there are.
+def _reopen(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: Any, work: Any, opts: Any, counts: Any,
+            best: Any, uops: Any, uconst: Any) -> int:
+    """Fill the lists anew with leaves that were never expanded and are not beaten; how many there are.
 
-    What can follow them is worked out again, since the horizon may be nearer than before.
+    What can follow them is worked out again, since the horizon may be nearer than before, and so are their scores,
+    which leaves that were beaten from the start do not have yet.
     """
     counts[HEAPED] = 0
     for number in range(len(lists.sizes)):
@@ -379,6 +380,8 @@ def _reopen(rules: Any, tables: Any, tree: Any, lists: Any, bounds: Any, work: A
         if is_beaten(tree.links, tree.values, opts, counts, best, node):
             continue
         tree.links[node, STATUS] &= ~TAKEN
+        rules.measure(tables, tree.states[node], 0, work.vars)
+        estimate(tree, scores, opts, work.vars, work.stack, node, tree.values[node, WORTH])
         wait_in_line(tree.links, tree.ranks, lists, opts, counts, node)
     return counts[HEAPED]  # type: ignore[no-any-return]
 
@@ -435,7 +438,7 @@ def _types(kind: str) -> Any:
     facts = named([ints, ints, ints], Facts)
     work = named([row, ints, ints, table, floats, floats, floats, types.int64[:, ::1], ints], Work)
     if kind == "reopen":
-        return whole(rules, row, tree, lists, bounds, work, ints, ints, floats, ints, floats)
+        return whole(rules, row, tree, lists, scores, bounds, work, ints, ints, floats, ints, floats)
     if kind == "alternatives":
         return whole(rules, row, tree, work, ints, whole, short, grid)
     return whole(rules, row, tree, lists, scores, bounds, facts, work, ints, ints, floats, ints, ints, floats, whole)
