@@ -132,11 +132,12 @@ def _planned(
     """What the planner finds with the utility for a score; where that is proven to be worth most, then shortened.
 
     To shorten a plan, the level is planned again with too few moves for it. What can still be reached within them shows
-    much sooner what leads nowhere than the search that takes up what it left.
+    much sooner what leads nowhere than the search that takes up what it left. A utility that falls with the moves has
+    its plans as short as they are worth already.
     """
     found = _plan(problem, problem.horizon, budget, lists, seed, 0, progress)
     made, spent, most = found.iterations, found.seconds, max(ATTEMPT, found.iterations)
-    while found.proven and len(found.actions) > 1:
+    while found.proven and problem.constant and len(found.actions) > 1:
         left = budget.less(made, spent)
         if left is None:
             break

@@ -20,7 +20,7 @@ from persona_evo.search.problem import Problem
 from persona_evo.search.routes import least, longest
 from persona_evo.search.run import CHUNK, SLOW_CHUNK
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree import DEPTH, DONE, NOBODY, PARENT, ROOT, STATUS, TAKEN, VALUES
+from persona_evo.search.tree import DEPTH, DONE, LEFT, NOBODY, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, VALUES
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 FIRST_LOOK = 1_000
 """Iterations before the first look at whether the best plan is proven; later ones after as many as were made."""
+
+VARIED = 4
+"""Iterations spent on other plans within the tolerance, for each that it took to prove the best worth."""
 
 MOST_FACTS = 2**22
 """Entries of the table of what was seen, at most."""
@@ -159,7 +162,7 @@ class ListSearch:
         """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
 
         Once no plan can be worth more, `polish` times as many iterations as that took are spent on one of equal worth
-        that wins or is shorter, and with a tolerance as many again on others within it.
+        that wins or is shorter, and with a tolerance VARIED times as many on others within it.
         """
         planner, counts, search = self._planner, self._counts, self._engine("search")
         nodes = self._nodes(min(planner.capacity, budget.nodes or planner.capacity))
@@ -197,7 +200,7 @@ class ListSearch:
             self._seek(layout.SHORTER, nodes)
         elif exhausted or over:
             self._done = seeking == layout.VARIETY or not self._planner.settings.tolerance
-            self._last = made + (self._proof or 0)
+            self._last = made + VARIED * (self._proof or 0)
             if not self._done:
                 self._seek(layout.VARIETY, nodes)
         elif seeking == layout.SHORTER and self._counts[layout.BEST_STEPS] < self._steps:
@@ -206,26 +209,31 @@ class ListSearch:
 
     def _seek(self, what: int, nodes: open_lists.Nodes) -> None:
         """Fill the lists anew for another thing to look for."""
-        opts, best = self._planner._opts, self._best
+        planner, opts, best = self._planner, self._planner._opts, self._best
+        before, self._steps = self._steps, int(self._counts[layout.BEST_STEPS])
         opts[layout.SEEKING] = what
-        self._steps = int(self._counts[layout.BEST_STEPS])
         best[1], best[2] = least(float(best[0]), self._planner.settings.tolerance), longest(self._steps)
-        if what == layout.SHORTER:
+        opts[layout.HORIZON] = self._steps - 1 if what == layout.SHORTER else min(planner.horizon, int(best[2]))
+        if what == layout.SHORTER and before:
+            self._scores.pace[:] *= before / self._steps
+        elif what == layout.SHORTER:
             self._set_pace()
-        self._engine("reopen")(nodes, self._lists, opts, self._counts, best)
+        self._engine("reopen")(
+            self._functions, planner.level.tables, nodes, self._lists, self._scores, self._bounds, self._work, opts,
+            self._counts, best, *self._codes,
+        )  # fmt: skip
 
     def _set_pace(self) -> None:
         """Have each score lose with each move what the best plan gains a move: leaves ahead of it come first."""
         tree, pace = self._planner._tree, self._scores.pace
         links, ranks = tree.links[: self.nodes], tree.values[: self.nodes].view(np.float32)
-        node, depths = int(self._counts[layout.BEST_NODE]), links[:, DEPTH]
-        while node > 0 and links[node, STATUS] & DONE:
+        node = int(self._counts[layout.BEST_NODE])
+        while node > 0 and links[node, LEFT] == UNKNOWN:  # only what was expanded has scores for certain
             node = int(links[node, PARENT])
-        for k in range(len(pace) if node > 0 else 0):
-            column = ranks[:, FIRST_SCORE + k]
-            column += (pace[k] * depths).astype(np.float32)
-            pace[k] = max(float(column[node] - column[0]) / int(depths[node]), 1e-6)
-            column -= (pace[k] * depths).astype(np.float32)
+        moves = int(links[node, DEPTH])
+        for k in range(len(pace) if moves else 0):
+            gained = float(ranks[node, FIRST_SCORE + k] - ranks[ROOT, FIRST_SCORE + k])
+            pace[k] = max(gained / moves, 1e-6)
 
     @property
     def iterations(self) -> int:

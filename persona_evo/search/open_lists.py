@@ -279,6 +279,19 @@ def limit_at(bounds: Any, depth: int) -> float:
 
 
 @compiled
+def bound(rules: Any, tables: Any, tree: Any, bounds: Any, work: Any, opts: Any, uops: Any, uconst: Any,
+          node: int) -> None:
+    """Work out what can follow a node at most within the horizon."""
+    depth = tree.links[node, DEPTH]
+    ceiling = limit_at(bounds, depth + 1)
+    if opts[REACHING]:
+        ceiling = ceiling_of(rules.reach, tables, tree.states[node], depth, opts[HORIZON] - depth, opts[CLOCK],
+                             opts[FALLS], ceiling, bounds.rises, bounds.corner, bounds.last, bounds.spans, uops, uconst,
+                             work.stack)
+    tree.values[node, CEILING] = ceiling
+
+
+@compiled
 def assess(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: Any, facts: Any, work: Any, opts: Any,
            counts: Any, best: Any, best_moves: Any, uops: Any, uconst: Any, node: int) -> bool:
     """Look at a new node: is it the best, what can follow it, how do the lists score it? Whether it is open."""
@@ -290,12 +303,7 @@ def assess(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: 
     tree.values[node, WORTH] = utility
     if tree.links[node, STATUS] & DONE:
         return False
-    ceiling = limit_at(bounds, depth + 1)
-    if opts[REACHING]:
-        ceiling = ceiling_of(rules.reach, tables, tree.states[node], depth, opts[HORIZON] - depth, opts[CLOCK],
-                             opts[FALLS], ceiling, bounds.rises, bounds.corner, bounds.last, bounds.spans, uops, uconst,
-                             work.stack)
-    tree.values[node, CEILING] = ceiling
+    bound(rules, tables, tree, bounds, work, opts, uops, uconst, node)
     if is_beaten(tree.links, tree.values, opts, counts, best, node):
         tree.links[node, STATUS] |= TAKEN
         return False
@@ -352,8 +360,13 @@ def _search(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds:
     return GOING_ON
 
 
-def _reopen(tree: Any, lists: Any, opts: Any, counts: Any, best: Any) -> int:
-    """Put the leaves that were never expanded and are not beaten back into the lists; how many there are."""
+def _reopen(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: Any, work: Any, opts: Any, counts: Any,
+            best: Any, uops: Any, uconst: Any) -> int:
+    """Fill the lists anew with leaves that were never expanded and are not beaten; how many there are.
+
+    What can follow them is worked out again, since the horizon may be nearer than before, and so are their scores,
+    which leaves that were beaten from the start do not have yet.
+    """
     counts[HEAPED] = 0
     for number in range(len(lists.sizes)):
         lists.sizes[number] = 0
@@ -361,9 +374,14 @@ def _reopen(tree: Any, lists: Any, opts: Any, counts: Any, best: Any) -> int:
     for node in range(counts[NODES]):
         if tree.links[node, STATUS] & DONE or tree.links[node, LEFT] != UNKNOWN:
             continue
+        if tree.links[node, DEPTH] >= opts[HORIZON]:
+            continue
+        bound(rules, tables, tree, bounds, work, opts, uops, uconst, node)
         if is_beaten(tree.links, tree.values, opts, counts, best, node):
             continue
         tree.links[node, STATUS] &= ~TAKEN
+        rules.measure(tables, tree.states[node], 0, work.vars)
+        estimate(tree, scores, opts, work.vars, work.stack, node, tree.values[node, WORTH])
         wait_in_line(tree.links, tree.ranks, lists, opts, counts, node)
     return counts[HEAPED]  # type: ignore[no-any-return]
 
@@ -413,14 +431,14 @@ def _types(kind: str) -> Any:
 
     tree = named([grid, table, types.float32[:, ::1], rows, short, ints], Nodes)
     lists = named([grid, ints, floats, floats, ints, ints], Lists)
-    if kind == "reopen":
-        return whole(tree, lists, ints, ints, floats)
     calls = ("legal", "step", "over", "mover", "measure", "key", "rollout", "measure", "novelty")
     rules = named([entry_type(k) for k in calls], Functions)
     scores = named([ints, floats, ints, floats], Scores)
     bounds = named([ints, floats, floats, floats, floats], Bounds)
     facts = named([ints, ints, ints], Facts)
     work = named([row, ints, ints, table, floats, floats, floats, types.int64[:, ::1], ints], Work)
+    if kind == "reopen":
+        return whole(rules, row, tree, lists, scores, bounds, work, ints, ints, floats, ints, floats)
     if kind == "alternatives":
         return whole(rules, row, tree, work, ints, whole, short, grid)
     return whole(rules, row, tree, lists, scores, bounds, facts, work, ints, ints, floats, ints, ints, floats, whole)

@@ -21,7 +21,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-POLISH = 1
+POLISH = 2
 """Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
 
 PROVEN = "proven best"

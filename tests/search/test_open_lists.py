@@ -66,13 +66,17 @@ def test_without_a_tolerance_the_best_plan_is_shown() -> None:
     assert (found.utility, found.actions) == (found.best_utility, found.best_actions)
 
 
-def test_same_seed_same_plan_whatever_was_planned_before() -> None:
-    of, rules = named("train02"), SearchSettings(tolerance=0.01, hedge=0.1)
-    planner = Planner(GAME, of, rules, 2_001)
-    planner.plan(KILLER, TreePolicy.utility(KILLER), Budget(900), seed=9)
+@pytest.mark.parametrize("policy", [LINE, TreePolicy.utility(KILLER)])
+@pytest.mark.parametrize("name", ["train02", "train03", "test06"])
+def test_same_seed_same_plan_whatever_was_planned_before(name: str, policy: TreePolicy) -> None:
+    of, rules = named(name), SearchSettings(tolerance=0.01, hedge=0.1)
+    planner = Planner(GAME, of, rules, 9_001)
+    found = planner.plan(KILLER, policy, Budget(9_000), seed=3)
+    planner.plan(COLLECTOR, TreePolicy.utility(COLLECTOR), Budget(7_000), seed=9)
     planner.plan(KILLER, TreePolicy.ucb1(), Budget(900), seed=9)
-    again = planner.plan(COLLECTOR, LINE, Budget(2_000), seed=3)
-    assert timeless(again) == timeless(plan(GAME, of, COLLECTOR, LINE, Budget(2_000), rules, seed=3))
+    planner._tree.memory.fill(7e77)
+    again = planner.plan(KILLER, policy, Budget(9_000), seed=3)
+    assert timeless(again) == timeless(found) == timeless(plan(GAME, of, KILLER, policy, Budget(9_000), rules, seed=3))
 
 
 def test_settings_without_lists_are_the_single_search() -> None:
