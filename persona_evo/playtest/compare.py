@@ -8,8 +8,9 @@ constant cannot be significant whatever the rest is (their only possible p is 1)
 correction (Tarone 1990, Biometrics 46:515).
 
 Trials that show routes of one proven search are no independent trials (see `metrics`), and are not tested as if they
-were. What such a group comes to counts as known. Two known groups are compared exactly, without a p value: they differ
-where the values of all routes of one lie above those of the other (utility is the same for all routes of a search). A
+were. What such a group comes to counts as known. Two known groups are compared exactly, without a p value, in utility
+and win rate alone, which are the same for all routes of a search; steps or treasures are those of the routes that were
+drawn, others as good may have other ones, and so they are shown and never said to differ. A
 group of several searches is tested against the mean of a known one, by Student's t test or the exact binomial test; of
 its trials only those count that searched themselves. The time of searches is never known, and tested as ever.
 """
@@ -339,7 +340,7 @@ def tested(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure)
     x = [measure.value(r) for r in (a if known_a else searches(a))]
     y = [measure.value(r) for r in (b if known_b else searches(b))]
     if known_a and known_b:
-        apart = (min(x) > max(y)) - (min(y) > max(x))
+        apart = ((min(x) > max(y)) - (min(y) > max(x))) if measure.by_search else 0
         p = float(not apart)
         return EXACT, Test(float(apart), p, 0.0, f"proven, {EACH}" if measure.by_search else EACH), p
     if known_a or known_b:

@@ -162,8 +162,10 @@ class Planner:
 
         search = ListSearch(self, utility, policy, budget, seed, progress, polish)
         found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed)
-        if self.settings.hedge and not found.proven:
+        if self.settings.hedge and found.utility < found.upper:
             found = self._hedged(found, utility, budget.part(self.settings.hedge), began)
+        if found.utility >= found.upper:  # as good as any can be, whatever found it
+            found = replace(found, proven=True, stopped=PROVEN)
         self._routes = Routes(
             search, utility, found.actions, found.utility, found.outcome == WON, self.settings.tolerance
         )  # fmt: skip
@@ -181,7 +183,6 @@ class Planner:
                 last = Ending(run.actions)
         self._nodes, actions = run.nodes, last.actions
         metrics, worth, outcome = self._end(actions, utility)
-        proven = run.proven or worth >= run.upper
         return Plan(
             actions=actions,
             utility=worth,
@@ -190,8 +191,8 @@ class Planner:
             iterations=run.iterations + last.iterations,
             nodes=run.nodes + last.nodes,
             seconds=time.perf_counter() - began,
-            stopped=PROVEN if proven else run.stopped,
-            proven=proven,
+            stopped=run.stopped,
+            proven=run.proven,
             seed=seed,
             upper=max(worth, run.upper),
         )
@@ -209,11 +210,10 @@ class Planner:
             self._hedge = Planner(self.game, self.level, settings, self.capacity)
         other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed)
         better = max(found, other, key=lambda p: (p.utility, p.outcome == WON, -len(p.actions)))
-        proven = better.utility >= found.upper
         return replace(
             better, iterations=found.iterations + other.iterations, nodes=found.nodes + other.nodes,
-            seconds=time.perf_counter() - began, stopped=PROVEN if proven else found.stopped, proven=proven,
-            upper=max(found.upper, better.utility),
+            seconds=time.perf_counter() - began, stopped=found.stopped, proven=False,
+            upper=better.utility if other.proven else found.upper,
         )  # fmt: skip
 
     def another(self, found: Plan, seed: int) -> Plan:
