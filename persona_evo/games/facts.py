@@ -128,13 +128,17 @@ class Facts:
         self._inside.pop()
 
     def _whole(self, value: Any) -> int:
-        """Anything as a whole number of 64 bits."""
+        """Anything as a whole number of 64 bits, by its contents."""
         if isinstance(value, (int, np.integer)) and -(2**63) <= value < 2**63:
             return int(value)
         try:
             return self.number_of((type(value).__name__, value.name) if isinstance(value, enum.Enum) else value)
-        except (GameError, RecursionError):
+        except (GameError, RecursionError, ValueError):
             return 0
+
+    def _place(self, value: Any) -> str:
+        """What orders members and keys the same way in every process."""
+        return repr(value) if _is_plain(value) else str(self._whole(value))
 
     def _items(self, value: Sequence[Any], start: Sequence[Any]) -> None:
         """The elements one by one."""
@@ -143,17 +147,25 @@ class Facts:
 
     def _members(self, value: Any, start: Any) -> None:
         """For each member at the start whether it is there, then the others."""
-        self.found += [int(item in value) for item in sorted(start, key=repr)]
-        self.found += [self._whole(item) for item in sorted(value - start, key=repr)]
+        self.found += [int(item in value) for item in sorted(start, key=self._place)]
+        self.found += [self._whole(item) for item in sorted(value - start, key=self._place)]
 
     def _entries(self, value: Mapping[Any, Any], start: Mapping[Any, Any]) -> None:
         """The value of each key at the start, then the others with their keys."""
-        for key in sorted(start, key=repr):
+        for key in sorted(start, key=self._place):
             if key in value:
                 self.add(value[key], start[key])
             else:
                 self.found.append(GONE)
-        self.found += [self._whole((key, value[key])) for key in sorted(value.keys() - start.keys(), key=repr)]
+        new = sorted(value.keys() - start.keys(), key=self._place)
+        self.found += [self._whole((key, value[key])) for key in new]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether the text of a value hangs on nothing but its contents."""
+    if isinstance(value, tuple):
+        return all(_is_plain(v) for v in value)
+    return value is None or isinstance(value, (str, bytes, int, float))
 
 
 def _is_object(value: Any) -> bool:

@@ -363,7 +363,10 @@ class _Plain:
         pair = found if isinstance(found, (list, tuple)) and len(found) == 2 else ()
         if not pair or not all(isinstance(v, (numbers.Real, np.bool_)) for v in pair):
             self.refuse("reach", found, f"two numbers, (lowest, highest), for {symbol}", state)
-        low, high = (float(v) for v in pair)
+        try:
+            low, high = (float(v) for v in pair)
+        except (OverflowError, ValueError):
+            self.refuse("reach", found, f"numbers that fit a float for {symbol}", state)
         if not low <= high:
             self.refuse("reach", found, f"the lowest first and the highest then for {symbol}", state)
         return low, high
@@ -487,6 +490,7 @@ def number_of(value: Any) -> int:
     if type(value) is int:
         if 0 <= value < 2**63:
             return value
+        value = hex(value)  # which takes any number of digits
     elif type(value) not in (tuple, str, bytes) or not _is_flat(value):
         value = _contents(value, 0)
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "little") >> 1

@@ -31,6 +31,9 @@ FIELDS = ("score", "weight", "novel")
 MOST_LISTS = 16
 """Lists that a policy, a persona or a search may have."""
 
+LIGHTEST = 1e-6
+"""The smallest weight of a list."""
+
 
 @dataclass(frozen=True)
 class OpenList:
@@ -48,9 +51,9 @@ class OpenList:
 
     def __post_init__(self) -> None:
         usable = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
-        if not usable or not 0 < self.weight <= 1e6:
+        if not usable or not LIGHTEST <= self.weight <= 1e6:
             raise SettingsError("the weight of an open list", found=_shown(self.weight),
-                                expected="a number above 0, at most 1,000,000")  # fmt: skip
+                                expected="a number above 0, from 0.000001 to 1,000,000")  # fmt: skip
         if not isinstance(self.novel, bool):
             raise SettingsError("`novel` of an open list", found=_shown(self.novel), expected="true or false")
 

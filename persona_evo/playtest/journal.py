@@ -65,7 +65,8 @@ class Journal:
         Raises:
             RunError: they are not, or a line is damaged.
         """
-        found = []
+        found: list[Playthrough] = []
+        proofs: dict[tuple[str, str, int], float] = {}
         for number, line in enumerate(whole_lines(self.path), 1):
             place = Place(str(self.path), number)
             try:
@@ -79,6 +80,9 @@ class Journal:
                     expected=_shown(wanted[number - 1]) if number <= len(wanted) else "no more lines",
                     hint="restore the file, or play into another folder",
                 )  # fmt: skip
+            _check_route(record, proofs, place)
+            if record.proven and record.search is None:
+                proofs[record.level, record.player, record.trial] = record.best_utility
             found.append(record)
         return found
 
@@ -161,3 +165,24 @@ def reopen(folder: Path) -> Reopened:
         r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
         r.object("search").data, data["levels"], data["players"],
     )  # fmt: skip
+
+
+def _check_route(record: Playthrough, proofs: Mapping[tuple[str, str, int], float], place: Place) -> None:
+    """See that a route agrees with the search that it was drawn from.
+
+    Args:
+        proofs: best utility of each trial that searched itself and proved it, by (level, player, trial).
+
+    Raises:
+        RunError: that search proved nothing, or another utility.
+    """
+    if record.search is None:
+        return
+    proven = proofs.get((record.level, record.player, record.search))
+    if proven is None or abs(record.best_utility - proven) > 1e-9:
+        raise RunError(
+            "a route does not agree with the search it was drawn from", place=place,
+            found=f"best_utility {record.best_utility:.6g} of search {record.search}",
+            expected="an earlier trial with a proof" if proven is None else f"{proven:.6g}, as proven there",
+            hint=schema.RESTORE,
+        )  # fmt: skip

@@ -112,6 +112,8 @@ def orders(
 
 def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, settings: SearchSettings) -> list[str]:
     """Why lists that were given are not searched with; nothing is said of the defaults."""
+    if policy.lists and not settings.lists:
+        return [f"its open lists are left out: the search {settings.preset_name!r} has a single one"]
     if not settings.lists or policy.holds != STATIC or (settings.lists == DEFAULT_LISTS and not policy.lists):
         return []
     problem = Problem.of(game, level, utility)

@@ -67,7 +67,8 @@ class Memory:
         self.facts.fill(0)
         if self._limited != (key := (problem.utility.text, problem.horizon)):
             depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
-            self._limited, self.limits = key, np.array([problem.ceiling(depth) for depth in range(depths)])
+            self._limited = key
+            self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
 
 
 def _novelty(game: Game, level: Level) -> tuple[Any, int]:

@@ -192,6 +192,12 @@ class SearchSettings:
         `preset` is for people: the other fields say all that it stands for.
         """
         values = _known(cls, {k: v for k, v in data.items() if k != "preset"}, "search settings")
+        if "preset" in data and (data["preset"] == "anytime") != bool(data.get("lists")):
+            raise SettingsError(
+                "the search's preset and its lists do not go together", found=f"{data['preset']!r}, "
+                f"{len(data.get('lists') or ())} lists", expected="lists with 'anytime', and with no other preset",
+                hint="restore the file",
+            )  # fmt: skip
         lists = values.get("lists", ())
         if not isinstance(lists, (list, tuple)):
             raise SettingsError("search setting 'lists'", found=repr(lists), expected="a list of open lists")

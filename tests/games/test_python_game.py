@@ -16,6 +16,7 @@ import pytest
 
 from persona_evo.errors import GameError, LevelError, SettingsError
 from persona_evo.formula import parse
+from persona_evo.games import facts as novel
 from persona_evo.games import registry
 from persona_evo.games.check import check_game
 from persona_evo.games.core import Game, Level, Metric
@@ -330,6 +331,18 @@ def test_without_novelty_every_attribute_counts_but_those_that_count_moves() -> 
     assert facts(game, level, game.replay(level, [0, 1, 0])[-1]) == start
     after = facts(game, level, game.replay(level, [0, 2])[-1])
     assert after[0] != mood and after[1] == 1 and after[3:] == [none, half, 0, 1, 2, 3]
+
+
+def test_members_without_an_order_are_ordered_by_their_contents() -> None:
+    def numbers(items: list[Any]) -> list[int]:
+        found = novel.Facts(number_of)
+        found.add(set(items), set(items))
+        found.add({item: k for k, item in enumerate(items)}, {item: k for k, item in enumerate(items)})
+        return [found._place(item) for item in sorted(set(items), key=found._place)]
+
+    items = [frozenset({f"{a}{b}" for b in range(9)}) for a in range(9)]
+    assert numbers(items) == numbers(items[::-1]) and len(set(numbers(items))) == 9
+    assert all("frozenset" not in place for place in numbers(items)), "the text of a set hangs on the process"
 
 
 def test_without_novelty_the_elements_of_a_key_count() -> None:

@@ -60,11 +60,11 @@ def test_two_known_groups_are_compared_exactly() -> None:
     )
     rows = rows_of(drawn("one", "runner", 20), drawn("one", "base", 20, best=0.9 + 1e-6, treasure=0.6))
     assert rows["utility"].differs() and rows["utility"].higher == "b" and rows["utility"].note
-    assert rows["TO"].differs() and not rows["win_rate"].differs()
-    assert not rows["steps"].differs(), "routes of both are as long as each other"
+    assert not rows["win_rate"].differs()
+    assert not rows["TO"].differs(), "other routes as good may have other treasures"
     assert rows["seconds"].test == "Welch"
     long = rows_of(drawn("one", "runner", 20), drawn("one", "base", 20, steps=30))
-    assert long["steps"].differs(), "each route is longer than each of the other's"
+    assert not long["steps"].differs() and long["steps"].note == compare.EACH
 
 
 def test_a_sample_is_held_against_what_is_known() -> None:

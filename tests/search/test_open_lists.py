@@ -20,6 +20,7 @@ from tests.search.levels import level
 
 GAME = get("minidungeons2")
 COLLECTOR = load("treasure_collector", GAME).utility
+RUNNER = load("runner", GAME).utility
 KILLER = load("monster_killer", GAME).utility
 LINE = TreePolicy.of("TO - 0.1*NT - 0.001*ST", GAME)
 
@@ -48,13 +49,13 @@ def test_a_hedge_is_never_worse_than_ucb1_with_its_share(name: str, share: float
 def test_routes_stay_within_the_tolerance_and_never_give_up_a_win() -> None:
     of = named("train03")
     planner = Planner(GAME, of, SearchSettings(tolerance=0.02), 20_001)
-    first = planner.plan(KILLER, TreePolicy.utility(KILLER), Budget(20_000), seed=0)
+    first = planner.plan(RUNNER, TreePolicy.utility(RUNNER), Budget(20_000), seed=0)
     routes = [planner.another(first, seed) for seed in range(30)]
     assert first.proven and first.stopped == PROVEN
     assert timeless(planner.another(first, 7)) == timeless(routes[7])
     for route in [first, *routes]:
         end = GAME.replay(of, route.actions)[-1]
-        assert KILLER.evaluate(GAME.measure(of, end)) == route.utility >= 0.98 * route.best_utility
+        assert RUNNER.evaluate(GAME.measure(of, end)) == route.utility >= 0.98 * route.best_utility
         assert GAME.over(of, end) == route.outcome == WON
         assert route.best_utility == first.best_utility and route.best_actions == first.best_actions
         assert len(route.actions) <= 1.25 * len(first.best_actions) + 1
@@ -170,3 +171,24 @@ def test_a_large_level_is_planned() -> None:
     of = level(*map("".join, rows))
     found = plan(GAME, of, COLLECTOR, TreePolicy.utility(COLLECTOR), Budget(20_000), seed=1)
     assert found.outcome == WON and found.metrics["TO"] == 1.0
+
+
+@pytest.mark.parametrize("text", ["MS", "WON", "min(MS, 1.8)", "-ST", "ST", "3"])
+def test_a_utility_that_is_a_metric_or_a_number_is_planned(text: str) -> None:
+    utility = parse(text, GAME.symbols)
+    found = plan(GAME, named("train01"), utility, TreePolicy.utility(utility), Budget(300), seed=1)
+    assert found.utility <= found.upper
+
+
+def test_a_preset_without_its_lists_is_refused() -> None:
+    values = SearchSettings.anytime().to_dict()
+    for broken in ({**values, "lists": []}, {k: v for k, v in values.items() if k != "lists"},
+                   {**values, "preset": "single"}):  # fmt: skip
+        with pytest.raises(SettingsError, match="do not go together"):
+            SearchSettings.from_dict(broken)
+
+
+def test_lists_are_told_where_the_search_has_a_single_one() -> None:
+    policy = dataclasses.replace(LINE, lists=(OpenList(parse("UTILITY")),))
+    (told,) = left_out(GAME, named("train01"), COLLECTOR, policy, SearchSettings.single())
+    assert "'single' has a single one" in told
