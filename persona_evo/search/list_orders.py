@@ -67,12 +67,17 @@ def put_in(formula: Formula, symbol: str, value: Formula) -> Formula:
 
 
 def chosen(
-    settings: SearchSettings, policy: TreePolicy, utility: Formula, budget: Budget, level: Level
+    settings: SearchSettings, policy: TreePolicy, utility: Formula, budget: Budget, level: Level, guided: bool
 ) -> tuple[OpenList, ...]:
-    """The lists to search with: the policy's or the settings' own, or the defaults as they fit level and budget."""
+    """The lists to search with: the policy's or the settings' own, or the defaults as they fit level and budget.
+
+    guided: the game has metrics that NEAR stands for.
+    """
     if policy.lists or settings.lists != DEFAULT_LISTS:
         return policy.lists or settings.lists
     few = budget.iterations is not None and budget.iterations < SMALL_BUDGET * level.max_actions
+    if policy.formula == utility and not guided:
+        return DEFAULT_LISTS  # of which the first follows the utility alone
     if policy.formula == utility:
         return FEW_UNGUIDED_LISTS if few else UNGUIDED_LISTS
     return FEW_LISTS if few else DEFAULT_LISTS

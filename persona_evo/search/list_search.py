@@ -93,7 +93,7 @@ class ListSearch:
         self._planner, self._progress, self._polish = planner, progress, polish
         game, level, tree, opts = planner.game, planner.level, planner._tree, planner._opts
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
-        lists = chosen(planner.settings, policy, utility, budget, level)
+        lists = chosen(planner.settings, policy, utility, budget, level, bool(game.targets))
         found, _ = orders(lists, game, utility, policy.formula, problem.bounded)
         read = utility.symbols.union(*(one.score.symbols for one in found), *(f.symbols for f in [policy.formula] if f))
         planner._rules = rules = game.rules_for(read, planner.settings.variant)

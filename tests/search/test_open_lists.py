@@ -104,13 +104,14 @@ def test_which_lists_are_searched_with() -> None:
     rules, given = SearchSettings(), SearchSettings(lists=FEW_LISTS[:1])
     small, large = Budget(500 * of.max_actions), Budget(2_000 * of.max_actions)
     utility = TreePolicy.utility(COLLECTOR)
-    assert chosen(rules, LINE, COLLECTOR, large, of) == DEFAULT_LISTS
-    assert chosen(rules, LINE, COLLECTOR, small, of) == FEW_LISTS
-    assert chosen(rules, utility, COLLECTOR, large, of) == UNGUIDED_LISTS
-    assert chosen(rules, utility, COLLECTOR, Budget(None, seconds=1.0), of) == UNGUIDED_LISTS
-    assert chosen(rules, utility, COLLECTOR, small, of) == FEW_UNGUIDED_LISTS
-    assert chosen(given, LINE, COLLECTOR, small, of) == given.lists
-    assert chosen(given, own, COLLECTOR, small, of) == own.lists
+    assert chosen(rules, LINE, COLLECTOR, large, of, True) == DEFAULT_LISTS
+    assert chosen(rules, LINE, COLLECTOR, small, of, True) == FEW_LISTS
+    assert chosen(rules, utility, COLLECTOR, large, of, True) == UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, Budget(None, seconds=1.0), of, True) == UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, small, of, True) == FEW_UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, small, of, False) == DEFAULT_LISTS
+    assert chosen(given, LINE, COLLECTOR, small, of, True) == given.lists
+    assert chosen(given, own, COLLECTOR, small, of, True) == own.lists
 
 
 def test_lists_that_cannot_be_worked_out_are_left_out_with_a_reason() -> None:
