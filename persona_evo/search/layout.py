@@ -22,7 +22,8 @@ float64[3], see SEEKING) |
 from __future__ import annotations
 
 (HOLDS, FIRST_WIN, CUT_OFF, SHUFFLE, LENGTH, HORIZON, HASHED, MEAN, WATCH, PLAYERS, METRICS, USED, SALT, READS, SPREAD,
- KEPT, SHARED, AMAF, REACHING, CLOCK, FALLS, NOVEL_LISTS, SEEKING, ENDS) = range(24)  # fmt: skip
+ KEPT, SHARED, AMAF, REACHING, CLOCK, FALLS, NOVEL_LISTS, SEEKING, THOROUGH,
+ ENDS) = range(25)  # fmt: skip
 MOST_KEPT = MOST_SHARED = 4
 MOST_PARTS = MOST_KEPT + MOST_SHARED
 OPTIONS = ENDS + MOST_PARTS
@@ -35,7 +36,8 @@ where those kept come first, part k ends before opts[ENDS + k]. In `vars` they f
 opts[AMAF] says whether nodes keep AN and AR (see `amaf`), which follow the parts in `vars`.
 Of `open_lists`: opts[REACHING], whether the game says what can be reached; opts[CLOCK], the index of the metric that
 counts moves, -1 without one; opts[FALLS], whether the utility falls with it; opts[NOVEL_LISTS], whether a list asks for
-novelty; opts[SEEKING], what is looked for."""
+novelty; opts[SEEKING], what is looked for; opts[THOROUGH], whether random moves are made from all new leaves, not from
+novel ones alone."""
 BETTER, SHORTER, VARIETY = range(3)
 """opts[SEEKING]: a better plan than the best; a shorter one of equal worth; others that end in a state worth at least
 best[1] after best[2] moves at most."""

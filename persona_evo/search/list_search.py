@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 FIRST_LOOK = 1_000
 """Iterations before the first look at whether the best plan is proven; later ones after as many as were made."""
 
+MANY = 200_000
+"""Iterations of a budget from which on random moves are made from all new leaves. With fewer they are made from novel
+ones alone, which spares a quarter of the time and finds as much."""
+
 VARIED = 4
 """Iterations spent on other plans within the tolerance, for each that it took to prove the best worth."""
 
@@ -103,6 +107,7 @@ class ListSearch:
         opts[layout.SALT], opts[layout.HORIZON] = derive(seed, "expansion") & 0xFFFFFFFF, planner.horizon
         opts[[layout.REACHING, layout.CLOCK, layout.FALLS]] = problem.reaching, game.clock, not problem.constant
         opts[[layout.NOVEL_LISTS, layout.SEEKING, layout.FIRST_WIN]] = any(one.novel for one in found), 0, 0
+        opts[layout.THOROUGH] = budget.iterations is None or budget.iterations >= MANY
         self._counts, self._best = np.zeros(layout.COUNTS, dtype=np.int64), np.zeros(3)
         self._codes = code(utility, game.symbols)
         self._look, self._last, self._steps = FIRST_LOOK, ENDLESS, 0

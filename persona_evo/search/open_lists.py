@@ -36,8 +36,8 @@ from persona_evo.search.ceilings import ceiling_of
 from persona_evo.search.expansion import expand, slot_of
 from persona_evo.search.layout import (
     BEST_STEPS, BEST_WON, CEILING, CLOCK, EXHAUSTED, FACTS, FALLS, FIRST_SCORE, FULL, GOING_ON, HASHED, HEAPED,
-    HORIZON, ITERATIONS, LENGTH, METRICS, NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SEEKING, SHORTER, TURN, USED,
-    VARIETY, WORTH,
+    HORIZON, ITERATIONS, LENGTH, METRICS, NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SEEKING, SHORTER, THOROUGH, TURN,
+    USED, VARIETY, WORTH,
 )
 from persona_evo.search.mcts import consider, simulate
 from persona_evo.search.tree import (
@@ -317,10 +317,7 @@ def assess(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: 
 @compiled
 def roll_out(rules: Any, tables: Any, tree: Any, work: Any, opts: Any, counts: Any, best: Any, best_moves: Any,
              uops: Any, uconst: Any, node: int) -> None:
-    """Random moves from a novel leaf, of which every state counts as the end of a plan.
-
-    From the others they find next to nothing, and cost a quarter of a search's time.
-    """
+    """Random moves from a leaf, of which every state counts as the end of a plan."""
     if opts[LENGTH] > 0:
         simulate(rules.over, rules.mover, rules.measure, rules.rollout, tables, tree.links, tree.states, opts, counts,
                  best, best_moves, work.scratch, work.actions, work.played, work.seen, work.vars, work.stack, uops,
@@ -358,7 +355,7 @@ def _search(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds:
         lists.spent[counts[TURN]] += 1.0
         links[child, VISITS] = 1
         if assess(rules, tables, tree, lists, scores, bounds, facts, work, opts, counts, best, best_moves, uops,
-                  uconst, child) and links[child, STATUS] & NOVEL:
+                  uconst, child) and (opts[THOROUGH] or links[child, STATUS] & NOVEL):
             roll_out(rules, tables, tree, work, opts, counts, best, best_moves, uops, uconst, child)
     return GOING_ON
 
