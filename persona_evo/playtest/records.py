@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from persona_evo.errors import GameError, Place, RunError
 from persona_evo.games.core import Event
+from persona_evo.search.settings import PROVEN
 from persona_evo.store import schema
 
 SCHEMA = 1
@@ -24,8 +25,8 @@ SIDES = ("first", "second")
 
 _RESULTS = {"won": "win", "lost": "loss"}
 
-EXHAUSTED, PROVEN, STUCK = "exhausted", "proven best", "stuck"
-"""Why a search ended: what older versions said of both, that its plan is proven, and that nothing was left to try."""
+EXHAUSTED, STUCK = "exhausted", "stuck"
+"""Why a search ended: what older versions said of a proof, too, and that nothing was left to try."""
 
 _NUMBERS = ("utility", "seconds", "best_utility")
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")

@@ -18,7 +18,7 @@ from persona_evo.search.list_orders import Coded, Order, chosen, coded, orders
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.routes import least, longest
-from persona_evo.search.run import CHUNK, SLOW_CHUNK
+from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import DEPTH, DONE, LEFT, NOBODY, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, VALUES
 from persona_evo.search.tree_policy import TreePolicy
@@ -82,7 +82,7 @@ def _novelty(game: Game, level: Level) -> tuple[Any, int]:
     return open_lists.words_of, len(level.start)
 
 
-class ListSearch:
+class ListSearch(Counted):
     """One search with several open lists, which can be gone on with until the planner's next.
 
     Args:
@@ -240,21 +240,6 @@ class ListSearch:
         for k in range(len(pace) if moves else 0):
             gained = float(ranks[node, FIRST_SCORE + k] - ranks[ROOT, FIRST_SCORE + k])
             pace[k] = max(gained / moves, 1e-6)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations made."""
-        return int(self._counts[layout.ITERATIONS])
-
-    @property
-    def nodes(self) -> int:
-        """Nodes in the tree."""
-        return int(self._counts[layout.NODES])
-
-    @property
-    def won(self) -> bool:
-        """Whether the best plan wins."""
-        return bool(self._counts[layout.BEST_WON])
 
     @property
     def links(self) -> Any:

@@ -44,6 +44,7 @@ from persona_evo.search.tree import (
     DEPTH, DONE, EMPTY, LEFT, NOBODY, NOVEL, OVER, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, VISITS,
 )
 
+
 class Functions(NamedTuple):
     """The game's functions, by address."""
 

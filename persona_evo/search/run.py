@@ -27,7 +27,28 @@ CHUNK = 20_000
 SLOW_CHUNK = 200
 """The same for games in plain Python, and between two looks at whether the plan wins."""
 
-class Run:
+class Counted:
+    """What every search counts. _counts: int64[COUNTS] of `layout`."""
+
+    _counts: Any
+
+    @property
+    def iterations(self) -> int:
+        """Iterations made."""
+        return int(self._counts[layout.ITERATIONS])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in the tree."""
+        return int(self._counts[layout.NODES])
+
+    @property
+    def won(self) -> bool:
+        """Whether the best plan wins."""
+        return bool(self._counts[layout.BEST_WON])
+
+
+class Run(Counted):
     """One search in a planner's memory, which can be gone on with until the planner's next.
 
     Args:
@@ -116,21 +137,6 @@ class Run:
                     break
                 if until_won and self.won:
                     break
-
-    @property
-    def iterations(self) -> int:
-        """Iterations made."""
-        return int(self._counts[layout.ITERATIONS])
-
-    @property
-    def nodes(self) -> int:
-        """Nodes in the tree."""
-        return int(self._counts[layout.NODES])
-
-    @property
-    def won(self) -> bool:
-        """Whether the best plan wins."""
-        return bool(self._counts[layout.BEST_WON])
 
     @property
     def settled(self) -> bool:
