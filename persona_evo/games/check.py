@@ -92,7 +92,7 @@ def _description(game: Game) -> None:
             raise GameError(f"{game.name}: metric {metric.symbol} has no name or no meaning")
         if not metric.low <= metric.high:
             raise GameError(f"{game.name}: metric {metric.symbol} has the range [{metric.low}, {metric.high}]")
-    for name in ("homing", "care"):
+    for name in ("homing", "care", "health"):
         try:
             parse(getattr(game, name) or "0", game.symbols)
         except FormulaError as e:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from persona_evo.compiling import INTERPRET, compiled, jit
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
+from persona_evo.games.findings import Finding
 from persona_evo.seeds import below
 
 Better = Literal["higher", "lower", "neutral"]
@@ -194,6 +195,10 @@ class Game:
     programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
     score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
     kin: name of another game with the same metrics, whose personas serve this one, too; "" for none.
+    health: formula over the metrics for the hit points left, in hit points; "" where nobody has any.
+    idle: name of the action that stands still; "" where there is none.
+    analyse(level) -> what can be said of the level without playing it (see `persona_evo.games.findings`); None where
+    the game has no such analysis.
     """
 
     name: str
@@ -227,6 +232,9 @@ class Game:
     programs: str = ""
     score: Callable[[Level], str] | None = None
     kin: str = ""
+    health: str = ""
+    idle: str = ""
+    analyse: Callable[[Level], list[Finding]] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -216,5 +216,6 @@ GAME = Game(
     homing="-NE",
     novelty=novelty,
     care="HL",
+    health="10 * HL",
     variants={"informed": informed},
 )

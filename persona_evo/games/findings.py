@@ -1,0 +1,108 @@
+"""Findings: what is wrong with a level, or worth a look, as one sentence with places and evidence.
+
+Two sources make them: the analysis of a level that nobody has played (`Game.analyse`), and playthroughs
+(`persona_evo.playtest.findings`). Both use the kinds of `KINDS`, which is the whole list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["problem", "notice"]
+"""problem: the level cannot be played as meant. notice: worth a look."""
+
+Spot = tuple[int, int]
+"""A tile as (x, y), both from 0, counted from the top left. For people it is row:column, both from 1 (see `where`)."""
+
+SCHEMA = 1
+"""Version of `findings.json`. It changes when a field changes its meaning."""
+
+KINDS: dict[str, str] = {
+    "lethal_start": "every continuation from the start dies within a few moves",
+    "unreachable_exit": "no way leads to the exit",
+    "deadly_way": "the least damage on any way to the exit is at least the hit points",
+    "scarce_resource": "something that is needed to finish is too scarce",
+    "impossible": "the level cannot be finished, and no simpler cause is known",
+    "no_return": "a place that can be entered and never left",
+    "unreachable_object": "an object that no way leads to",
+    "stolen_object": "an object that others take before the player can",
+    "shortcut": "a portal or gap that makes the way at most half as long",
+    "forced_hazard": "a trap or monster that nobody can avoid",
+    "exposed_start": "monsters reach the start before or right after the first move",
+    "useless_object": "an object that nobody has a reason to go to, or that changes nothing",
+    "empty_dead_end": "a dead end without anything in it",
+    "unreachable_floor": "floor that no way leads to",
+    "harder_copy": "a level that is nearly the same as another one, and harder",
+    "policy_fails": "the level is possible, and a persona's policy does not finish it",
+    "budget_too_small": "the search ended before a way was found or ruled out",
+    "stuck": "standing still is worth more than going on",
+    "deaths": "where players die, and of what",
+    "untouched_object": "an object that can be reached and that nobody touches",
+    "out_of_reach": "what a persona cares for most cannot be had, or hardly any of it",
+    "no_choice": "all players take the same path",
+    "indistinguishable": "no measure of any player differs between two levels",
+    "narrow_escape": "wins with hardly any hit points left",
+    "no_wins": "the game does not say which end counts as won",
+}
+"""Kind -> what it says. The list is closed: a finding of another kind is an error."""
+
+RANK = tuple(KINDS)
+"""Kinds in the order in which findings of one severity are told."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence on a level.
+
+    Attributes:
+        kind: one of KINDS.
+        severity: "problem" or "notice".
+        level: the level's name; several names with ", " between them where it is about several.
+        text: the sentence, which names objects and places (as `where` writes them).
+        places: the tiles it is about, (x, y) from 0.
+        players: labels of the players it is about; empty where it is about everybody.
+        evidence: numbers, texts and truth values that it rests on, by name.
+        look: what to look at, or what to change; "" where the sentence says it.
+        trace: number of a playthrough that shows it, from 1 in the order of traces.jsonl; None without one.
+    """
+
+    kind: str
+    severity: Severity
+    level: str
+    text: str
+    places: tuple[Spot, ...] = ()
+    players: tuple[str, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    look: str = ""
+    trace: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"no such kind of finding: {self.kind}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as `findings.json` has them."""
+        optional = {"look": self.look, "trace": self.trace}
+        return {
+            "kind": self.kind, "severity": self.severity, "level": self.level,
+            "places": [where(p) for p in self.places], "players": list(self.players),
+            "evidence": dict(self.evidence), "text": self.text,
+            **{name: value for name, value in optional.items() if value},
+        }  # fmt: skip
+
+
+def where(spot: Spot) -> str:
+    """A tile as people count: row:column, both from 1, as an editor shows lines and columns."""
+    return f"{spot[1] + 1}:{spot[0] + 1}"
+
+
+def ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """Problems first, then by kind in the order of `KINDS`; what is alike stays in its order."""
+    return sorted(findings, key=lambda f: (f.severity != "problem", RANK.index(f.kind)))
+
+
+def to_json(findings: Iterable[Finding]) -> dict[str, Any]:
+    """The content of `findings.json`."""
+    return {"schema": SCHEMA, "findings": [f.to_dict() for f in findings]}
