@@ -36,13 +36,12 @@ MOST_PLACES = 8
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a level: a file, "map" or "replay", and a line below it. width: pixels that it is shown with."""
+    """A picture of a level: "map" or "replay", a file, and a line below it."""
 
     level: str
     kind: str
     path: Path
     caption: str
-    width: int = 0
 
 
 @dataclass
@@ -221,7 +220,10 @@ def _level(page: Page, name: str, number: int) -> Section:
 
 
 def _figure(picture: Picture) -> Figure:
-    return Figure(picture.path, picture.caption, picture.width, enlarge=picture.kind == "map")
+    if picture.kind != "map":
+        return Figure(picture.path, picture.caption)
+    width = pages.width_of(picture.path)
+    return Figure(picture.path, picture.caption, round(width * maps.SHOWN), round(width * maps.LEAST), enlarge=True)
 
 
 def _bars(page: Page, chosen: Sequence[Summary]) -> Gallery:
