@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,8 @@ from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import NO_VARIATION, Interval
+from persona_evo.report import layout
+from persona_evo.report.layout import clean
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -53,24 +54,9 @@ class Table:
     keys: int = 1
 
     def render(self, width: int | None = None) -> str:
-        """The table as lines; columns beyond `width` follow in further blocks that repeat the columns of `keys`."""
-        grid = [[clean(cell) for cell in row] for row in [list(self.headers), *self.rows]]
-        widths = [max(columns(row[i]) for row in grid) for i in range(len(self.headers))]
-        lines = [clean(self.title)] if self.title else []
-        for block in _blocks(widths, width, self.keys):
-            if len(lines) > 1:
-                lines.append("")
-            head, *body = (self._line(row, block, widths) for row in grid)
-            rule = "─" * (sum(widths[i] for i in block) + 2 * (len(block) - 1))
-            lines += [head, rule, *body]
-        return "\n".join([*lines, *map(clean, self.notes)])
-
-    def _line(self, row: Sequence[str], block: Sequence[int], widths: Sequence[int]) -> str:
-        cells = []
-        for i in block:
-            gap = " " * (widths[i] - columns(row[i]))
-            cells.append(row[i] + gap if i == 0 or i in self.left else gap + row[i])
-        return "  ".join(cells).rstrip()
+        """The table as lines of at most `width` columns, those of the terminal if not given (see `layout.table`)."""
+        columns = width or layout.terminal_width()
+        return layout.table(self.title, [self.headers, *self.rows], self.notes, self.left, self.keys, columns)
 
 
 def put(stream: TextIO, text: str) -> None:
@@ -82,17 +68,6 @@ def put(stream: TextIO, text: str) -> None:
         text = text.translate(ASCII)
         text = text.encode("ascii", "backslashreplace").decode("ascii")
     stream.write(text + "\n")
-
-
-def clean(text: str) -> str:
-    """A text of one line without control characters, which a level's name could bring into a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def interval(measure: Measure, value: Interval) -> str:
@@ -368,14 +343,3 @@ def _share(ratio: float | None) -> str:
     if ratio is None:
         return "–"
     return "below 0 %" if ratio < 0 else f"{ratio * 100:.1f} %"
-
-
-def _blocks(widths: Sequence[int], width: int | None, keys: int = 1) -> list[list[int]]:
-    """Columns in blocks that fit into `width`, each starting with the first `keys` columns."""
-    blocks = [list(range(keys))]
-    for i in range(keys, len(widths)):
-        used = sum(widths[k] + 2 for k in blocks[-1]) + widths[i]
-        if width is not None and used > width and len(blocks[-1]) > keys:
-            blocks.append(list(range(keys)))
-        blocks[-1].append(i)
-    return blocks

@@ -14,7 +14,7 @@ from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import Bound, Measure
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
-from persona_evo.report import tables
+from persona_evo.report import layout, tables
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group, played
 
@@ -24,7 +24,7 @@ SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, Tru
 
 def test_columns_line_up_in_any_script() -> None:
     text = Table("t", ["name", "n"], [["迷宮", "1"], ["a\u0301b", "22"], ["long name", "333"]]).render()
-    widths = {tables.columns(line) for line in text.splitlines()[1:]}
+    widths = {layout.columns(line) for line in text.splitlines()[1:]}
     assert widths == {len("long name  333")}
 
 
@@ -204,7 +204,7 @@ def test_places_are_explained_once() -> None:
 def test_what_is_proven_by_one_search_says_so_and_has_no_interval(tmp_path: Path) -> None:
     records = drawn("one", "runner", 20) + group("one", "base", 17, 20) + drawn("one", "killer", 20, best=0.5)
     summaries = metrics.summarise(records, INFOS)
-    text = tables.summary_table(summaries, INFOS, "one").render()
+    text = tables.summary_table(summaries, INFOS, "one").render(300)
     lines = {line.split("  ")[0]: line for line in text.splitlines()}
     assert "100 % (proven, one search)" in lines["win rate"] and "85 % (64–95)" in lines["win rate"]
     assert "0.900 (proven, one search)" in lines["utility"] and tables.PROVEN_NOTE in text
