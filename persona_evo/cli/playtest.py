@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
+    from persona_evo.playtest.require import Requirement
     from persona_evo.search.duel import League
 
 REQUIREMENTS = """\
@@ -107,12 +108,25 @@ def run(args: argparse.Namespace) -> int:
                                 found=game.name, expected="a requirement on win_rate, utility or a metric")
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
+        _check_ranges(args, game, levels, requirements)
         results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
     options.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
+
+
+def _check_ranges(
+    args: argparse.Namespace, game: Game, levels: Sequence[Level], requirements: Sequence[Requirement]
+) -> None:
+    """Refuse requirements that no result can fulfil, and warn of those that all do."""
+    from persona_evo.playtest import ranges
+
+    longest = max((game.horizon_of(level) for level in levels), default=0) if game.planned and not args.agent else 0
+    known = ranges.Known(game.metrics, args.trials, len(levels), longest)
+    for warning in filter(None, (ranges.check(r, known) for r in requirements)):
+        note(warning)
 
 
 def play(

@@ -121,7 +121,7 @@ def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys:
     assert traces.count("\n") == 12
     wrong = run(capsys, *line[:-2], "--policy", f"MK={run_folder.parent}", "--out", "other")
     assert wrong.code == 2 and f"it holds 1 run with a policy: name {run_folder}" in wrong.err
-    failed = run(capsys, *line, "--require", "monster_killer.win_rate > 1")
+    failed = run(capsys, *line, "--require", "monster_killer.steps < 1")
     assert failed.code == 1 and "FAILED" in failed.out
     assert (here / "out/traces.jsonl").read_text() == traces, "what was played is not played again"
     other = run(capsys, *line[:-2], "--out", "out", "--trials", 4)
