@@ -43,6 +43,12 @@ class Results(batch.Results):
         )  # fmt: skip
 
     @property
+    def title(self) -> str:
+        """What was played."""
+        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
+        return title + (f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else "")
+
+    @property
     def facts(self) -> dict[str, str]:
         """How the playtest was made, by name, for people."""
         from persona_evo.evolve.winner import versions
@@ -102,18 +108,16 @@ class Results(batch.Results):
         from persona_evo.report import page
 
         analysis, target = analysis or self.analysis, Path(folder)
-        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
-        title += f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else ""
         target.mkdir(parents=True, exist_ok=True)
         if pictures:
             return report.write(
-                target, self.game, self.levels, analysis, title=title, facts=self.facts, replays=replays,
+                target, self.game, self.levels, analysis, title=self.title, facts=self.facts, replays=replays,
                 progress=progress,
             ).page  # fmt: skip
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
         shown = page.Page(
-            title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
+            self.title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
             findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
             correlations=analysis.correlations, facts=self.facts, routes=routes.by_level(analysis),
         )  # fmt: skip

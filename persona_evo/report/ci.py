@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from xml.etree import ElementTree
 
 from persona_evo.playtest.require import Check
@@ -42,13 +42,24 @@ class Case(NamedTuple):
     file: str = ""
 
 
-class Told(NamedTuple):
-    """A finding as it is written here."""
+class Told(Protocol):
+    """What is written of a finding."""
 
-    severity: str
-    kind: str
-    level: str
-    text: str
+    @property
+    def severity(self) -> str:
+        """ "problem" or "notice"."""
+
+    @property
+    def kind(self) -> str:
+        """One of `games.findings.KINDS`."""
+
+    @property
+    def level(self) -> str:
+        """The level's name."""
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
 
 
 def requirement_cases(checks: Iterable[Check]) -> list[Case]:
@@ -56,7 +67,9 @@ def requirement_cases(checks: Iterable[Check]) -> list[Case]:
     return [Case("requirements", c.text, "" if c.passed else f"failed: {_value(c)}") for c in checks]
 
 
-def level_cases(levels: Mapping[str, str], findings: Sequence[Told], errors: Mapping[str, str] | None = None) -> list[Case]:
+def level_cases(
+    levels: Mapping[str, str], findings: Sequence[Told], errors: Mapping[str, str] | None = None
+) -> list[Case]:
     """A test case for each level, which fails where there is a problem.
 
     Args:
@@ -80,7 +93,8 @@ def junit(cases: Sequence[Case], name: str = "persona-evo") -> str:
         parent = ElementTree.SubElement(root, "testsuite", _totals(suite, own))
         for case in own:
             known = {"classname": f"{name}.{suite}", "name": _plain(case.name), "time": "0"}
-            made = ElementTree.SubElement(parent, "testcase", known | ({"file": _plain(case.file)} if case.file else {}))
+            known |= {"file": _plain(case.file)} if case.file else {}
+            made = ElementTree.SubElement(parent, "testcase", known)
             for kind, text in (("error", case.error), ("failure", "" if case.error else case.failure)):
                 if text:
                     first = text.splitlines()[0]
@@ -95,7 +109,8 @@ def summary(
     """A page of Markdown: the verdict, the requirements, the findings, and where the rest is."""
     parts = [f"## {_escaped(title)}", f"**{_escaped(verdict)}**"]
     if checks:
-        rows = [f"| {'passed' if c.passed else '**FAILED**'} | {_escaped(c.text)} | {_escaped(_value(c))} |" for c in checks]
+        rows = [" | ".join(["| passed" if c.passed else "| **FAILED**", _escaped(c.text), f"{_escaped(_value(c))} |"])
+                for c in checks]  # fmt: skip
         parts.append("\n".join(["| | requirement | measured |", "|---|---|---|", *rows]))
     problems = [f for f in findings if f.severity == "problem"]
     notices = [f for f in findings if f.severity != "problem"]
