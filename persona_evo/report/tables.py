@@ -265,8 +265,11 @@ def findings_text(findings: Sequence[Finding]) -> str:
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
-    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given."""
-    body = list(rows)
+    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given.
+
+    Numbers have as many digits as mean something: DIGITS of them, whole numbers all of theirs.
+    """
+    body = [{key: _rounded(value) for key, value in row.items()} for row in rows]
     names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
@@ -276,29 +279,59 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: S
     return len(body)
 
 
+DIGITS = 8
+"""Significant digits of a number in a CSV file."""
+
+
+def _rounded(value: object) -> object:
+    """A number without the digits that binary fractions leave behind: 0.3 for 0.30000000000000004, 20 for 20.0."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.{DIGITS}g}"
+
+
 def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
     """Summaries for a CSV file, one measure a row; the level EVERY stands for all levels."""
     rows: list[dict[str, object]] = []
     for s in summaries:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
-        harm = {"damage": s.damage, "health": s.health}
-        measured = {**s.rates, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds,
-                    **{key: v for key, v in harm.items() if v is not None}}
-        for key, v in measured.items():
+        for key, v in _measured(s).items():
             rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
                          "n": s.trials if v.note else v.n, "note": v.note})
-        limits: dict[str, object] = {
-            "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
-            "bound_ratio": "" if s.ratio is None else s.ratio,
-        }  # fmt: skip
-        lost = "losses" if s.opponents else "deaths"
-        single: dict[str, object] = {
-            "best_utility": s.best_utility, **({} if s.opponents else limits),
-            **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
-            **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
-        }  # fmt: skip
-        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in single.items()]
+        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in _single(s).items()]
     return rows
+
+
+def wide_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
+    """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
+    return [
+        {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
+         **{name: value for key, v in _measured(s).items()
+            for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
+         **_single(s)}
+        for s in summaries
+    ]  # fmt: skip
+
+
+def _measured(s: Summary) -> dict[str, Interval]:
+    """What a summary has an interval of, by the measure's key."""
+    harm = {"damage": s.damage, "health": s.health}
+    return {**s.rates, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds,
+            **{key: v for key, v in harm.items() if v is not None}}
+
+
+def _single(s: Summary) -> dict[str, object]:
+    """What a summary has one number of, by name."""
+    limits: dict[str, object] = {
+        "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
+        "bound_ratio": "" if s.ratio is None else s.ratio,
+    }  # fmt: skip
+    lost = "losses" if s.opponents else "deaths"
+    return {
+        "best_utility": s.best_utility, **({} if s.opponents else limits),
+        **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
+        **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
+    }  # fmt: skip
 
 
 def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
