@@ -365,6 +365,9 @@ def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
         {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
          "a": r.a.value, "a_low": r.a.ends[0], "a_high": r.a.ends[1], "a_n": r.a.n,
          "b": r.b.value, "b_low": r.b.ends[0], "b_high": r.b.ends[1], "b_n": r.b.n,
+         "difference": r.difference.value, "difference_low": r.difference.ends[0],
+         "difference_high": r.difference.ends[1], "vargha_delaney": r.effect.value,
+         "vargha_delaney_low": r.effect.ends[0], "vargha_delaney_high": r.effect.ends[1],
          "test": r.test, "statistic": r.statistic,
          **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},
          "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
