@@ -45,9 +45,8 @@ def run(args: argparse.Namespace) -> int:
     comparison = compared(results)
     for letter, level in zip("AB", levels, strict=True):
         say(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
-    say()
-    for sentence in comparison.sentences:
-        say(f"- {sentence}")
+    for sentence in comparison.answer.lines:
+        say(sentence)
     table = tables.comparison_table(comparison.rows, "what differs", only_differing=not args.all)
     if table.rows:
         say("\n" + table.render())

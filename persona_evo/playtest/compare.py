@@ -69,6 +69,10 @@ FEWEST_LEVELS = 4
 """Correlations over fewer levels are not computed."""
 
 
+NO_EFFECT, NO_DIFFERENCE = Interval(0.5, 0.0, 1.0, 0), Interval(0.0, -math.inf, math.inf, 0)
+"""What nothing is known of."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One measure of two groups, a and b.
@@ -96,8 +100,8 @@ class Row:
     p_rank_holm: float = 1.0
     note: str = ""
     verdict: str = ""
-    effect: Interval = Interval(0.5, 0.0, 1.0, 0)
-    difference: Interval = Interval(0.0, -math.inf, math.inf, 0)
+    effect: Interval = NO_EFFECT
+    difference: Interval = NO_DIFFERENCE
 
     @property
     def higher(self) -> str:
@@ -423,7 +427,7 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
         text = f"no difference found for the {player}: {change}"
     else:
         text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
-    return f"{text}; {_blind(row, family)}" if row.test == "Fisher" else text
+    return f"{text}; {blind(row, family)}" if row.test == "Fisher" else text
 
 
 def _change(row: Row) -> str:
@@ -443,7 +447,7 @@ def _trials(row: Row) -> str:
     return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
 
 
-def _blind(row: Row, family: int) -> str:
+def blind(row: Row, family: int) -> str:
     """What a comparison of rates with this many trials cannot see."""
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))

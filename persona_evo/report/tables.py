@@ -188,6 +188,8 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     ]  # fmt: skip
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
+    if not any(row[-1] for row in body):
+        headers, body = headers[:-1], [row[:-1] for row in body]
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     notes += _exact_note(chosen)
     notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
