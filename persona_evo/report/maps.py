@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.records import Playthrough
+from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
 
 if TYPE_CHECKING:
@@ -69,18 +70,17 @@ class Ground:
     height: int
 
 
-def ground(level: Level, records: Iterable[Playthrough]) -> Any:
-    """The level's grid, or what all places of some playthroughs lie in."""
+def ground(level: Level, places: Iterable[Spot]) -> Any:
+    """The level's grid, or what some places lie in."""
     grid = level.facts.get("grid")
     if hasattr(grid, "width") and hasattr(grid, "height"):
         return grid
-    return _reaching(place for record in records for place in walk(record))
-
-
-def _reaching(places: Iterable[Spot]) -> Ground:
-    """The tiles that some places lie in."""
     walked = [*places, (0, 0)]
     return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+
+
+def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
+    return ground(level, (place for record in records for place in walk(record)))
 
 
 def walk(record: Playthrough) -> list[Spot]:
@@ -103,7 +103,7 @@ def most_visits(game: Game, groups: Iterable[tuple[Level, Sequence[Playthrough]]
     most = 0.0
     for level, records in groups:
         if not skipped(game, level, records):
-            grid = ground(level, records)
+            grid = _ground(level, records)
             most = max(most, float(visits(records, int(grid.height), int(grid.width)).max()))
     return most
 
@@ -112,7 +112,7 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
     """Why there is no map, in words; "" where there is one."""
     if not any(r.positions for r in records):
         return f"There are no maps: {game.title} does not tell where the avatar is."
-    grid = ground(level, records)
+    grid = _ground(level, records)
     if max(grid.width, grid.height) > MOST_TILES:
         return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
                 "than can be drawn.")  # fmt: skip
@@ -158,7 +158,7 @@ def annotated(
     """
     if skipped(game, level, records):
         return None
-    grid = ground(level, records)
+    grid = _ground(level, records)
     counts = visits(records, int(grid.height), int(grid.width))
     sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
     shown = usual(records)
@@ -179,13 +179,17 @@ def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> 
         places: where the avatar is before the first step and after each.
         path: of the picture (PNG).
     """
-    grid = level.facts.get("grid")
-    if not (hasattr(grid, "width") and hasattr(grid, "height")):
-        grid = _reaching(places)
+    grid = ground(level, places)
     sheet = Sheet(game, level, int(grid.width), int(grid.height))
     sheet.route(places)
     sheet.number(places)
     return sheet.save(path)
+
+
+def figure(path: Path, caption: str) -> Figure:
+    """A map on a page: smaller than its file, which it leads to."""
+    width = width_of(path)
+    return Figure(path, caption, round(width * SHOWN), round(width * LEAST), enlarge=True)
 
 
 def heat(counts: NDArray[np.float64], high: float | None = None) -> dict[Spot, tuple[int, int, int, int]]:

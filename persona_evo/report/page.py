@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.games.core import Metric, main_metrics
+from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, where
 from persona_evo.playtest.compare import CorrelationRow, Row, headlines
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import charts, duels, maps, pages, tables
+from persona_evo.report import duels, maps, pages, plots, tables
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -214,30 +214,14 @@ def _level(page: Page, name: str, number: int) -> Section:
         Svg(page.health[name]) if name in page.health else None,
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,
-        _bars(page, chosen),
+        plots.main_results(chosen, page.infos),
         tables.summary_table(page.summaries, page.infos, name, brief=True),
     ])  # fmt: skip
 
 
 def _figure(picture: Picture) -> Figure:
-    if picture.kind != "map":
-        return Figure(picture.path, picture.caption)
-    width = pages.width_of(picture.path)
-    return Figure(picture.path, picture.caption, round(width * maps.SHOWN), round(width * maps.LEAST), enlarge=True)
-
-
-def _bars(page: Page, chosen: Sequence[Summary]) -> Gallery:
-    """The main results of some summaries, a chart each: players down."""
-    shown: list[Svg] = []
-    if any(s.wins for s in chosen):
-        shown.append(Svg(charts.bars("win rate", [(s.player, s.win_rate) for s in chosen], high=1, percent=True)))
-    for info in main_metrics(page.infos):
-        rows = [(s.player, s.metrics[info.symbol]) for s in chosen if info.symbol in s.metrics]
-        if rows:
-            shown.append(Svg(charts.bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio)))
-    shown.append(Svg(charts.bars("steps", [(s.player, s.steps) for s in chosen])))
-    shown.append(Svg(charts.bars("utility", [(s.player, s.utility) for s in chosen])))
-    return Gallery("chart", shown)
+    drawn = maps.figure if picture.kind == "map" else Figure
+    return drawn(picture.path, picture.caption)
 
 
 def _overview(page: Page) -> Section:
@@ -248,7 +232,7 @@ def _overview(page: Page) -> Section:
     return Section("overview", "Results of all levels" if several else "Results", [
         _rates(page) if any(s.wins for s in page.summaries) else None,
         duels.standings_table(page.standings, EVERY) if page.standings else None,
-        _bars(page, every) if several else None,
+        plots.main_results(every, page.infos) if several else None,
         tables.summary_table(page.summaries, page.infos, brief=True) if several else None,
     ])  # fmt: skip
 
