@@ -26,7 +26,7 @@ from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
-from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
+from persona_evo.playtest.journal import MAX_TRIALS, TRACES, Journal, Reopened, config_reader, reading, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
@@ -213,6 +213,29 @@ def resume(
     Raises:
         RunError: no playtest's folder, damaged, in use, or made with other rules of the game.
     """
+    known, name, before = _reopened(folder, game_name)
+    return playtest(
+        before.game, before.levels, before.players, known.trials, seed=known.seed, budget=before.budget,
+        settings=before.settings, jobs=jobs, backend=backend, address=address, folder=folder, progress=progress,
+        game_name=name, recorded=known.game, league=before.league, continuation=known.continuation,
+    )  # fmt: skip
+
+
+def kept(folder: Path, *, game_name: str | None = None) -> Results:
+    """What a batch's folder holds by now, also while another process is at work in it (arguments as for `resume`).
+
+    Raises:
+        RunError: no playtest's folder, damaged, or made with other rules of the game.
+    """
+    known, _, results = _reopened(folder, game_name)
+    results.records = reading(folder / TRACES)
+    wanted = known.trials * len(results.levels) * len(results.players)
+    results.complete = len(results.records) >= wanted
+    return results
+
+
+def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
+    """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
     known = reopen(folder)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
@@ -227,11 +250,9 @@ def resume(
         if "agent" in row.data:
             row.made("agent", lambda values: agent_from(values, game))
     league = reader.made("league", lambda values: League.from_dict(values, game)) if "league" in reader.data else None
-    return playtest(
-        game, levels, [player_from(row, game) for row in known.players], known.trials, seed=known.seed,
-        budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
-        backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
-        league=league, continuation=known.continuation,
+    return known, name, Results(
+        game, levels, [player_from(row, game) for row in known.players], known.trials, known.seed,
+        Budget.from_dict(known.budget), SearchSettings.from_dict(known.search), [], folder=folder, league=league,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@
 |---|---|
 | `image(grid)` | a level as its file has it |
 | `state_image(level, state)` | a state: who is where, hit points, what is left |
+| `state_text(level, state)` | the same in characters, for terminals |
 | `draw_state(grid, objects)` | the same from a list of objects |
 | `heatmap(ax, grid, counts)` | where personas walked, in matplotlib axes |
 
@@ -210,6 +211,18 @@ def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:
 def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """One state of a loaded level, as a frame of a replay."""
     return draw_state(level.facts["grid"], objects_of(level, state), scale=scale, caption=caption)
+
+
+def state_text(level: Level, state: NDArray[Any]) -> str:
+    """One state in the level's own characters: x is a slain monster, + a dead hero, J a javelin that lies there."""
+    grid: Grid = level.facts["grid"]
+    rows = [list(row) for row in grid.rows]
+    for x, y in ((x, y) for y, row in enumerate(rows) for x, c in enumerate(row) if c != WALL):
+        rows[y][x] = " "
+    for item in sorted(map(_look, objects_of(level, state)), key=lambda item: _LAYERS.index(item.char)):
+        if item.state > 0 or item.char in "m+x":
+            rows[item.y][item.x] = "J" if item.char == JAVELIN else item.char
+    return "\n".join("".join(row) for row in rows)
 
 
 def heatmap(
