@@ -153,23 +153,11 @@ def playtest(
         SettingsError: nothing to play, names that are not different, or a player that cannot play.
         RunError: the folder belongs to something else, is damaged, or in use.
     """
-    _check(levels, players, trials)
-    if not 0 <= continuation <= 1:
-        raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
-    _check_agents(players, game, league)
-    if league is not None:
-        league.check(game)
-        budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
-        league = league.with_budget(budget)
-    elif game.players > 1:
-        raise SettingsError("a playtest of a game for two needs opponents", found=game.name, expected="a league",
-                            hint="or let agents play each other: persona-evo match")  # fmt: skip
-    budget, settings = budget or Budget(), settings or SearchSettings.anytime()
-    spec = Spec(
-        game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
-        settings, budget, league, continuation,
-    )  # fmt: skip
-    results = Results(game, levels, players, trials, seed, budget, settings, [], folder=folder, league=league)
+    spec = specified(game, levels, players, trials, budget=budget, settings=settings, league=league,
+                     continuation=continuation, game_name=game_name)  # fmt: skip
+    results = Results(
+        game, levels, players, trials, seed, spec.budget, spec.settings, [], folder=folder, league=spec.league
+    )
     todo = spec.jobs(trials, seed)
     with ExitStack() as stack:
         journal = None
@@ -195,6 +183,36 @@ def playtest(
             again = command(game, "playtest", "--resume", folder)
             raise e.hinting(f"kept in {folder}: {made_so_far}; go on with: {again}") from e
     return results
+
+
+def specified(
+    game: Game,
+    levels: Sequence[Level],
+    players: Sequence[Player],
+    trials: int,
+    *,
+    budget: Budget | None = None,
+    settings: SearchSettings | None = None,
+    league: League | None = None,
+    continuation: float = CONTINUATION,
+    game_name: str | None = None,
+) -> Spec:
+    """What decides each playthrough of a batch, all of it checked (arguments as for `playtest`)."""
+    _check(levels, players, trials)
+    if not 0 <= continuation <= 1:
+        raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
+    _check_agents(players, game, league)
+    if league is not None:
+        league.check(game)
+        budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
+        league = league.with_budget(budget)
+    elif game.players > 1:
+        raise SettingsError("a playtest of a game for two needs opponents", found=game.name, expected="a league",
+                            hint="or let agents play each other: persona-evo match")  # fmt: skip
+    return Spec(
+        game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
+        settings or SearchSettings.anytime(), budget or Budget(), league, continuation,
+    )  # fmt: skip
 
 
 def resume(

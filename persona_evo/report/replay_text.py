@@ -9,7 +9,6 @@ from persona_evo.formula import parse
 from persona_evo.games.core import Event, Game, Level, Metric
 from persona_evo.games.findings import where
 from persona_evo.games.python_game import as_text
-from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.plots import drawing
 from persona_evo.report.replay import moves, states

@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from persona_evo.errors import Place, RunError
@@ -30,7 +31,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "playtest": (*_PLAYTEST, *_LOGS),
     "watch": ("watch.json", *_PLAYTEST),
     "match": ("match.json", "games.jsonl", "games.csv", "pairs.csv", "index.html", "pictures/*.gif", "programs/*.log"),
-    "experiment": ("experiment.json", "results.jsonl", "index.html", "figures/*.png", "*.csv", "best/*.json",
+    "experiment": ("experiment.json", "results.jsonl", "index.html", "figures/*", "tables/*.csv", "best/*.json",
                    "best/*.gif", "replay.gif", *_LOGS),
     "reproduction": ("reproduction.json", "*.jsonl", "*.json", "*.csv", "*.png", "*.gif", "*.svg", "index.html",
                      "runs/*"),
@@ -72,6 +73,34 @@ def why_kept(entry: RunEntry, *, is_named: bool = False, now: float | None = Non
         more = f" and {counted(len(others) - 1, 'more file')}" if len(others) > 1 else ""
         return f"holds what persona-evo did not write: {others[0].relative_to(entry.folder)}{more}"
     return ""
+
+
+def choose(
+    entries: Sequence[RunEntry], *, named: bool = False, keep: int = 0, older: float = 0.0
+) -> tuple[list[RunEntry], list[tuple[RunEntry, str]]]:
+    """The runs that may be deleted, and those that are kept, with the reason.
+
+    Args:
+        entries: the runs, the newest first.
+        named: the user named each of them.
+        keep: how many of each kind are kept, the newest ones.
+        older: seconds since the last change below which a run is kept.
+    """
+    gone: list[RunEntry] = []
+    kept: list[tuple[RunEntry, str]] = []
+    seen: Counter[str] = Counter()
+    for entry in entries:
+        why = why_kept(entry, is_named=named)
+        seen[entry.kind] += 1
+        if not why and seen[entry.kind] <= keep:
+            why = f"one of the newest {keep} of its kind"
+        if not why and time.time() - entry.changed.timestamp() < older:
+            why = "changed too lately"
+        if why:
+            kept.append((entry, why))
+        else:
+            gone.append(entry)
+    return gone, kept
 
 
 def delete(entry: RunEntry, *, is_named: bool = False) -> None:
