@@ -15,7 +15,7 @@ from persona_evo.evolve.fitness import LevelText
 from persona_evo.games import registry
 from persona_evo.playtest.match import again, names, play, records, reopening
 from persona_evo.playtest.match.play import Match
-from persona_evo.report import duels, match_replay
+from persona_evo.report import duels, match_replay, pages
 from persona_evo.report import match as report
 from persona_evo.store import schema
 
