@@ -24,7 +24,7 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import Row
-from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.metrics import grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.report import charts, duels, maps, plots, replay, tables
@@ -116,13 +116,14 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
 def hit_points(analysis: Analysis) -> dict[str, str]:
     """Hit points over turns, a chart for each level where there are any: the median playthrough of each player."""
     found: dict[str, list[charts.Series]] = {}
+    players = players_of(analysis.records)
     for (level, player), group in grouped(analysis.records).items():
         if player in analysis.personas and group[0].hit_points:
             record = replay.choose(group).median
             points = list(enumerate(record.hit_points))
-            colour = analysis.personas.index(player)
+            end = "skull" if record.lost else "dot"
             found.setdefault(level, []).append(
-                charts.Series(player, points, "steps", colour, end="skull" if record.lost else "dot")
+                charts.Series(player, points, "steps", players.index(player), end=end)
             )
     return {
         level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),

@@ -7,6 +7,7 @@ tiles of `tiles`, below what lies on them. Levels of other games are drawn as th
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -241,10 +242,7 @@ class Sheet:
         return (self.margin + (place[0] + 0.5 + dx) * self.scale, self.margin + (place[1] + 0.5 + dy) * self.scale)
 
     def _text(self, at: tuple[float, float], text: str, colour: str, size: float, halo: int = 0) -> None:
-        from PIL import ImageFont
-
-        self.pen.text(at, text, colour, font=ImageFont.load_default(size), anchor="mm", stroke_width=halo,
-                      stroke_fill=CASING)  # fmt: skip
+        self.pen.text(at, text, colour, font=_font(size), anchor="mm", stroke_width=halo, stroke_fill=CASING)
 
     def inside(self, place: Spot) -> bool:
         """Whether the map has this tile."""
@@ -332,6 +330,14 @@ class Sheet:
         return path
 
 
+@functools.cache
+def _font(size: float) -> Any:
+    """Pillow's own font."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
 def board(
     game: Game, level: Level, width: int, height: int, scale: int, tiles: Mapping[Spot, tuple[int, int, int, int]]
 ) -> Image:
@@ -340,7 +346,7 @@ def board(
     if draws is not None and hasattr(level.facts.get("grid"), "width"):
         drawn: Image = draws(level, scale=scale, tiles=tiles)
         return drawn
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (width * scale, height * scale), FLOOR)
     pen = ImageDraw.Draw(picture, "RGBA")
@@ -352,6 +358,5 @@ def board(
             pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
             char = rows[y][x : x + 1] if rows else ""
             if char.strip(" ."):
-                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm",
-                         font=ImageFont.load_default(scale * 0.6))  # fmt: skip
+                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6))
     return picture

@@ -211,10 +211,10 @@ def _level(page: Page, name: str, number: int) -> Section:
         Gallery("map", [_figure(p) for p in drawn]),
         Legend(name in page.health) if drawn else None,
         Lines(page.routes.get(name, ())),
-        Svg(page.health[name]) if name in page.health else None,
+        Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
+                          *plots.main_results(chosen, page.infos).figures]),
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,
-        plots.main_results(chosen, page.infos),
         tables.summary_table(page.summaries, page.infos, name, brief=True),
     ])  # fmt: skip
 
