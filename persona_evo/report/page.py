@@ -57,6 +57,7 @@ class Page:
         gone: sentences on accepted findings that no longer occur.
         checks: requirements.
         pictures: maps and replays.
+        most: visits of the hottest colour of the maps, by level.
         health: hit points over turns, as charts by level.
         baseline, players, versions: rows of `versus_baseline`, `between_players` and `compare_levels`.
         correlations: level structure and results.
@@ -74,6 +75,7 @@ class Page:
     gone: Sequence[str] = ()
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
+    most: Mapping[str, float] = field(default_factory=dict)
     health: Mapping[str, str] = field(default_factory=dict)
     baseline: Sequence[Row] = ()
     players: Sequence[Row] = ()
@@ -147,8 +149,9 @@ class Rates:
 
 @dataclass
 class Legend:
-    """What the signs of maps mean. hit_points: whether the game has any."""
+    """What the signs of maps mean. most: visits of the hottest colour; hit_points: whether the game has any."""
 
+    most: float
     hit_points: bool
 
     @property
@@ -209,7 +212,7 @@ def _level(page: Page, name: str, number: int) -> Section:
     return Section(f"level{number}", name, [
         Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
         Gallery("map", [_figure(p) for p in drawn]),
-        Legend(name in page.health) if drawn else None,
+        Legend(page.most[name], name in page.health) if drawn else None,
         Lines(page.routes.get(name, ())),
         Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
                           *plots.main_results(chosen, page.infos).figures]),
@@ -266,6 +269,6 @@ def _versions(page: Page) -> Section:
     return Section("versions", "What differs", [
         Lines(headlines(page.versions)),
         *(Gallery("pair", [_figure(p) for p in pair]) for pair in pairs),
-        Legend(any(name in page.health for name in page.levels)) if page.is_pair and drawn[0] else None,
+        Legend(max(page.most.values()), bool(page.health)) if page.is_pair and drawn[0] else None,
         Folded("all measures", [tables.comparison_table(page.versions, "A and B")]),
     ])  # fmt: skip

@@ -82,6 +82,7 @@ def full(tmp_path: Path) -> Page:
         accepted=[(Finding("shortcut", "notice", "level 2", "a portal"), EVIL)], gone=[f"gone: {EVIL}"],
         health={EVIL: charts.plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
         checks=[Check(EVIL, None, False, EVIL, EVIL)],
+        most={EVIL: 1.5},
         pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
         baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS), players=compare.between_players(rows, INFOS),
         versions=compare.compare_levels(group(EVIL, EVIL, 1, 12), group("b", EVIL, 12, 12), INFOS, (EVIL, "new")),

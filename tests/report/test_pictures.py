@@ -150,7 +150,9 @@ def test_findings_deaths_and_damage_are_marked(game: Game, level: Level, tmp_pat
     margin = opened(plain).width - 7 * maps.LARGEST
     middle = [(spots.mean(axis=0) - margin) // maps.LARGEST for spots in changed]
     assert [tuple(m[::-1].astype(int)) for m in middle] == [(2, 2), (5, 1)], "at the finding's tile, and where it died"
-    assert maps.damage([record]) == {(3, 1): 2.0} and maps.deaths([dead, dead, record]) == {(5, 1): 2}
+    costly = dataclasses.replace(record, hit_points=[20, 19, 16, 15, 14])
+    assert maps.damage([record]) == maps.damage([costly]) == {(3, 1): 2.0}, "what each move costs is no damage"
+    assert maps.deaths([dead, dead, record]) == {(5, 1): 2}
 
 
 def test_a_map_goes_on_after_the_plan_to_the_end(game: Game, level: Level) -> None:
