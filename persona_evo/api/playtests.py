@@ -30,7 +30,7 @@ from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.players import check_lists
-from persona_evo.playtest.playing import room
+from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
 from persona_evo.search.duel import budget_for
@@ -87,6 +87,7 @@ def playtest_levels(
     agent: str = "",
     hedge: float | None = None,
     tolerance: float | None = None,
+    continuation: float = CONTINUATION,
 ) -> Results:
     """Let players play levels many times.
 
@@ -101,11 +102,12 @@ def playtest_levels(
         hedge: share of the iterations for UCB1 beside the planner's open lists, 0 if not given.
         tolerance: share of the best utility within which each trial shows a route of its own, 0.01 if not given, and 0
             where no planner with open lists plays.
+        continuation: share of the budget, beside it, for playing on from the end of a plan to the end of the game.
     """
     return _playtest(
         levels, players, trials=trials, iterations=iterations, seconds=seconds, search=search, seed=seed, jobs=jobs,
         folder=folder, bound_seconds=bound_seconds, progress=progress, league=league, agent=agent, hedge=hedge,
-        tolerance=tolerance, usual=TOLERANCE,
+        tolerance=tolerance, usual=TOLERANCE, continuation=continuation,
     )  # fmt: skip
 
 
@@ -114,6 +116,7 @@ def _playtest(
     seconds: float | None = None, search: str | SearchSettings = "anytime", seed: int | None = None, jobs: int = -1,
     folder: str | Path | None = None, bound_seconds: float = 0.0, progress: batch.Tell | None = None,
     league: Sequence[str] = (), agent: str = "", hedge: float | None = None, tolerance: float | None = None,
+    continuation: float = CONTINUATION,
 ) -> Results:  # fmt: skip
     """`playtest_levels` with the tolerance where none is given."""
     chosen = players_of(players, search, agent)
@@ -129,7 +132,7 @@ def _playtest(
         budget=budget_for(iterations, seconds, meeting),
         settings=rules, jobs=jobs, folder=target, progress=progress,
         game_name=chosen[0].persona.game if chosen else None,
-        league=meeting,
+        league=meeting, continuation=continuation,
     )  # fmt: skip
     results = as_results(played)
     if bound_seconds > 0:

@@ -28,9 +28,9 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
   deaths == 0                     without a player, or with *: each persona, all of which have to hold; a baseline is
                                   judged only where it is named, such as runner/ucb1.win_rate > 0
-  measures: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished, steps,
-  utility, best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game
-  (its mean)
+  measures: how games end: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished,
+  unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
+  best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """
 
@@ -38,6 +38,8 @@ MOST_TRIALS = 100_000
 BOUND_SECONDS = 3.0
 TOLERANCE = 0.01
 """As `api.naming.TOLERANCE`."""
+CONTINUATION = 0.1
+"""As `playtest.playing.CONTINUATION`."""
 ROOT = Path("runs") / "playtests"
 """Where playtests are kept for which no folder is named."""
 
@@ -72,6 +74,10 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
                         help="playthroughs of each player in each level (default: %(default)s)")
     options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
     options.add_search(parser, tolerance)
+    parser.add_argument("--continuation", type=number(0, 1), default=CONTINUATION, metavar="SHARE",
+                        help="share of the budget, beside it, for playing on move by move from the end of a plan to "
+                        "the end of the game, which says how a playthrough ends; 0 to end with the plan (default: "
+                        "%(default)s)")
     options.add_league(parser, "the personas play against, in turn and from both sides",
                        "that plays with the personas' tree policies")
     options.add_jobs(parser)
@@ -144,7 +150,7 @@ def play(
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
-            settings=rules, league=league,
+            settings=rules, league=league, continuation=args.continuation,
             jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
             game_name=registry.address(game),
         )

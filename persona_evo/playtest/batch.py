@@ -29,7 +29,7 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, movers, player_from
-from persona_evo.playtest.playing import Job, Source, Spec, draws, play
+from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.agents import agent_from, check
 from persona_evo.search.duel import League
@@ -125,6 +125,7 @@ def playtest(
     game_name: str | None = None,
     recorded: str = "",
     league: League | None = None,
+    continuation: float = CONTINUATION,
 ) -> Results:
     """Let every player play every level.
 
@@ -143,6 +144,7 @@ def playtest(
         recorded: what the folder calls the game, where that is something else.
         league: who plays move by move; needed in a game for two, and where a player is an agent. The budget is one of a
             move then, and the template says how it searches.
+        continuation: share of the budget, beside it, for playing on from a plan's end to the game's; 0 not to.
 
     Returns:
         Results, not complete if Ctrl-C ended them.
@@ -152,6 +154,8 @@ def playtest(
         RunError: the folder belongs to something else, is damaged, or in use.
     """
     _check(levels, players, trials)
+    if not 0 <= continuation <= 1:
+        raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
     _check_agents(players, game, league)
     if league is not None:
         league.check(game)
@@ -163,7 +167,7 @@ def playtest(
     budget, settings = budget or Budget(), settings or SearchSettings.anytime()
     spec = Spec(
         game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
-        settings, budget, league,
+        settings, budget, league, continuation,
     )  # fmt: skip
     results = Results(game, levels, players, trials, seed, budget, settings, [], folder=folder, league=league)
     todo = spec.jobs(trials, seed)
@@ -227,7 +231,7 @@ def resume(
         game, levels, [player_from(row, game) for row in known.players], known.trials, seed=known.seed,
         budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
         backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
-        league=league,
+        league=league, continuation=known.continuation,
     )  # fmt: skip
 
 
@@ -240,6 +244,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
         "trials": trials,
         "budget": spec.budget.to_dict(),
         "search": spec.settings.to_dict(),
+        **({"continuation": spec.continuation} if spec.continuation else {}),
         "levels": [level.to_dict() for level in spec.levels],
         "players": [
             {**role.to_dict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}

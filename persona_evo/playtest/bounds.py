@@ -115,7 +115,7 @@ def _ends(game: Game, levels: Sequence[Level]) -> Ends:
 
     def end(record: Playthrough) -> tuple[dict[str, float], bool]:
         if record.best_actions == record.actions or record.level not in by_name:
-            return dict(record.metrics), not record.unfinished
+            return dict(record.metrics), not record.open
         level = by_name[record.level]
         state, rng, step = game.start(level, record.seed), stream(record.seed), game.rules().step
         for text in record.best_actions:
@@ -169,7 +169,7 @@ def _with_records(
                 continue
             known, value = best.get(key), r.best_utility if own else persona.utility.evaluate(r.metrics)
             if known is None or value > known.utility + 1e-12:
-                end = ends(r) if own and ends is not None else (dict(r.metrics), not r.unfinished)
+                end = ends(r) if own and ends is not None else (dict(r.metrics), not r.open)
                 best[key] = Bound(value, own and r.proven, *end)
             elif own and r.proven and not known.proven and value >= known.utility - 1e-12:
                 best[key] = replace(known, proven=True, note="")
@@ -184,7 +184,7 @@ def _comparable(bound: Bound, records: Sequence[Playthrough], horizon: int) -> B
     """
     if any(r.steps > horizon for r in records):
         return replace(bound, note=f"the solver looks {counted(horizon, 'move')} ahead, playthroughs are longer")
-    if not bound.ended and not bound.proven and not all(r.unfinished for r in records):
+    if not bound.ended and not bound.proven and not all(r.open for r in records):
         return replace(bound, note=CUT)
     return bound
 

@@ -118,6 +118,7 @@ class Reopened:
     search: Mapping[str, Any]
     levels: Sequence[Mapping[str, Any]]
     players: Sequence[Mapping[str, Any]]
+    continuation: float = 0.0
 
 
 def config_reader(folder: Path) -> schema.Reader:
@@ -161,9 +162,12 @@ def reopen(folder: Path) -> Reopened:
             raise player.fail("is out of range", "c", found=player.data["c"], expected="a number of at least 0")
     if not 1 <= r.whole("trials") <= MAX_TRIALS:
         raise r.fail("is out of range", "trials", found=r.whole("trials"), expected=f"1 to {MAX_TRIALS}")
+    continuation = r.number("continuation") if "continuation" in data else 0.0
+    if not 0 <= continuation <= 1:
+        raise r.fail("is out of range", "continuation", found=data["continuation"], expected="a share from 0 to 1")
     return Reopened(
         r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
-        r.object("search").data, data["levels"], data["players"],
+        r.object("search").data, data["levels"], data["players"], continuation,
     )  # fmt: skip
 
 

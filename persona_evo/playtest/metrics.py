@@ -1,6 +1,7 @@
 """Playthroughs summed up: per level and player, and per player over all levels.
 
-Utility is that of the best plan that a trial's search found (`Playthrough.best_utility`); all else is of the route that
+Utility is that of the best plan that a trial's search found (`Playthrough.best_utility`). Outcomes, deaths, damage and
+hit points are those of the whole game, which goes on after the plan (`Playthrough.end`); all else is of the route that
 the trial shows. Trials that drew their routes from the proven search of an earlier one repeat its utility and its win.
 They count in means and rates, which are of trials, but how certain these are is up to the searches alone. Where all
 trials of a level and player come from one proven search, both are known and have no interval.
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from persona_evo.games.core import Better, Metric, main_metrics
-from persona_evo.playtest.records import OUTCOMES, Playthrough
+from persona_evo.playtest.records import ENDS, Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval, score, wilson
 
 CLOCK = "seconds"
@@ -56,6 +57,13 @@ class Measure:
 
 
 WIN_RATE = Measure("win_rate", "win rate", lambda r: float(r.won), "higher", ratio=True, rate=True, by_search=True)
+DEATH_RATE = Measure("death_rate", "death rate", lambda r: float(r.lost),
+                     "lower", ratio=True, rate=True, by_search=True)  # fmt: skip
+UNFINISHED_RATE = replace(DEATH_RATE, key="unfinished_rate", name="unfinished", value=lambda r: float(r.unfinished))
+STUCK_RATE = replace(DEATH_RATE, key="stuck_rate", name="stuck", value=lambda r: float(r.stuck))
+DAMAGE = Measure("damage", "damage", lambda r: r.damage or 0.0, "lower", "hit points", low=0.0)
+OUTCOMES = (WIN_RATE, DEATH_RATE, UNFINISHED_RATE, STUCK_RATE)
+"""How games end, as rates."""
 UTILITY = Measure("utility", "utility", lambda r: r.best_utility, "higher", by_search=True)
 
 
@@ -77,9 +85,10 @@ class Bound:
 class Summary:
     """What one player did in one level (or in all, level EVERY), over all trials.
 
-    win_rate: Wilson interval. metrics, steps, seconds, utility: means with Student t intervals (95 %); of the win rate
-    and the utility none but a note where they come from one proven search (see the module).
-    deaths: how often the game was lost, by cause. unfinished: playthroughs that ended before the game did.
+    rates: of OUTCOMES by the measure's key, with Wilson intervals. metrics, steps, seconds, utility: means with Student
+    t intervals (95 %); rates and the utility have none but a note where they come from one proven search.
+    ends: playthroughs by how the game ended, one of `records.ENDS`. deaths: how often it was lost, by cause.
+    damage, health: hit points lost on the way, and those left at the end; None where the game has none.
     proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
     opponents: whom it met, in a game for two. unbound: why there is no limit, "" where there is one or none was looked
@@ -90,20 +99,37 @@ class Summary:
     player: str
     persona: str
     trials: int
-    win_rate: Interval
+    rates: dict[str, Interval]
     metrics: dict[str, Interval]
     steps: Interval
     seconds: Interval
     utility: Interval
     best_utility: float
+    ends: dict[str, int]
     deaths: dict[str, int]
-    unfinished: int
     proven: int
     bound: Bound | None = None
     ratio: float | None = None
     opponents: tuple[str, ...] = ()
     unbound: str = ""
     wins: bool = True
+    damage: Interval | None = None
+    health: Interval | None = None
+
+    @property
+    def win_rate(self) -> Interval:
+        """The share of playthroughs that were won."""
+        return self.rates[WIN_RATE.key]
+
+    @property
+    def unfinished(self) -> int:
+        """Playthroughs at whose end the player was alive, and the game not over."""
+        return self.ends["unfinished"]
+
+    @property
+    def stuck(self) -> int:
+        """Playthroughs in which the player was better off standing still."""
+        return self.ends["stuck"]
 
     @property
     def lost(self) -> int:
@@ -181,23 +207,25 @@ def symbols_of(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> 
 def measures(
     records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, clock: bool = True
 ) -> list[Measure]:
-    """What can be compared between groups of these records: win rate, metrics, steps, utility, and seconds if `clock`.
+    """What can be compared between groups of these records: how games end, damage, metrics, steps, utility, and seconds
+    if `clock`.
 
-    A metric that only says again whether a playthrough was won or how many steps it took is left out, so that nothing
-    is tested twice. A metric that is 0 or 1 in every playthrough is a rate.
+    Ends that no playthrough has are left out. So is a metric that only says again how a playthrough ended or how many
+    steps it took, so that nothing is tested twice. A metric that is 0 or 1 in every playthrough is a rate.
     """
     by_symbol = {m.symbol: m for m in infos}
     main = {m.symbol for m in main_metrics(infos)}
-    found = [WIN_RATE]
+    found = [WIN_RATE, *(m for m in OUTCOMES[1:] if any(m.value(r) for r in records))]
+    found += [DAMAGE] if records and all(r.hit_points for r in records) else []
     for symbol in symbols_of(records, infos):
         info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
         values = [(r.metrics[symbol], r) for r in records if symbol in r.metrics]
-        if all(v == r.won for v, r in values) or all(v == r.steps for v, r in values):
+        if any(all(v == same(r) for v, r in values) for same in (_won, _lost, _steps)):
             continue
         rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
         found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate,
                              symbol in main, _none(info.meaning), info.low, info.high))  # fmt: skip
-    found.append(Measure("steps", "steps", lambda r: float(r.steps), "lower", "steps"))
+    found.append(Measure("steps", "steps", _steps, "lower", "steps"))
     found.append(UTILITY)
     if clock:
         found.append(Measure(CLOCK, "time", lambda r: r.seconds, "lower", "s"))
@@ -216,11 +244,13 @@ def _none(meaning: str) -> float | None:
 def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
     """The measure's mean or rate over a group of at least one playthrough, with its 95 % interval.
 
-    That of a measure `by_search` is as wide as that of the group's searches alone; see the module.
+    That of a measure `by_search` is as wide as that of the group's searches alone (see the module), unless the games
+    after the plans of one search end in different ways.
     """
     values = [measure.value(r) for r in group]
-    made = searches(group) if measure.by_search else group
-    note = certain(group) if measure.by_search else ""
+    by_search = measure.by_search and all(len(v) == 1 for v in _by_search(measure, group).values())
+    made = searches(group) if by_search else group
+    note = certain(group) if by_search else ""
     mean = values[0] if min(values) == max(values) else math.fsum(values) / len(values)
     if note:
         return Interval.exact(mean, note)
@@ -230,6 +260,26 @@ def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
         half = mean_interval([measure.value(r) for r in made]).half
         return Interval(mean, mean - half, mean + half, len(made))
     return wilson(int(sum(values)), len(values)) if measure.rate else mean_interval(values)
+
+
+def _by_search(measure: Measure, group: Iterable[Playthrough]) -> dict[tuple[str, str, int], set[float]]:
+    """The values that the routes of each search have."""
+    found: dict[tuple[str, str, int], set[float]] = {}
+    for r in group:
+        found.setdefault((r.level, r.player, r.trial if r.search is None else r.search), set()).add(measure.value(r))
+    return found
+
+
+def _won(record: Playthrough) -> float:
+    return float(record.won)
+
+
+def _lost(record: Playthrough) -> float:
+    return float(record.lost)
+
+
+def _steps(record: Playthrough) -> float:
+    return float(record.steps)
 
 
 def _taking(symbol: str) -> Callable[[Playthrough], float]:
@@ -250,12 +300,13 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
     utility = estimate(UTILITY, group)
     unbound = bound.note if bound else ""
     bound = None if unbound else bound
+    harmed = all(r.hit_points for r in group)
     return Summary(
         level=level,
         player=group[0].player,
         persona=group[0].persona,
         trials=len(group),
-        win_rate=estimate(WIN_RATE, group),
+        rates={m.key: estimate(m, group) for m in OUTCOMES},
         metrics={
             symbol: mean_interval([r.metrics[symbol] for r in group if symbol in r.metrics])
             for symbol in symbols_of(group, infos)
@@ -264,13 +315,15 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
         seconds=mean_interval([r.seconds for r in group]),
         utility=utility,
         best_utility=max(r.best_utility for r in group),
-        deaths=dict(Counter(r.cause or UNKNOWN_CAUSE for r in group if r.lost).most_common()),
-        unfinished=sum(r.outcome == OUTCOMES[0] for r in group),
+        ends={end: sum(r.final == end for r in group) for end in ENDS},
+        deaths=dict(Counter(r.lost_to or UNKNOWN_CAUSE for r in group if r.lost).most_common()),
         proven=sum(r.proven for r in group),
         bound=bound,
         ratio=utility.value / bound.utility if bound and bound.utility > 0 else None,
         opponents=tuple(dict.fromkeys(r.opponent for r in group if r.opponent)),
         unbound=unbound,
+        damage=mean_interval([r.damage or 0.0 for r in group]) if harmed else None,
+        health=mean_interval([r.hit_points[-1] for r in group]) if harmed else None,
     )
 
 

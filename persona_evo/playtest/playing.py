@@ -25,12 +25,16 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.playtest.players import Role
-from persona_evo.playtest.records import OUTCOMES, SIDES, Playthrough, ended
+from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended
+from persona_evo.search.continuation import Continuation, play_on
 from persona_evo.search.duel import League
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import derive, stream
+
+CONTINUATION = 0.1
+"""Share of a playthrough's budget that is spent beside it on playing on from the plan's end to the game's."""
 
 _NODES_A_SECOND = 1_000_000
 """Room for nodes that a budget of time alone is given."""
@@ -75,7 +79,10 @@ def draws(game: Game, settings: SearchSettings, policy: TreePolicy, league: Leag
 
 @dataclass(frozen=True)
 class Spec:
-    """All that decides a playthrough beside its job."""
+    """All that decides a playthrough beside its job.
+
+    continuation: share of the budget for playing on after the plan, 0 to end with the plan.
+    """
 
     game: str
     levels: tuple[LevelText, ...]
@@ -83,6 +90,7 @@ class Spec:
     settings: SearchSettings
     budget: Budget
     league: League | None = None
+    continuation: float = CONTINUATION
 
     @cached_property
     def digest(self) -> str:
@@ -147,10 +155,21 @@ class _Table:
             search = job.source.trial if route and job.source else None
         else:
             plan, opponent, side = self._meet(self.spec.league, job)
-        found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None)
+        found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None,
+                       after=self._after(level, plan, job))  # fmt: skip
         cause = opponent if plan.outcome == LOST else ""
         return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
                        opponent=opponent, search=search)  # fmt: skip
+
+    def _after(self, level: Level, plan: Plan, job: Job) -> Continuation | None:
+        """What is played after a plan; None where games are not played to their end, or have two sides."""
+        spec = self.spec
+        if not spec.continuation or self.game.players > 1 or self.game.outside is not None:
+            return None
+        if spec.league is not None or plan.outcome != RUNNING:
+            return Continuation()
+        budget = spec.budget.part(spec.continuation)
+        return play_on(self.game, level, plan.actions, self.roles[job.player][0], budget, spec.settings, job.seed)
 
     def _search(self, player: int, seed: int) -> Plan:
         """Search, and keep in mind whose tree the planner holds."""
@@ -223,34 +242,89 @@ def room(budget: Budget) -> int:
     return int(min(MAX_NODES, max(10_000, budget.seconds * _NODES_A_SECOND)))
 
 
-def record(game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None) -> Playthrough:
+def record(
+    game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None, after: Continuation | None = None
+) -> Playthrough:
     """A plan as a playthrough: the route's actions by name, where the avatar was, what happened, what it died of.
 
-    side: number of the player in a game for two, where no places are told: two avatars are on the board.
+    Args:
+        game, level: what was played.
+        plan: what the search came to.
+        trial: its number.
+        side: number of the player in a game for two, where no places are told: two avatars are on the board.
+        after: what was played after the plan, None where the game was not played to its end.
     """
-    states = game.replay(level, plan.actions, stream(plan.seed), plan.seed)
-    places: list[tuple[int, int]] = []
-    if game.locate is not None and side is None:
-        found = [game.locate(level, state) for state in states]
-        places = [p for p in found if p is not None] if None not in found else []
-    events: list[Event] = []
-    if game.events is not None:
-        for step, (before, after) in enumerate(pairwise(states), 1):
-            events += game.events(level, before, after, step)
-    cause = ""
-    if plan.outcome == LOST and game.cause is not None and len(states) > 1 and side is None:
-        turn = next((i for i, s in enumerate(states) if game.over(level, s) != RUNNING), len(states) - 1)
-        cause = game.cause(level, states[max(1, turn) - 1], states[max(1, turn)])
-    actions = [game.action_name(level, s, a) for s, a in zip(states, plan.actions, strict=False)]
-    best = actions
+    told = _Told(game, level, plan, after.actions if after else (), alone=side is None)
+    made = len(plan.actions)
+    best = told.names[:made]
     if plan.best_actions != plan.actions:
         passed = game.replay(level, plan.best_actions, stream(plan.seed), plan.seed)
         best = [game.action_name(level, s, a) for s, a in zip(passed, plan.best_actions, strict=False)]
     return Playthrough(
         level=level.name, player="", outcome=OUTCOMES[plan.outcome], metrics=plan.metrics, utility=plan.utility,
-        steps=len(plan.actions), trial=trial, seed=plan.seed, cause=cause, seconds=plan.seconds,
-        stopped=ended(plan.stopped, plan.proven), iterations=plan.iterations, nodes=plan.nodes, proven=plan.proven,
-        actions=actions, best_utility=plan.best_utility, best_actions=best,
-        positions=places, events=events,
-        side="" if side is None else SIDES[int(game.rules().mover(level.tables, states[0])) != side],
+        steps=made, trial=trial, seed=plan.seed, cause=told.cause(made) if plan.outcome == LOST else "",
+        seconds=plan.seconds, stopped=ended(plan.stopped, plan.proven), iterations=plan.iterations, nodes=plan.nodes,
+        proven=plan.proven, actions=told.names[:made], best_utility=plan.best_utility, best_actions=best,
+        positions=told.places[: made + 1], events=[e for e in told.events if e.step <= made],
+        side="" if side is None else SIDES[int(game.rules().mover(level.tables, told.states[0])) != side],
+        end=told.end(after, made, plan.utility) if after is not None else None,
+        hit_points=told.hit_points if after is not None else [],
     )  # fmt: skip
+
+
+class _Told:
+    """A line of moves as a playthrough tells it.
+
+    Args:
+        game, level: what was played.
+        plan: its first moves, and the seed of the start and of chance.
+        more: the moves after the plan.
+        alone: one avatar is on the board, so that places and causes of death mean something.
+    """
+
+    def __init__(self, game: Game, level: Level, plan: Plan, more: tuple[int, ...], *, alone: bool) -> None:
+        self.game, self.level, self.alone = game, level, alone
+        actions = (*plan.actions, *more)
+        self.states = states = game.replay(level, actions, stream(plan.seed), plan.seed)
+        self.names = [game.action_name(level, s, a) for s, a in zip(states, actions, strict=False)]
+        self.places: list[tuple[int, int]] = []
+        if game.locate is not None and alone:
+            found = [game.locate(level, state) for state in states]
+            self.places = [p for p in found if p is not None] if None not in found else []
+        self.events: list[Event] = []
+        if game.events is not None:
+            for step, (before, after) in enumerate(pairwise(states), 1):
+                self.events += game.events(level, before, after, step)
+
+    @property
+    def hit_points(self) -> list[float]:
+        """Those left in each state."""
+        if not self.game.health:
+            return []
+        left = parse(self.game.health, self.game.symbols)
+        return [round(left.evaluate(self.game.measure(self.level, state)), 6) for state in self.states]
+
+    def cause(self, last: int) -> str:
+        """What the game was lost to in the first `last` moves."""
+        if self.game.cause is None or last < 1 or not self.alone:
+            return ""
+        over = (i for i in range(1, last + 1) if self.game.over(self.level, self.states[i]) != RUNNING)
+        turn = next(over, last)
+        return self.game.cause(self.level, self.states[turn - 1], self.states[turn])
+
+    def end(self, after: Continuation, made: int, utility: float) -> End:
+        """How the game ended; utility: of the state after the plan's `made` moves."""
+        last = self.states[-1]
+        status = self.game.over(self.level, last)
+        if after.actions:
+            utility = after.utility
+        return End(
+            outcome="stuck" if after.stuck else "unfinished" if status == RUNNING else OUTCOMES[status],
+            utility=utility,
+            turn=len(self.names),
+            cause=self.cause(len(self.names)) if status == LOST else "",
+            place=self.places[-1] if self.places else None,
+            actions=self.names[made:],
+            positions=self.places[made + 1 :],
+            events=[e for e in self.events if e.step > made],
+        )

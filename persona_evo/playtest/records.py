@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,6 +24,10 @@ OUTCOMES = ("running", "won", "lost", "ended")
 SIDES = ("first", "second")
 """Sides of a game for two, by who makes the first move."""
 
+ENDS = ("won", "lost", "unfinished", "stuck", "ended")
+"""How a game ends when play goes on after the plan: unfinished is alive at the horizon, or where the budget for playing
+on was spent; stuck is better off standing still than going on; ended is an end that is neither won nor lost."""
+
 _RESULTS = {"won": "win", "lost": "loss"}
 
 EXHAUSTED, STUCK = "exhausted", "stuck"
@@ -30,8 +35,41 @@ EXHAUSTED, STUCK = "exhausted", "stuck"
 
 _NUMBERS = ("utility", "seconds", "best_utility")
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
-_TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side")
+_TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side", "skill")
 _REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
+
+
+@dataclass(frozen=True)
+class End:
+    """How the game ended when play went on after the plan (see `persona_evo.search.continuation`).
+
+    Attributes:
+        outcome: one of ENDS.
+        utility: of the last state.
+        turn: moves from the start of the game to its end.
+        cause: what the game was lost to, "" where it was not.
+        place: where the avatar was, (x, y), None where the game has no place.
+        actions: names of the moves after the plan; none where the plan ends the game.
+        positions: where the avatar was after each of these.
+        events: what happened in these moves, the steps counted from the start of the game.
+    """
+
+    outcome: str
+    utility: float
+    turn: int
+    cause: str = ""
+    place: tuple[int, int] | None = None
+    actions: list[str] = field(default_factory=list)
+    positions: list[tuple[int, int]] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and texts."""
+        return {
+            "outcome": self.outcome, "utility": self.utility, "turn": self.turn, "cause": self.cause,
+            "place": None if self.place is None else list(self.place), "actions": list(self.actions),
+            "positions": [list(p) for p in self.positions], "events": _plain_events(self.events),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,6 +114,9 @@ class Playthrough:
     best_utility: float = math.nan
     best_actions: list[str] = field(default_factory=list)
     search: int | None = None
+    end: End | None = None
+    hit_points: list[float] = field(default_factory=list)
+    skill: str = ""
 
     def __post_init__(self) -> None:
         if math.isnan(self.best_utility):
@@ -99,19 +140,54 @@ class Playthrough:
         return {name: getattr(self, name) for name in names}
 
     @property
+    def final(self) -> str:
+        """How the game ended, one of ENDS; that of the plan where play did not go on after it."""
+        if self.end is not None:
+            return self.end.outcome
+        return "unfinished" if self.open else self.outcome
+
+    @property
+    def open(self) -> bool:
+        """The plan ended before the game did."""
+        return self.outcome == "running"
+
+    @property
     def won(self) -> bool:
         """The level was finished."""
-        return self.outcome == "won"
+        return self.final == "won"
 
     @property
     def lost(self) -> bool:
         """The avatar died, the opponent won, or the game was lost otherwise."""
-        return self.outcome == "lost"
+        return self.final == "lost"
 
     @property
     def unfinished(self) -> bool:
-        """The plan or the horizon ended before the game did."""
-        return self.outcome == "running"
+        """The player was alive at the horizon, or where the budget ended."""
+        return self.final == "unfinished"
+
+    @property
+    def stuck(self) -> bool:
+        """The player was better off standing still."""
+        return self.final == "stuck"
+
+    @property
+    def lost_to(self) -> str:
+        """What the game was lost to, "" where it was not or that is not known."""
+        return self.cause if self.end is None else self.end.cause
+
+    @property
+    def death_place(self) -> tuple[int, int] | None:
+        """Where the avatar was when the game was lost, (x, y); None where it was not or that is not known."""
+        if not self.lost:
+            return None
+        place = self.positions[-1] if self.positions else None
+        return self.end.place if self.end is not None else place
+
+    @property
+    def damage(self) -> float | None:
+        """Hit points lost on the way, turn by turn; None where the game has none."""
+        return sum(max(0.0, a - b) for a, b in pairwise(self.hit_points)) if self.hit_points else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and texts, with the schema's version first."""
@@ -137,7 +213,10 @@ class Playthrough:
             **self.best,
             "actions": list(self.actions),
             "positions": [list(p) for p in self.positions],
-            "events": [{"step": e.step, "kind": e.kind, "x": e.x, "y": e.y} for e in self.events],
+            "events": _plain_events(self.events),
+            **({} if self.end is None else {"end": self.end.to_dict()}),
+            **({"hit_points": [int(h) if h == int(h) else h for h in self.hit_points]} if self.hit_points else {}),
+            **({"skill": self.skill} if self.skill else {}),
         }
 
     def to_json(self) -> str:
@@ -147,6 +226,8 @@ class Playthrough:
             GameError: a number is not finite, which no game may report.
         """
         numbers = {**self.metrics, **{name: getattr(self, name) for name in _NUMBERS}}
+        numbers |= {f"the number of hit points after move {i}": h for i, h in enumerate(self.hit_points)}
+        numbers |= {} if self.end is None else {"the utility at the end": self.end.utility}
         for name, value in numbers.items():
             if not math.isfinite(value):
                 raise GameError(f"{self.player} in level {self.level!r}: {name} is {value}, expected a finite number")
@@ -199,7 +280,8 @@ def from_dict(row: Any, place: Place | None = None) -> Playthrough:
         **fields, metrics=_metrics(row["metrics"], place), actions=_actions("actions", row, place),
         best_actions=_actions("best_actions" if "best_actions" in row else "actions", row, place),
         search=_search(row, place), positions=_positions(row.get("positions", []), place),
-        events=_events(row.get("events", []), place),
+        events=_events(row.get("events", []), place), end=_end(row.get("end"), place),
+        hit_points=_hit_points(row.get("hit_points", []), place),
     )
     if record.positions and len(record.positions) != len(record.actions) + 1:
         _wrong("positions and actions do not fit", place, f"{len(record.positions)} positions",
@@ -306,6 +388,34 @@ def _positions(value: Any, place: Place | None) -> list[tuple[int, int]]:
     ):
         _wrong("positions of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of [x, y]")
     return [(p[0], p[1]) for p in value]
+
+
+def _plain_events(events: Iterable[Event]) -> list[dict[str, Any]]:
+    return [{"step": e.step, "kind": e.kind, "x": e.x, "y": e.y} for e in events]
+
+
+def _hit_points(value: Any, place: Place | None) -> list[float]:
+    if not isinstance(value, list) or not all(_is_number(v) for v in value):
+        _wrong("hit points of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of numbers")
+    return [float(v) for v in value]
+
+
+def _end(row: Any, place: Place | None) -> End | None:
+    """How the game ended; lines of older versions do not have it."""
+    if row is None:
+        return None
+    if not isinstance(row, dict) or row.get("outcome") not in ENDS:
+        _wrong("the end of a playthrough is of the wrong kind", place, repr(row)[:120],
+               "an object with an outcome, one of " + ", ".join(ENDS))
+    if not _is_number(row.get("utility")) or not _is_whole(row.get("turn")) or not isinstance(row.get("cause"), str):
+        _wrong("the end of a playthrough is of the wrong kind", place, repr(row)[:120],
+               "an object with utility, turn and cause")
+    spot = row.get("place")
+    return End(
+        row["outcome"], float(row["utility"]), row["turn"], row["cause"],
+        None if spot is None else _positions([spot], place)[0], _actions("actions", row, place),
+        _positions(row.get("positions", []), place), _events(row.get("events", []), place),
+    )  # fmt: skip
 
 
 def _events(value: Any, place: Place | None) -> list[Event]:

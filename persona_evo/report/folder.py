@@ -204,7 +204,7 @@ def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
     """What a replay shows: who, by which colour where there are two, and how it ended."""
     found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
     steps = counted(record.steps, "move" if found else "step")
-    ended = record.result or ("" if record.unfinished else record.outcome)
+    ended = record.result or ("" if record.open else record.outcome)
     how = f"{ended} in {steps}" if ended else f"not over after {steps}"
     return f"{duels.in_words(found) if found else record.player}, {word}: {how}, utility {record.utility:.3f}"
 

@@ -99,7 +99,7 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> li
     if module is None or not hasattr(module, "state_image"):
         return None  # before anything is played again: a game that runs elsewhere would be started for that
     last = len(record.actions)
-    outcome = "not over" if record.unfinished else record.outcome
+    outcome = "not over" if record.open else record.outcome
     end = "  " + (record.result or f"{outcome}{' by ' + record.cause if record.cause else ''}")
     captions = [f"{n}/{last} {record.actions[n - 1] if n else 'start'}{end if n == last else ''}"
                 for n in range(last + 1)]  # fmt: skip

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from persona_evo.games.core import Metric
+from persona_evo.games.findings import where
 from persona_evo.playtest.compare import CorrelationRow, Row, counts, matrix, p_shown, shown
 from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Measure, Summary
@@ -142,7 +143,12 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
     lines["lost to" if summary.opponents else "deaths"] = (
         ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
     )
-    lines["no end"] = f"{summary.unfinished} of {summary.trials}" if summary.unfinished else "none"
+    for end in ("unfinished", "stuck"):
+        if summary.ends[end]:
+            lines[end] = f"{summary.ends[end]} of {summary.trials}"
+    if summary.damage is not None and summary.health is not None:
+        lines["damage"] = interval(_measure("damage", "damage"), summary.damage)
+        lines["hit points left"] = interval(_measure("health", "hit points left"), summary.health)
     lines["seconds"] = interval(_measure("seconds", "seconds"), summary.seconds)
     return lines
 
@@ -300,7 +306,9 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for s in summaries:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
-        measured = {"win_rate": s.win_rate, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds}
+        harm = {"damage": s.damage, "health": s.health}
+        measured = {**s.rates, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds,
+                    **{key: v for key, v in harm.items() if v is not None}}
         for key, v in measured.items():
             rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
                          "n": s.trials if v.note else v.n, "note": v.note})
@@ -310,8 +318,9 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         }  # fmt: skip
         lost = "losses" if s.opponents else "deaths"
         single: dict[str, object] = {
-            "best_utility": s.best_utility, **({} if s.opponents else limits), "unfinished": s.unfinished,
-            lost: s.lost, **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
+            "best_utility": s.best_utility, **({} if s.opponents else limits),
+            **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
+            **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
         }  # fmt: skip
         rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in single.items()]
     return rows
@@ -326,9 +335,20 @@ def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
              "steps", "seconds", "stopped", "iterations", "nodes", "proven")  # fmt: skip
     return [
         {**{name: getattr(r, name) for name in plain}, "search": "" if r.search is None else r.search, **r.against,
-         **r.metrics}
+         **r.metrics, **_end_row(r)}
         for r in records
     ]  # fmt: skip
+
+
+def _end_row(record: Playthrough) -> dict[str, object]:
+    """How the game ended after the plan, in columns; none where it was not played to its end."""
+    end = record.end
+    if end is None:
+        return {}
+    place = "" if end.place is None else where(end.place)
+    harm = {"damage": record.damage, "health": record.hit_points[-1]} if record.hit_points else {}
+    return {"end": end.outcome, "end_utility": end.utility, "end_turn": end.turn, "end_cause": end.cause,
+            "end_place": place, **harm}  # fmt: skip
 
 
 def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:

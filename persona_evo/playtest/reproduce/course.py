@@ -311,7 +311,7 @@ class Course:
         played = batch.playtest(
             self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
             budget=budget or self.settings.playtest_budget, settings=self.settings.playtest_search, jobs=self.jobs,
-            backend=self.backend, folder=self.folder / RUNS / folder,
+            backend=self.backend, folder=self.folder / RUNS / folder, continuation=0.0,
             progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
         )  # fmt: skip
         if not played.complete:

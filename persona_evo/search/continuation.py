@@ -1,0 +1,107 @@
+"""Playing on from where a plan ends to the game's end, move by move, with a new search for each move.
+
+A plan is the best that the search has found, so it often ends where the next moves can only cost something, such as a
+moment before the player dies. What happens next is no part of the plan, but it is what a designer wants to see.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from persona_evo.formula import Formula
+from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.search.act import Actor
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.seeds import derive, stream
+
+SHARE = 1 / 16
+"""Of what is left of the budget, for each move."""
+
+FLOOR = 10
+"""Iterations of a move at least, as long as there are so many."""
+
+
+class Continuation(NamedTuple):
+    """What was played after a plan.
+
+    Attributes:
+        actions: the moves.
+        utility: of the state after them, 0 without any.
+        stuck: the game was left because standing still to the horizon is worth more than any other move.
+    """
+
+    actions: tuple[int, ...] = ()
+    utility: float = 0.0
+    stuck: bool = False
+
+
+def play_on(
+    game: Game, level: Level, actions: tuple[int, ...], utility: Formula, budget: Budget, settings: SearchSettings,
+    seed: int,
+) -> Continuation:  # fmt: skip
+    """Go on until the game ends, the horizon is reached or the budget is spent.
+
+    Each move is the one below which UCB1 found the state of the highest utility.
+
+    Args:
+        game: a game that is planned whole (`Game.planned`).
+        level: the level of the plan.
+        actions: the plan, from the level's start.
+        utility: what the player wants.
+        budget: of all moves together.
+        settings: of the search that made the plan.
+        seed: of all random choices.
+    """
+
+    def worth(end: Any) -> float:
+        return utility.evaluate(game.measure(level, end))
+
+    state = game.replay(level, actions)[-1]
+    left = (settings.horizon or game.horizon_of(level)) - len(actions)
+    if game.over(level, state) != RUNNING or left <= 0:
+        return Continuation()
+    budget = budget if budget.nodes is None else replace(budget, iterations=budget.iterations or budget.nodes)
+    first = _of_a_move(budget)
+    actor = Actor(game, level, utility, TreePolicy.ucb1(), first, replace(SearchSettings.single(), horizon=left),
+                  choose="max", seed=derive(seed, "continuation"))  # fmt: skip
+    rules, rng = game.rules(), stream(seed)
+    made: list[int] = []
+    spent, began = 0, time.perf_counter()
+    rest: Budget | None = budget
+    while rest is not None and len(made) < left and game.over(level, state) == RUNNING:
+        actor.budget = _of_a_move(rest)
+        move = actor.think(state)
+        others = [o.max for o in move.options if game.action_name(level, state, o.action) != game.idle]
+        if game.idle and _idling(game, level, state, left - len(made), utility) > max(others, default=-math.inf):
+            return Continuation(tuple(made), worth(state), stuck=True)
+        rules.step(level.tables, state, move.action, rng)
+        actor.follow(move.action)
+        made.append(move.action)
+        spent += move.iterations
+        rest = budget.less(spent, time.perf_counter() - began)
+    return Continuation(tuple(made), worth(state))
+
+
+def _of_a_move(left: Budget) -> Budget:
+    """What the next move gets of what is left."""
+    iterations = None
+    if left.iterations is not None:
+        iterations = min(left.iterations, max(FLOOR, math.ceil(left.iterations * SHARE)))
+    return Budget(iterations, None if left.seconds is None else left.seconds * SHARE)
+
+
+def _idling(game: Game, level: Level, state: Any, moves: int, utility: Formula) -> float:
+    """The utility after standing still for so many moves, or to the game's end; -inf where that is not legal."""
+    rules, rng, state = game.rules(), stream(0), state.copy()
+    for _ in range(moves):
+        if game.over(level, state) != RUNNING:
+            break
+        idle = next((a for a in game.legal(level, state) if game.action_name(level, state, a) == game.idle), None)
+        if idle is None:
+            return -math.inf
+        rules.step(level.tables, state, idle, rng)
+    return utility.evaluate(game.measure(level, state))
