@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 
 def listed(values: Mapping[str, object]) -> str:
@@ -22,3 +22,8 @@ def counted(n: int, thing: str, several: str = "") -> str:
 def plural(n: int, thing: str, several: str = "") -> str:
     """The word alone, for numbers that stand elsewhere in the sentence."""
     return thing if n == 1 else several or f"{thing}s"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

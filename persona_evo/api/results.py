@@ -8,11 +8,14 @@ from functools import cached_property
 from pathlib import Path
 
 from persona_evo.formula.guards import guards
+from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
+from persona_evo.games.findings import Finding
 from persona_evo.playtest import batch, duels, require, routes
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.compare import Row, compare_levels, headlines
+from persona_evo.search.outlook import Outlook, outlook
 from persona_evo.words import counted, listed
 
 
@@ -20,15 +23,30 @@ from persona_evo.words import counted, listed
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did.
+    command: the command line that made it, "" where none did. accepted: findings that are meant so.
     """
 
     command: str = ""
+    accepted: Sequence[Accepted] = ()
 
     @cached_property
     def analysis(self) -> Analysis:
         """Summaries, comparisons, findings and correlations."""
         return self.check()
+
+    @cached_property
+    def static(self) -> dict[str, list[Finding]]:
+        """What the analysis without play says of each level; nothing where the game has none."""
+        look = self.game.analyse
+        return {} if look is None else {level.name: look(level) for level in self.levels}
+
+    @cached_property
+    def outlooks(self) -> dict[str, Outlook]:
+        """Whether levels can be won that nobody has won."""
+        if not self.game.planned:
+            return {}
+        won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
+        return {level.name: outlook(self.game, level) for level in self.levels if level.name not in won}
 
     def check(self, *requirements: str) -> Analysis:
         """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
@@ -40,6 +58,7 @@ class Results(batch.Results):
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
+            static=self.static, outlooks=self.outlooks, accepted=self.accepted,
         )  # fmt: skip
 
     @property
@@ -114,7 +133,8 @@ class Results(batch.Results):
         report.write_tables(target, analysis)
         shown = page.Page(
             title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
-            findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
+            findings=analysis.findings, accepted=analysis.accepted, checks=analysis.checks,
+            baseline=analysis.baseline, players=analysis.players,
             correlations=analysis.correlations, facts=self.facts, routes=routes.by_level(analysis),
         )  # fmt: skip
         return page.write(shown, target / "index.html")

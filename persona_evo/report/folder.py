@@ -6,12 +6,14 @@
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
 | duels.csv | games for two: by level, player, opponent and side |
+| findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | charts, heatmaps (PNG) and replays (GIF), named by level and player |
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +21,7 @@ from pathlib import Path
 
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.findings import to_json
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import Row
@@ -28,6 +31,7 @@ from persona_evo.playtest.records import write as write_records
 from persona_evo.report import duels, plots, replay, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
+from persona_evo.store import schema
 from persona_evo.words import counted
 
 Progress = Callable[[str], None]
@@ -99,7 +103,8 @@ def write(
         title=title,
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
         summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings, findings=analysis.findings,
-        checks=analysis.checks, pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
+        accepted=analysis.accepted, checks=analysis.checks, pictures=written.pictures, baseline=analysis.baseline,
+        players=analysis.players,
         versions=versions,
         correlations=analysis.correlations, facts=facts or {}, notes=written.notes, routes=routes.by_level(analysis),
     )  # fmt: skip
@@ -108,12 +113,10 @@ def write(
 
 
 def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
-    """The CSV files alone; tables without rows are left out."""
+    """The findings and the CSV files alone; tables without rows are left out."""
     folder = Path(folder)
-    found = [
-        {"severity": f.severity, "kind": f.kind, "level": f.level, "text": f.text, **f.numbers}
-        for f in analysis.findings
-    ]
+    found = to_json(analysis.findings, analysis.accepted)
+    schema.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     content = {
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
@@ -122,9 +125,9 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
         "players": tables.comparison_rows(analysis.players),
         "correlations": tables.correlation_rows(analysis.correlations),
         "structure": [{"level": name, **numbers} for name, numbers in analysis.structure.items()],
-        "findings": found,
+        "findings": tables.finding_rows(analysis.findings, analysis.accepted),
     }
-    paths = []
+    paths = [folder / "findings.json"]
     for name, rows in content.items():
         if rows:
             paths.append(folder / f"{name}.csv")

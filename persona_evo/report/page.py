@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 
 from persona_evo.games.core import Metric
+from persona_evo.games.findings import COORDINATES, Finding
 from persona_evo.playtest.compare import CorrelationRow, Row, headlines
 from persona_evo.playtest.duels import Standing
-from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
 from persona_evo.report import duels, html, tables
@@ -44,6 +44,7 @@ class Page:
     infos: Sequence[Metric] = ()
     standings: Sequence[Standing] = ()
     findings: Sequence[Finding] = ()
+    accepted: Sequence[tuple[Finding, str]] = ()
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
     baseline: Sequence[Row] = ()
@@ -105,16 +106,23 @@ def _checks(checks: Sequence[Check]) -> str:
 def _findings(page: Page) -> str:
     if not page.summaries and not page.findings:
         return ""
-    if not page.findings:
-        return html.section("findings", "Findings", "<p>No problems were found.</p>")
-    style = {"problem": "bad", "notice": "warn"}
-    rows = [
-        f'<li class="{style[f.severity]}"><b>{f.severity}</b> <span class="tag">{escape(f.level)}</span> '
-        f"{escape(f.text)}</li>"
-        for f in page.findings
-    ]
-    places = f'<p class="dim">{COORDINATES}</p>' if any(f.places for f in page.findings) else ""
-    return html.section("findings", "Findings", f'<ul class="cards">{"".join(rows)}</ul>', places)
+    rows = "".join(_finding(f, f.severity) for f in page.findings)
+    rows += "".join(_finding(f, "accepted", reason) for f, reason in page.accepted)
+    words = "" if page.findings else "<p>No problems were found.</p>"
+    notes = [COORDINATES] if any(f.places for f in page.findings) else []
+    notes += ["persona-evo runs show FOLDER --trace N shows a trace"] if any(f.trace for f in page.findings) else []
+    dim = f'<p class="dim">{escape("; ".join(notes))}</p>' if notes else ""
+    return html.section("findings", "Findings", words, f'<ul class="cards">{rows}</ul>' if rows else "", dim)
+
+
+def _finding(finding: Finding, word: str, reason: str = "") -> str:
+    style = {"problem": "bad", "notice": "warn"}.get(word, "good")
+    aside = [f"look at: {finding.look}"] if finding.look and not reason else []
+    aside += [f"trace {finding.trace}"] if finding.trace else []
+    aside += [reason] if reason else []
+    dim = f' <span class="dim">{escape("; ".join(aside))}</span>' if aside else ""
+    level = f'<span class="tag">{escape(finding.level)}</span>'
+    return f'<li class="{style}"><b>{word}</b> {level} {escape(finding.text)}{dim}</li>'
 
 
 def _overview(page: Page, levels: Sequence[str], folder: Path | None) -> str:

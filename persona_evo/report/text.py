@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
+from persona_evo.games.acceptance import Accepted
+from persona_evo.games.findings import Finding, lines
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
 from persona_evo.report.duels import standings_table
@@ -29,19 +30,26 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
-    parts = ["findings\n" + _findings(analysis.findings), *(table.render(columns) for table in shown)]
+    told = _findings(analysis.findings, columns) + accepted_text(analysis.accepted, analysis.gone, columns)
+    parts = [f"findings\n{told}", *(table.render(columns) for table in shown)]
     if analysis.checks:
         parts.append(tables.check_table(analysis.checks).render(columns))
     return "\n\n".join(parts)
 
 
-def _findings(findings: Sequence[Finding]) -> str:
+def _findings(findings: Sequence[Finding], width: int) -> str:
     """All problems, and as many notices as are read."""
     problems = [f for f in findings if f.severity == "problem"]
     notices = [f for f in findings if f.severity != "problem"]
-    text = tables.findings_text([*problems, *notices[:NOTICES]])
+    text = tables.findings_text([*problems, *notices[:NOTICES]], width)
     rest = len(notices) - NOTICES
     return text + (f"\n... and {counted(rest, 'more notice')}, on the page and in findings.csv" if rest > 0 else "")
+
+
+def accepted_text(accepted: Sequence[tuple[Finding, str]], gone: Sequence[Accepted], width: int) -> str:
+    """Findings that are meant so, and accepted ones that no longer occur, each after a line end."""
+    told = lines((), accepted) + [f"no longer found: {entry} (accepted in {entry.source})" for entry in gone]
+    return "".join(f"\n{tables.wrapped(line, width)}" for line in told)
 
 
 def level_table(analysis: Analysis) -> Table:

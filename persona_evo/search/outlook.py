@@ -7,14 +7,15 @@ so the answer is the same on every machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.formula import parse
-from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level
 from persona_evo.seeds import stream
 
 STATES = 20_000
@@ -34,11 +35,13 @@ class Outlook:
     Attributes:
         possible: True with a plan, False with a proof, None where neither was found.
         actions: names of the moves of a plan that wins.
-        iterations: of the planner that found it; 0 where the level was searched through.
+        iterations: that it took to find it: of the planner, or states looked at.
         horizon: moves within which the proof holds; 0 for any number of moves.
         states: how many different states there are from the start on, where they were all looked at; 0 otherwise.
         longest: moves after which every line of play is over; 0 where that is not known, or where one never ends.
-        deadly: every line of play ends lost.
+        deadly: no line of play ends but lost.
+        ended: a line of play ends neither won nor lost.
+        metrics: at the end of the plan, by symbol.
     """
 
     possible: bool | None = None
@@ -48,6 +51,8 @@ class Outlook:
     states: int = 0
     longest: int = 0
     deadly: bool = False
+    ended: bool = False
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 def outlook(game: Game, level: Level, *, iterations: int = ITERATIONS, states: int = STATES) -> Outlook:
@@ -65,14 +70,15 @@ def outlook(game: Game, level: Level, *, iterations: int = ITERATIONS, states: i
 
     solution = solve(game, level, parse(GOAL, game.symbols), iterations=iterations)
     if solution.outcome == WON:
-        return Outlook(True, _names(game, level, solution.actions), solution.states)
+        return _won(game, level, solution.actions, solution.states)
     proven = solution.proven and solution.utility <= 0
     return Outlook(False if proven else None, iterations=solution.states, horizon=game.horizon_of(level))
 
 
-def _names(game: Game, level: Level, actions: tuple[int, ...]) -> tuple[str, ...]:
+def _won(game: Game, level: Level, actions: tuple[int, ...], iterations: int) -> Outlook:
     states = game.replay(level, actions)
-    return tuple(game.action_name(level, s, a) for s, a in zip(states, actions, strict=False))
+    names = tuple(game.action_name(level, s, a) for s, a in zip(states, actions, strict=False))
+    return Outlook(True, names, iterations, metrics=game.measure(level, states[-1]))
 
 
 class _Explorer:
@@ -99,15 +105,16 @@ class _Explorer:
                     seen.add(key)
                     over = self._over(child)
                     if over == WON:
-                        return Outlook(True, _names(self.game, self.level, (*moves, action)))
+                        return _won(self.game, self.level, (*moves, action), len(seen))
                     ends.add(over)
                     if over == RUNNING:
                         after.append((child, (*moves, action)))
                     if len(seen) > most:
                         return Outlook()
             front = after
-        found = Outlook(False, states=len(seen), deadly=ends == {RUNNING, LOST} or ends == {LOST})
-        return replace(found, longest=self._longest(most))
+        longest = self._longest(most)
+        return Outlook(False, states=len(seen), longest=longest, deadly=ends <= {RUNNING, LOST} and longest > 0,
+                       ended=ENDED in ends)
 
     def _longest(self, most: int) -> int:
         """Moves of the longest line of play; 0 where there are lines without an end, or more than `most` steps to look.

@@ -131,7 +131,7 @@ def test_a_limit_ends_as_the_best_plan_does_and_not_as_the_route() -> None:
         best_utility=runner.utility.evaluate(end), best_actions=names,
     )  # fmt: skip
     found = bounds(game, [level], [runner], [route], seconds=0)["hall", "runner"]
-    assert found == Bound(runner.utility.evaluate(end), True, end, True)
+    assert found == Bound(runner.utility.evaluate(end), True, end, True, won=True)
 
 
 def test_studies_take_no_repeats_of_a_search_for_a_sample() -> None:
