@@ -169,7 +169,8 @@ def _together(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 def _alike(names: Sequence[str], count: int, players: int, trials: int) -> Finding:
     text = (f"{joined(names)} cannot be told apart: none of {counted(count, 'measure')} of "
-            f"{counted(players, 'player')} differs ({counted(trials, 'trial')} each, corrected by Holm's method)")  # fmt: skip
+            f"{counted(players, 'player')} differs ({counted(trials, 'trial')} each, p values corrected by Holm's "
+            "method)")  # fmt: skip
     return Finding("indistinguishable", "notice", ", ".join(names), text,
                    evidence={"measures": count, "players": players, "trials": trials},
                    look="what one level is to ask of players that the other does not")  # fmt: skip

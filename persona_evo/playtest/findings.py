@@ -103,7 +103,8 @@ def _level(e: Evidence) -> tuple[list[Finding], bool | None]:
     """The findings on one level, and whether it can be finished."""
     said = verdict(e)
     static = [_affected(e, f) for f in said.static if not _refuted(e, f)]
-    if said.possible is False or not e.records:
+    untold = any(f.kind == "budget_too_small" for f in said.found) and said.possible is None
+    if said.possible is False or untold or not e.records:
         return static + said.found, said.possible
     e = replace(e, static=static)
     failing = said.failing

@@ -99,11 +99,11 @@ def _impossible(e: Evidence) -> Finding:
              else f"the search for a win within {counted(out.horizon, 'move')} was exhausted")  # fmt: skip
     if out.deadly and out.longest <= LETHAL_MOVES:
         killers = _causes(e.records)
-        by = f", of {killers}" if killers else ""
+        by = f"; cause of death: {killers}" if killers else ""
         start = next((r.positions[0] for r in e.records if r.positions), None)
         at = f" at {spots([start])}" if start is not None else ""
-        text = (f"the start{at} is lethal: every continuation dies within {counted(out.longest, 'move')}{by} "
-                f"(proven: {proof})")  # fmt: skip
+        text = (f"the start{at} is lethal: every continuation dies within {counted(out.longest, 'move')} "
+                f"(proven: {proof}){by}")  # fmt: skip
         return Finding(
             "lethal_start", "problem", e.level, text, () if start is None else (start,),
             evidence={**evidence, "moves": out.longest, "states": out.states}, trace=e.trace(_example(e.records)),
@@ -125,10 +125,9 @@ def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
     if not own or not _winnable(e) or all(r.proven for r in own):
         return [], frozenset()
     tried = e.outlook.iterations if e.outlook is not None else 0
-    aside = f", and {tried:,} more iterations found neither a way nor a proof that there is none" if tried else ""
+    aside = f"; {tried:,} more iterations found neither a way nor a proof that there is none" if tried else ""
     place = _usual_end(own)
-    text = (f"nobody finishes this level in {times(own)} ({ends_of(own)}){aside}: the search budget was too small to "
-            "tell")  # fmt: skip
+    text = f"nobody finishes this level in {_played(own)}{aside}, so the search budget was too small to tell"
     return [Finding(
         "budget_too_small", "notice", e.level, text, () if place is None else (place,), tuple(e.seekers), _numbers(e),
         "more --iterations, or a longer --bound-seconds", e.trace(_example(own)),
@@ -150,14 +149,14 @@ def _failing(e: Evidence, plan: str) -> tuple[list[Finding], frozenset[str]]:
     quick = e.outlook is not None and bool(e.outlook.possible) and e.outlook.iterations <= limit
     small = not any(r.won for r in e.records) and not quick and all(r.stopped in LIMITS for r in own)
     start = f"the level is possible ({plan}), but "
-    ends = f"in {times(own)} ({ends_of(own)}{_standing(own)})"
+    ends = f"in {_played(own)}{_standing(own)}"
     does = plural(len(failing), "does", "do")
     if small:
         text = f"{start}{counted(limit, 'iteration')} were too few for {the(failing)} to finish it {ends}"
         kind, look = "budget_too_small", "more --iterations"
     else:
         whose = "its policy" if len(failing) == 1 else "their policies"
-        text = f"{start}{the(failing)} {does} not finish it {ends}: this is up to {whose}, not to the level"
+        text = f"{start}{the(failing)} {does} not finish it {ends}; this is up to {whose}, not to the level"
         kind, look = "policy_fails", "another policy for the persona, or more --iterations"
     place = _usual_end(own)
     found = Finding(kind, "notice", e.level, text, () if place is None else (place,), tuple(failing),
