@@ -66,7 +66,9 @@ def find(
     """
     weaklings = {r.player for r in records if weak(r)}
     judged = frozenset(players if players is not None else players_of(records)) - weaklings
-    numbers = {id(r): i for i, r in enumerate(records, 1)}
+    numbers: dict[int, int] = {}
+    for i, record in enumerate(records, 1):
+        numbers.setdefault(id(record), i)
     alone = [r for r in records if not r.opponent]
     names = list(dict.fromkeys([*levels_of(alone), *(static or {})]))
     found: list[Finding] = []

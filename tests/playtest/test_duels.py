@@ -129,7 +129,7 @@ def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
     assert duels.find(lost, []) == []
     endless = dataclasses.replace(dueled("w")[0], outcome="running", steps=40)
     (finding,) = duels.find([endless], ["runner"])
-    assert finding.text == "1 of 1 game of the runner come to no end (after 40 moves on average) and count as draws"
+    assert finding.text == "1 of 1 game of the runner comes to no end (after 40 moves on average) and counts as a draw"
     assert endless.result == "draw"
 
 
