@@ -24,6 +24,13 @@ def plural(n: int, thing: str, several: str = "") -> str:
     return thing if n == 1 else several or f"{thing}s"
 
 
-def joined(names: Sequence[str]) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
+    """Names as in a sentence: "a", "a and b", "a, b and c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
+
+
+def sentence(text: str) -> str:
+    """A text as a sentence of its own: with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"

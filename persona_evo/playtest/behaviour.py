@@ -12,7 +12,7 @@ from persona_evo.playtest.compare import ALPHA, EXACT, tested
 from persona_evo.playtest.evidence import Evidence, percent, spots, the, times
 from persona_evo.playtest.metrics import Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
-from persona_evo.words import counted, joined, plural
+from persona_evo.words import counted, enumerated, plural
 
 FEWEST_DEATHS, DEATH_SHARE = 3, 0.1
 """Deaths, and share of a player's playthroughs that are lost, from which deaths are told."""
@@ -168,7 +168,7 @@ def _together(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 
 def _alike(names: Sequence[str], count: int, players: int, trials: int) -> Finding:
-    text = (f"{joined(names)} cannot be told apart: none of {counted(count, 'measure')} of "
+    text = (f"the levels {enumerated(names)} cannot be told apart: none of {counted(count, 'measure')} of "
             f"{counted(players, 'player')} differs ({counted(trials, 'trial')} each, p values corrected by Holm's "
             "method)")  # fmt: skip
     return Finding("indistinguishable", "notice", ", ".join(names), text,

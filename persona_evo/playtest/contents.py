@@ -17,7 +17,7 @@ from persona_evo.playtest.evidence import Evidence, Thing, spots, the, times
 from persona_evo.playtest.metrics import Measure, certain
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import wilson
-from persona_evo.words import counted, joined, plural
+from persona_evo.words import counted, enumerated, plural
 
 TOLD = ("unreachable_object", "useless_object", "stolen_object")
 """Kinds of static findings that explain why nobody gets an object."""
@@ -117,7 +117,7 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
         return []
     name = lot.things[0].name
     who: Counter[str] = sum(taken.values(), Counter())
-    takers = joined([f"{taker}s" for taker, _ in who.most_common()])
+    takers = enumerated([f"{taker}s" for taker, _ in who.most_common()])
     one = len(taken) == 1
     text = (f"{takers} take the {plural(len(taken), name)} at {spots(list(taken))} in "
             f"{max(sum(w.values()) for w in taken.values())} of {times(e.records)}, and no player gets "
@@ -127,7 +127,7 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
     ))  # fmt: skip
     return [Finding("stolen_object", "notice", e.level, text, tuple(taken), tuple(lot.fans),
                     {"taken by": dict(who), "playthroughs": len(e.records)},
-                    f"the way of the {joined(sorted(who))} to the {name}", e.trace(shows))]  # fmt: skip
+                    f"the way of the {enumerated(sorted(who))} to the {name}", e.trace(shows))]  # fmt: skip
 
 
 def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:

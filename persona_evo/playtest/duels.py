@@ -18,7 +18,7 @@ from persona_evo.playtest.compare import ALPHA, p_shown, spoken
 from persona_evo.playtest.metrics import EVERY, levels_of, players_of
 from persona_evo.playtest.records import SIDES, Playthrough
 from persona_evo.playtest.statistics import Interval, fisher, holm, wilson
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, plural, sentence
 
 MOST = 0.5
 """A player is beaten by an opponent where the whole interval of its share of games lost lies above this."""
@@ -134,7 +134,7 @@ def _endless(records: Sequence[Playthrough], level: str, player: str) -> list[Fi
 
 
 def _notice(kind: str, level: str, text: str, player: str, numbers: Mapping[str, float]) -> Finding:
-    return Finding(kind, "notice", level, text, players=(player,), evidence=numbers)
+    return Finding(kind, "notice", level, sentence(text), players=(player,), evidence=numbers)
 
 
 def _sides(records: Sequence[Playthrough], cases: Sequence[tuple[str, str]]) -> list[Finding]:

@@ -15,7 +15,7 @@ from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.metrics import Bound, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL, Outlook
-from persona_evo.words import counted, joined
+from persona_evo.words import counted, enumerated
 
 WEAK_POLICY = "ucb1"
 """The tree policy that personas are compared with. What it fails at says nothing of a level."""
@@ -127,7 +127,7 @@ def weak(record: Playthrough) -> bool:
 
 def the(players: Iterable[str]) -> str:
     """Players in a sentence: "the runner and the monster killer"."""
-    return joined([f"the {spoken(p)}" for p in players])
+    return enumerated([f"the {spoken(p)}" for p in players])
 
 
 def spots(places: Sequence[Spot]) -> str:

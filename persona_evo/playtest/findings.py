@@ -20,7 +20,7 @@ from persona_evo.playtest.finishing import stuck, verdict
 from persona_evo.playtest.metrics import EVERY, Bound, Bounds, levels_of, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL, Outlook
-from persona_evo.words import counted
+from persona_evo.words import counted, plural, sentence
 
 FOLDED = {
     "forced_hazard": ("deaths", "narrow_escape"),
@@ -84,7 +84,7 @@ def find(
         found += own
         impossible |= {level} if possible is False else set()
     chosen = [r for r in alone if r.player in judged and r.level not in impossible]
-    return ranked(found + indistinguishable(chosen, infos))
+    return ranked(replace(f, text=sentence(f.text)) for f in (*found, *indistinguishable(chosen, infos)))
 
 
 def without_wins(game: Game) -> list[Finding]:
@@ -92,7 +92,7 @@ def without_wins(game: Game) -> list[Finding]:
     if game.outside is None or game.outside.wins:
         return []
     return [Finding(
-        "no_wins", "notice", EVERY, "no end of the game counts as won, so win rates are left out",
+        "no_wins", "notice", EVERY, "No end of the game counts as won, so win rates are left out.",
         look="write a formula to [outcome] won in the game's file",
     )]  # fmt: skip
 
@@ -156,8 +156,9 @@ def _with(cause: Finding, explained: Sequence[Finding]) -> Finding:
     trace = cause.trace or next((f.trace for f in explained if f.trace), None)
     text = cause.text
     if dead := next((f for f in explained if f.kind == "deaths"), None):
-        text += f"; {the(dead.players)} {'dies' if len(dead.players) == 1 else 'die'} there or near it in "
-        text += f"{dead.evidence['deaths']} of {counted(dead.evidence['playthroughs'], 'playthrough')}"
+        die = f"{the(dead.players)} {plural(len(dead.players), 'dies', 'die')} there"
+        times = f"in {dead.evidence['deaths']} of {counted(dead.evidence['playthroughs'], 'playthrough')}"
+        text = f"{sentence(text)} {sentence(f'{die} {times}')}"
     return replace(cause, text=text, evidence=evidence, players=players, trace=trace)
 
 
