@@ -16,7 +16,7 @@ from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.evidence import Evidence, ends_of, percent, spots, the, times
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, plural, sentence
 
 BLOCKING = ("lethal_start", "unreachable_exit", "deadly_way", "scarce_resource", "impossible")
 """Kinds of problems that each say that a level cannot be finished."""

@@ -67,15 +67,15 @@ def test_a_proof_makes_a_level_impossible_whoever_played() -> None:
     assert "4 playthroughs: 4 lost (ogre 4)" in found.text and found.evidence["causes"] == {"ogre": 4}
     within = dataclasses.replace(NO_WAY, states=0, horizon=200)
     (found,) = find(failed(), INFOS, outlooks={"one": within})
-    assert found.text.startswith("no plan finishes this level within 200 moves (proven: ")
+    assert found.text.startswith("No plan finishes this level within 200 moves (proven: ")
 
 
 def test_a_lethal_start_names_the_moves_the_place_and_the_cause() -> None:
     records = [ended("lost", positions=[(1, 1), (2, 1)], actions=["E"])] * 3
     (found,) = find(records, INFOS, outlooks={"one": Outlook(False, states=253, longest=6, deadly=True)})
     assert found.kind == "lethal_start" and found.places == ((1, 1),)
-    assert found.text == ("the start at 2:2 is lethal: every continuation dies within 6 moves (proven: all 253 states "
-                          "from the start on were searched); cause of death: ogre")  # fmt: skip
+    assert found.text == ("The start at 2:2 is lethal: every continuation dies within 6 moves (proven: all 253 states "
+                          "from the start on were searched); cause of death: ogre.")  # fmt: skip
     slow = Outlook(False, states=253, longest=60, deadly=True)
     assert kinds(find(records, INFOS, outlooks={"one": slow})) == ["impossible"], "a long way to die is no lethal start"
 
@@ -88,7 +88,7 @@ def test_what_follows_from_an_impossible_level_is_folded_into_it() -> None:
     (found,) = find(records, INFOS, outlooks={"one": NO_WAY}, **asked)
     assert found.kind == "impossible" and found.evidence["lost"] == 24
     (deadly,) = find(records, INFOS, static=static("deadly_way", (3, 3)), outlooks={"one": NO_WAY}, **asked)
-    assert deadly.text == "deadly_way of the level; 24 playthroughs: 24 lost (ogre 24)" and deadly.trace == 1
+    assert deadly.text == "Deadly_way of the level. 24 playthroughs: 24 lost (ogre 24)." and deadly.trace == 1
     assert deadly.evidence["proven by search"] and deadly.places == ((3, 3),)
 
 
@@ -104,8 +104,8 @@ def test_without_a_plan_or_a_proof_the_budget_was_too_small_to_tell() -> None:
     (found,) = find(records, INFOS, outlooks={"one": Outlook(None, iterations=20_000)})
     assert found.kind == "budget_too_small" and found.severity == "notice" and found.players == ("runner",)
     assert found.text == (
-        "nobody finishes this level in 3 playthroughs: 2 unfinished, 1 lost; 20,000 more iterations found neither a "
-        "way nor a proof that there is none, so the search budget was too small to tell"
+        "Nobody finishes this level in 3 playthroughs: 2 unfinished, 1 lost; 20,000 more iterations found neither a "
+        "way nor a proof that there is none, so the search budget was too small to tell."
     )
     assert found.places == ((3, 1),)
     assert find(records, INFOS, utilities={"runner": LOOK}) == [], "a player that does not want to finish"
@@ -119,15 +119,15 @@ def test_a_plan_beyond_the_budget_says_that_the_budget_was_too_small() -> None:
     late = dataclasses.replace(WAY, iterations=900)
     (found,) = find(failed(), INFOS, outlooks={"one": late}, utilities={"runner": RUN})
     assert found.kind == "budget_too_small"
-    said = "the level is possible (a plan of 9 moves finishes it), but 300 iterations were too few for the runner"
+    said = "The level is possible (a plan of 9 moves finishes it), but 300 iterations were too few for the runner"
     assert found.text.startswith(said)
 
 
 def test_a_plan_within_the_budget_says_that_the_policy_fails() -> None:
     (found,) = find(failed(), INFOS, outlooks={"one": WAY}, utilities={"runner": RUN})
     assert (found.kind, found.severity, found.players) == ("policy_fails", "notice", ("runner",))
-    assert found.text == ("the level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
-                          "4 playthroughs: 4 unfinished; this is up to its policy, not to the level")  # fmt: skip
+    assert found.text == ("The level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
+                          "4 playthroughs: 4 unfinished; this is up to its policy, not to the level.")  # fmt: skip
     others = failed() + group("one", "looter", 5, 5)
     (found,) = find(others, INFOS, utilities={"runner": RUN, "looter": LOOT})
     assert found.players == ("runner",) and "(the looter finishes it in trace 5)" in found.text and found.trace == 1
@@ -153,7 +153,7 @@ def test_standing_still_is_told_with_its_place() -> None:
     records = [*still, *group("one", "runner", 2, 2)]
     (found,) = find(records, INFOS)
     assert found.kind == "stuck" and found.places == ((4, 2),) and found.trace == 1
-    assert found.text == "the runner stands still at 3:5 in 3 of 5 playthroughs: no other move is worth as much"
+    assert found.text == "The runner stands still at 3:5 in 3 of 5 playthroughs: no other move is worth as much."
     assert find([*still[:1], *group("one", "runner", 5, 5)], INFOS) == []
     assert find(records, INFOS, utilities={"runner": LOOK}) == []
     (failing,) = find(still, INFOS, outlooks={"one": WAY}, utilities={"runner": RUN})
@@ -173,11 +173,11 @@ def judged(records: list[Playthrough], things: Any = THINGS, **changes: Any) -> 
 def test_an_object_that_nobody_touches_is_told_where_somebody_cares_for_it() -> None:
     (found,) = judged([looted((2, 2)), played()])
     assert (found.kind, found.places, found.players) == ("untouched_object", ((5, 6),), ("looter",))
-    assert found.text == "nobody touches 1 of the 2 treasures in 2 playthroughs: at 7:6; the looter cares for treasures"
+    assert found.text == "Nobody touches 1 of the 2 treasures in 2 playthroughs: at 7:6; the looter cares for treasures."
     assert judged([played(), played()]) == [], "the runner cares for no treasure, nobody for traps and potions"
     assert judged([looted((2, 2)), looted((5, 6), player="ucb", policy="ucb1")]) == [], "a weak player's touch counts"
     (proven,) = judged([looted((2, 2), proven=True)])
-    assert proven.text.endswith("; the best plan leaves it out (proven)")
+    assert proven.text.endswith("; the best plan leaves it out (proven).")
     after = [Event(11, "treasure", 2, 2), Event(12, "treasure", 5, 6)]
     assert judged([ended("won", player="looter", after=after)]) == [], "after the plan counts, too"
 
@@ -206,17 +206,17 @@ def test_what_others_take_is_stolen_and_not_untouched() -> None:
     thieves = [played(player="looter", events=events)] * 3 + [looted((2, 2))]
     (found,) = judged(thieves)
     assert (found.kind, found.places, found.trace) == ("stolen_object", ((5, 6),), 1)
-    assert found.text == "ogres take the treasure at 7:6 in 3 of 4 playthroughs, and no player gets it"
+    assert found.text == "Ogres take the treasure at 7:6 in 3 of 4 playthroughs, and no player gets it."
     assert judged([*thieves, looted((5, 6))]) == [], "a player can be first"
     (merged,) = judged(thieves, static=static("stolen_object", (5, 6)))
-    assert merged.text == "stolen_object of the level", "told by the analysis"
+    assert merged.text == "Stolen_object of the level.", "told by the analysis"
 
 
 def test_where_they_die_of_what_and_how_often() -> None:
     lost = [ended("lost", (3, 4))] * 3 + [played(outcome="lost", cause="trap", positions=[(6, 4)])]
     records = [*lost, *[played()] * 6]
     (found,) = find(records, INFOS)
-    assert found.text == "the runner dies in 4 of 10 playthroughs (40 %), 75 % of them at 5:4; causes: ogre 3, trap 1"
+    assert found.text == "The runner dies in 4 of 10 playthroughs (40 %), 75 % of them at 5:4; causes: ogre 3, trap 1."
     assert (found.kind, found.places, found.evidence["share"]) == ("deaths", ((3, 4),), 0.4)
     assert find([*lost[:2], *[played()] * 6], INFOS) == [], "too few"
     assert find(records, INFOS, utilities={"runner": LOOK}) == [], "it does not care"
@@ -233,7 +233,7 @@ def test_forced_hazards_explain_the_deaths_on_them() -> None:
     records = [ended("lost", (3, 4))] * 3 + [played()]
     (found,) = find(records, INFOS, static=static("forced_hazard", (3, 4), severity="notice"))
     assert found.kind == "forced_hazard" and found.players == ("runner",) and found.trace == 1
-    assert found.text.endswith("the runner dies there or near it in 3 of 4 playthroughs")
+    assert found.text.endswith("of the level. The runner dies there in 3 of 4 playthroughs.")
     both = find(records, INFOS, static=static("forced_hazard", (9, 9), severity="notice"))
     assert kinds(both) == ["forced_hazard", "deaths"]
 
@@ -242,8 +242,8 @@ def test_narrow_escapes() -> None:
     wins = [played(hit_points=[10, 6, 1])] * 3 + [played(hit_points=[10, 8, 4])]
     (found,) = find(wins, INFOS)
     assert found.kind == "narrow_escape" and found.evidence["share"] == 0.75 and found.trace == 1
-    assert found.text == ("the runner wins with hardly any hit points left: at most 2 of 10 in 75 % of 4 wins, 1 at "
-                          "worst")  # fmt: skip
+    assert found.text == ("The runner wins with hardly any hit points left: at most 2 of 10 in 75 % of 4 wins, 1 at "
+                          "worst.")  # fmt: skip
     assert find([*wins, played(player="careful", hit_points=[10, 10, 9])], INFOS) == [], "one can do better"
     assert find([*wins, *[played(player="other", hit_points=[10, 9, 5])] * 3], INFOS) == []
 
@@ -252,8 +252,8 @@ def test_an_exposed_start() -> None:
     hurt = [played(hit_points=[10, 9, 8, 8, 8], positions=[(1, 1)])] * 9
     (found,) = find(hurt, INFOS)
     assert found.kind == "exposed_start" and found.places == ((1, 1),)
-    assert found.text == ("the start at 2:2 is exposed: within 2 moves 2 hit points are lost on average in 9 of 9 "
-                          "playthroughs")  # fmt: skip
+    assert found.text == ("The start at 2:2 is exposed: within 2 moves 2 hit points are lost on average in 9 of 9 "
+                          "playthroughs.")  # fmt: skip
     assert find([*hurt, *[played(hit_points=[10] * 5)] * 2], INFOS) == []
     assert find([played(hit_points=[9, 8, 7, 6, 5])], INFOS) == [], "each move costs one, as food does"
 
@@ -264,7 +264,7 @@ def test_a_priority_that_the_policy_misses() -> None:
     asked: dict[str, Any] = {"priorities": {"looter": "TO"}, "utilities": {"looter": LOOT, "other": RUN}}
     (found,) = find(low, INFOS, bounds=bounds, **asked)
     assert found.kind == "policy_fails" and found.severity == "notice" and found.players == ("looter",)
-    assert "the policy of the looter misses what it cares for: treasures opened" in found.text
+    assert "The policy of the looter misses what it cares for: treasures opened" in found.text
     assert "100 % is possible, by the solver's plan" in found.text
     assert find(low, INFOS, **asked) == []
     (by,) = find([*low, played(player="other", treasure=1.0)], INFOS, **asked)
@@ -310,7 +310,7 @@ def test_levels_that_cannot_be_told_apart(trials: int) -> None:
     records = group("one", "runner", trials, trials) + group("two", "runner", trials, trials)
     found = find(records, INFOS)
     assert kinds(found) == (["indistinguishable"] if trials >= behaviour.FEW_TRIALS else [])
-    assert all(f.level == "one, two" and "one and two cannot be told apart" in f.text for f in found)
+    assert all(f.level == "one, two" and "The levels one and two cannot be told apart" in f.text for f in found)
 
 
 def test_levels_that_are_all_alike_are_one_finding() -> None:
@@ -336,7 +336,7 @@ def test_a_level_without_choice() -> None:
     records = [played(player=p, **path) for p in ("a", "b") for _ in range(10)]
     (found,) = find(records, INFOS)
     assert found.kind == "no_choice"
-    assert found.text == "all 2 players take the same path of 2 moves in at least 100 % of their playthroughs"
+    assert found.text == "All 2 players take the same path of 2 moves in at least 100 % of their playthroughs."
     assert found.places == ((0, 0), (1, 0), (2, 0))
     other: dict[str, Any] = {"actions": ["S"], "positions": [(0, 0), (0, 1)]}
     assert find([*records, *[played(player="a", **other)] * 10], INFOS) == []
