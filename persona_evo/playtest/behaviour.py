@@ -21,8 +21,8 @@ NARROW, CAREFUL, NARROW_SHARE = 0.2, 0.5, 0.5
 """A win is narrow with at most this share of the hit points left; that is worth a word where so few wins leave this
 share or more that none does, and in this share of each player's wins or more."""
 
-EXPOSED_MOVES, EXPOSED_SHARE = 2, 0.9
-"""A start is exposed where hit points are lost within so many moves in so many of all playthroughs."""
+EXPOSED_MOVES, EXPOSED_SHARE, EXPOSED_DAMAGE = 2, 0.9, 0.2
+"""A start is exposed where this share of the hit points is lost within so many moves in so many of all playthroughs."""
 
 SAME_PATH = 0.9
 """Share of a player's playthroughs that take its usual path, from which it has no choice."""
@@ -95,7 +95,7 @@ def narrow_escape(e: Evidence) -> list[Finding]:
 def exposed_start(e: Evidence) -> list[Finding]:
     """Whoever plays loses hit points in the first moves. (Not where each move costs some, as food does.)"""
     long = [r for r in e.records if len(r.hit_points) > EXPOSED_MOVES + 1]
-    hurt = [r for r in long if r.hit_points[EXPOSED_MOVES] < r.hit_points[0]]
+    hurt = [r for r in long if r.hit_points[EXPOSED_MOVES] <= (1 - EXPOSED_DAMAGE) * r.hit_points[0]]
     steady = all(a > b for r in long for a, b in zip(r.hit_points, r.hit_points[1:], strict=False))
     if not e.groups or not long or len(hurt) < EXPOSED_SHARE * len(long) or steady:
         return []

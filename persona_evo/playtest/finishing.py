@@ -51,11 +51,10 @@ class Verdict(NamedTuple):
 
 def verdict(e: Evidence) -> Verdict:
     """Judge whether the level can be finished, and the players that do not finish it."""
-    plan = known_plan(e)
     blocking = [f for f in e.static if f.kind in BLOCKING and f.severity == "problem"]
-    if plan:
+    if _ways(e, 0):
         static = [f for f in e.static if f not in blocking]
-        found, failing = _failing(e, plan)
+        found, failing = _failing(e)
         return Verdict(True, found, failing, static)
     if blocking:
         first = _supported(e, blocking[0])
@@ -66,18 +65,6 @@ def verdict(e: Evidence) -> Verdict:
         return Verdict(False, [_impossible(e)], frozenset(), list(e.static))
     found, failing = _unknown(e)
     return Verdict(None, found, failing, list(e.static))
-
-
-def known_plan(e: Evidence) -> str:
-    """What shows that the level can be won, in words; "" where nothing does."""
-    winner = next((r for r in e.records if r.won), None)
-    if winner is not None:
-        number = e.trace(winner)
-        return f"{the([winner.player])} finishes it" + (f" in trace {number}" if number else "")
-    if e.outlook is not None and e.outlook.possible:
-        return f"a plan of {counted(len(e.outlook.actions), 'move')} finishes it"
-    solved = next((persona for persona, bound in e.bounds.items() if bound.won), None)
-    return f"the solver's plan for {the([solved])} finishes it" if solved is not None else ""
 
 
 def _supported(e: Evidence, finding: Finding) -> Finding:
@@ -139,41 +126,78 @@ def _winnable(e: Evidence) -> bool:
     return any(m.symbol == GOAL for m in e.infos) or any(r.lost or r.won for r in e.records)
 
 
-def _failing(e: Evidence, plan: str) -> tuple[list[Finding], frozenset[str]]:
+class Way(NamedTuple):
+    """A known end that wins.
+
+    Attributes:
+        text: what shows it, in words.
+        metrics: at that end.
+        within: whether it was found within the budget of the playthroughs.
+    """
+
+    text: str
+    metrics: Mapping[str, float]
+    within: bool
+
+
+def _ways(e: Evidence, budget: int) -> list[Way]:
+    """All known ends that win, those of playthroughs first. budget: iterations of a playthrough."""
+    found = []
+    for r in e.records:
+        if r.won:
+            number = e.trace(r)
+            shows = f"{the([r.player])} finishes it" + (f" in trace {number}" if number else "")
+            found.append(Way(shows, r.metrics if r.outcome == "won" else {}, True))
+    if e.outlook is not None and e.outlook.possible:
+        shows = f"a plan of {counted(len(e.outlook.actions), 'move')} finishes it"
+        found.append(Way(shows, e.outlook.metrics, e.outlook.iterations <= budget))
+    return found + [
+        Way(f"the solver's plan for {the([persona])} finishes it", bound.metrics, False)
+        for persona, bound in e.bounds.items() if bound.won
+    ]  # fmt: skip
+
+
+def _failing(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
     """Players that never finish a level that can be finished, though a win is worth more to them than what they get."""
-    failing = [p for p, group in e.seekers.items() if not any(r.won for r in group) and _misses(e, p, group)]
-    if not failing:
-        return [], frozenset()
-    own = [r for p in failing for r in e.seekers[p]]
-    limit = max(r.iterations for r in own)
-    quick = e.outlook is not None and bool(e.outlook.possible) and e.outlook.iterations <= limit
-    small = not any(r.won for r in e.records) and not quick and all(r.stopped in LIMITS for r in own)
-    start = f"the level is possible ({plan}), but "
-    ends = f"in {_played(own)}{_standing(own)}"
-    does = plural(len(failing), "does", "do")
-    if small:
-        text = f"{start}{counted(limit, 'iteration')} were too few for {the(failing)} to finish it {ends}"
-        kind, look = "budget_too_small", "more --iterations"
-    else:
-        whose = "its policy" if len(failing) == 1 else "their policies"
-        text = f"{start}{the(failing)} {does} not finish it {ends}; this is up to {whose}, not to the level"
-        kind, look = "policy_fails", "another policy for the persona, or more --iterations"
-    place = _usual_end(own)
-    found = Finding(kind, "notice", e.level, text, () if place is None else (place,), tuple(failing),
-                    {"playthroughs": len(own), **_counts(own)}, look, e.trace(_example(own)))  # fmt: skip
-    return [found], frozenset(failing)
+    late: dict[str, Way] = {}
+    bad: dict[str, Way] = {}
+    for player, group in e.seekers.items():
+        way = None if any(r.won for r in group) else _missed(e, player, group)
+        if way is not None:
+            small = not way.within and all(r.stopped in LIMITS for r in group)
+            (late if small else bad)[player] = way
+    found = [_fails(e, ways, kind) for kind, ways in (("policy_fails", bad), ("budget_too_small", late)) if ways]
+    return found, frozenset({*late, *bad})
 
 
-def _misses(e: Evidence, player: str, group: Sequence[Playthrough]) -> bool:
-    """Whether a known win is worth more to a player than its best plan. (A proven plan is what it wants.)"""
+def _missed(e: Evidence, player: str, group: Sequence[Playthrough]) -> Way | None:
+    """The first known win that is worth more to a player than its best plan. (A proven plan is what it wants.)"""
+    ways = _ways(e, max(r.iterations for r in group))
     utility = e.utilities.get(player)
     if utility is None:
-        return not all(r.proven for r in group)
-    wins: list[Mapping[str, float]] = [r.metrics for r in e.records if r.outcome == "won"]
-    wins += [b.metrics for b in e.bounds.values() if b.won]
-    wins += [e.outlook.metrics] if e.outlook is not None and e.outlook.possible else []
-    worth = [utility.evaluate(dict(end)) for end in wins if utility.symbols <= set(end)]
-    return max(worth, default=-float("inf")) > max(r.best_utility for r in group) + _EPSILON
+        return None if all(r.proven for r in group) else ways[0]
+    least = max(r.best_utility for r in group) + _EPSILON
+    return next((
+        way for way in ways if utility.symbols <= set(way.metrics) and utility.evaluate(dict(way.metrics)) > least
+    ), None)  # fmt: skip
+
+
+def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
+    """The finding on players that do not finish a level, each with the way that shows it could."""
+    own = [r for p in ways for r in e.seekers[p]]
+    start = f"the level is possible ({next(iter(ways.values())).text}), but "
+    ends = f"in {_played(own)}{_standing(own)}"
+    if kind == "policy_fails":
+        does = plural(len(ways), "does", "do")
+        whose = "its policy" if len(ways) == 1 else "their policies"
+        text = f"{start}{the(ways)} {does} not finish it {ends}; this is up to {whose}, not to the level"
+        look = "another policy for the persona, or more --iterations"
+    else:
+        most = counted(max(r.iterations for r in own), "iteration")
+        text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "more --iterations"
+    place = _usual_end(own)
+    return Finding(kind, "notice", e.level, text, () if place is None else (place,), tuple(ways),
+                   {"playthroughs": len(own), **_counts(own)}, look, e.trace(_example(own)))  # fmt: skip
 
 
 def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:

@@ -132,8 +132,12 @@ def test_a_plan_within_the_budget_says_that_the_policy_fails() -> None:
     (found,) = find(others, INFOS, utilities={"runner": RUN, "looter": LOOT})
     assert found.players == ("runner",) and "(the looter finishes it in trace 5)" in found.text and found.trace == 1
     solved = {("one", "looter"): Bound(1.0, True, WAY.metrics, won=True)}
-    (found,) = find(failed(proven=False, stopped="stuck"), INFOS, bounds=solved, utilities={"runner": RUN})
-    assert "(the solver's plan for the looter finishes it)" in found.text
+    for stopped, kind in (("stuck", "policy_fails"), ("budget", "budget_too_small")):
+        (found,) = find(failed(stopped=stopped), INFOS, bounds=solved, utilities={"runner": RUN})
+        assert found.kind == kind and "(the solver's plan for the looter finishes it)" in found.text
+    both = [*failed(), *failed("looter", treasure=0.0), *group("one", "b", 5, 5, treasure=0.0)]
+    (one,) = find(both, INFOS, utilities={"runner": RUN, "looter": LOOT})
+    assert one.players == ("runner", "looter") and "the runner and the looter do not finish it in 8" in one.text
 
 
 def test_a_player_that_has_more_from_something_else_does_not_fail() -> None:
@@ -173,7 +177,8 @@ def judged(records: list[Playthrough], things: Any = THINGS, **changes: Any) -> 
 def test_an_object_that_nobody_touches_is_told_where_somebody_cares_for_it() -> None:
     (found,) = judged([looted((2, 2)), played()])
     assert (found.kind, found.places, found.players) == ("untouched_object", ((5, 6),), ("looter",))
-    assert found.text == "Nobody touches 1 of the 2 treasures in 2 playthroughs: at 7:6; the looter cares for treasures."
+    said = "Nobody touches 1 of the 2 treasures in 2 playthroughs: at 7:6; the looter cares for treasures."
+    assert found.text == said
     assert judged([played(), played()]) == [], "the runner cares for no treasure, nobody for traps and potions"
     assert judged([looted((2, 2)), looted((5, 6), player="ucb", policy="ucb1")]) == [], "a weak player's touch counts"
     (proven,) = judged([looted((2, 2), proven=True)])
@@ -255,7 +260,8 @@ def test_an_exposed_start() -> None:
     assert found.text == ("The start at 2:2 is exposed: within 2 moves 2 hit points are lost on average in 9 of 9 "
                           "playthroughs.")  # fmt: skip
     assert find([*hurt, *[played(hit_points=[10] * 5)] * 2], INFOS) == []
-    assert find([played(hit_points=[9, 8, 7, 6, 5])], INFOS) == [], "each move costs one, as food does"
+    assert find([played(hit_points=[10, 9, 9, 9, 9])] * 9, INFOS) == [], "one hit point is no more than a scratch"
+    assert find([played(hit_points=[10, 9, 8, 7, 6])], INFOS) == [], "each move costs one, as food does"
 
 
 def test_a_priority_that_the_policy_misses() -> None:
