@@ -34,3 +34,11 @@ def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
 def sentence(text: str) -> str:
     """A text as a sentence of its own: with a capital and a full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 12 min, 3 h 20 min."""
+    if seconds < 90:
+        return f"{max(0.0, seconds):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -118,6 +118,11 @@ def accept(findings: Iterable[Finding], entries: Sequence[Accepted], levels: Ite
     return Sorted(left, accepted, gone)
 
 
+def no_longer(entry: Accepted) -> str:
+    """The sentence on an entry that no finding is left of."""
+    return f"no longer found: {entry} (accepted in {entry.source})"
+
+
 def _about(entry: Accepted, finding: Finding) -> bool:
     """Whether an entry speaks of a finding, or of some of its places."""
     fits = entry.kind == finding.kind and entry.level in (EVERY, finding.level)

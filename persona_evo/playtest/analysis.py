@@ -9,14 +9,17 @@ from persona_evo.formula import Formula
 from persona_evo.games.acceptance import Accepted, accept
 from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.findings import Finding, ranked
-from persona_evo.playtest import compare, duels, findings, require
+from persona_evo.playtest import calibration, compare, duels, findings, require
+from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
 from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check, Requirement
+from persona_evo.playtest.skill import Step, ladder, narrow_escapes
 from persona_evo.search.outlook import Outlook
+from persona_evo.search.skill import errs
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,9 @@ class Analysis:
     """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
 
     standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
-    `between_players` among the personas. tolerances: see `analyse`. accepted: findings that are meant so, with reasons;
-    gone: accepted ones that no longer occur.
+    `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level of
+    skill fares, none without any. agreements: with the pass rates given.
+    accepted: findings that are meant so, with reasons; gone: accepted ones that no longer occur.
     """
 
     records: tuple[Playthrough, ...]
@@ -43,6 +47,8 @@ class Analysis:
     tolerances: Mapping[str, float] = field(default_factory=dict)
     accepted: tuple[tuple[Finding, str], ...] = ()
     gone: tuple[Accepted, ...] = ()
+    steps: tuple[Step, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -64,6 +70,7 @@ def analyse(
     static: Mapping[str, Sequence[Finding]] | None = None,
     outlooks: Mapping[str, Outlook] | None = None,
     accepted: Sequence[Accepted] = (),
+    rates: Mapping[str, float] | None = None,
 ) -> Analysis:
     """Sum up, compare, correlate, find and check.
 
@@ -72,7 +79,8 @@ def analyse(
         levels: those that were played.
         records: the playthroughs.
         baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Players that are a
-            baseline are compared with, and not judged by findings, nor by requirements that do not name them.
+            baseline are compared with, and not judged by findings, nor by requirements that do not name them. Nor are
+            players whose level of skill makes them err, unless there are no others.
         priorities: label of a player -> symbol of the metric it cares for most; correlations are of win rates, steps
             and these.
         utilities: label of a player -> what it wants.
@@ -82,6 +90,7 @@ def analyse(
         static: findings of the levels' analysis without play, by level.
         outlooks: what is known of whether levels can be won, by level.
         accepted: findings that are meant so.
+        rates: pass rates by level that were measured elsewhere, for a calibration.
 
     Raises:
         SettingsError: a requirement names what does not exist.
@@ -91,15 +100,18 @@ def analyse(
     pairs = [(p, b) for p, b in (baselines or {}).items() if p in known and b in known]
     compared = {b for _, b in pairs}
     personas = [p for p in known if p not in compared]
+    erring = {r.player for r in records if errs(r.skill)}
+    judged = [p for p in personas if p not in erring]
     summaries = [replace(s, wins=told_wins(game)) for s in summarise(records, game.metrics, bounds)]
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
         records, game.metrics, static=static, bounds=bounds, outlooks=outlooks,
         things={level.name: things(level) for level in levels}, goals=goals_of(game), priorities=priorities,
-        utilities=utilities, players=personas,
+        utilities=utilities, players=judged,
+        escapes=[f for level in levels for f in narrow_escapes(records, game, level)],
     )  # fmt: skip
-    found = ranked(found + duels.find(records, personas))
+    found = ranked(found + duels.find(records, judged))
     told = accept(found, accepted, [level.name for level in levels])
     return Analysis(
         records=tuple(records),
@@ -110,13 +122,15 @@ def analyse(
         findings=tuple(told.left),
         standings=tuple(duels.standings(records)),
         baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
-        players=told_rows(compare.between_players(records, game.metrics, personas), game),
+        players=told_rows(compare.between_players(records, game.metrics, judged), game),
         structure=structure,
         correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
-        checks=tuple(require.evaluate(requirements, summaries, compared, told.left)),
+        checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared, told.left)),
         tolerances=dict(tolerances or {}),
         accepted=tuple(told.accepted),
         gone=tuple(told.gone),
+        steps=tuple(ladder(records)),
+        agreements=tuple(calibration.calibrate(records, rates) if rates else ()),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from persona_evo.games.core import Metric
@@ -70,7 +71,12 @@ def _skills(e: Evidence) -> dict[str, float]:
 
 
 def narrow_escape(e: Evidence) -> list[Finding]:
-    """All who win do so with hardly any hit points left, and nobody is known to do better."""
+    """All who win do so with hardly any hit points left, and nobody is known to do better.
+
+    Where players of several levels of skill played, those that make mistakes say it (`skill.narrow_escapes`).
+    """
+    if e.escapes:
+        return [replace(f, trace=e.trace(_narrow_win(e, f))) for f in e.escapes]
     wins = [r for r in e.records if r.won and r.hit_points]
     groups = {p: [r for r in group if r.won and r.hit_points] for p, group in e.seekers.items()}
     groups = {p: own for p, own in groups.items() if own}
@@ -90,6 +96,12 @@ def narrow_escape(e: Evidence) -> list[Finding]:
         {"wins": len(own), "narrow": len(few), "share": len(few) / len(own), "least": left, "hit points": full},
         "where the damage is done", e.trace(worst),
     )]  # fmt: skip
+
+
+def _narrow_win(e: Evidence, finding: Finding) -> Playthrough | None:
+    """A playthrough that shows how narrow wins are."""
+    wins = [r for r in e.records if r.player in finding.players and r.won and r.hit_points]
+    return min(wins, key=lambda r: r.hit_points[-1], default=None)
 
 
 def exposed_start(e: Evidence) -> list[Finding]:

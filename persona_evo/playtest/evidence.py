@@ -15,13 +15,11 @@ from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.metrics import Bound, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL, Outlook
+from persona_evo.search.skill import errs
 from persona_evo.words import counted, enumerated
 
 WEAK_POLICY = "ucb1"
 """The tree policy that personas are compared with. What it fails at says nothing of a level."""
-
-WEAK_SKILLS = ("novice", "casual")
-"""Levels of skill that are meant to fail."""
 
 _GOAL_NAME = re.compile(r"\b(won|wins?|goals?|exit|progress)\b")
 
@@ -64,6 +62,7 @@ class Evidence:
         priorities: label of a player -> symbol of the metric that it cares for most.
         utilities: label of a player -> what it wants.
         numbers: id of a record -> its number in traces.jsonl, from 1.
+        escapes: narrow wins of players that make mistakes (`skill.narrow_escapes`).
     """
 
     level: str
@@ -78,6 +77,7 @@ class Evidence:
     priorities: Mapping[str, str] = field(default_factory=dict)
     utilities: Mapping[str, Formula] = field(default_factory=dict)
     numbers: Mapping[int, int] = field(default_factory=dict)
+    escapes: Sequence[Finding] = ()
 
     @cached_property
     def groups(self) -> dict[str, list[Playthrough]]:
@@ -122,7 +122,7 @@ def goals_of(game: Game) -> frozenset[str]:
 
 def weak(record: Playthrough) -> bool:
     """Whether a playthrough's player is meant to play badly."""
-    return record.skill in WEAK_SKILLS or (not record.skill and record.policy == WEAK_POLICY)
+    return errs(record.skill) or (not record.skill and record.policy == WEAK_POLICY)
 
 
 def the(players: Iterable[str]) -> str:

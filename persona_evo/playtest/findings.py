@@ -49,6 +49,7 @@ def find(
     priorities: Mapping[str, str] | None = None,
     utilities: Mapping[str, Formula] | None = None,
     players: Sequence[str] | None = None,
+    escapes: Iterable[Finding] = (),
 ) -> list[Finding]:
     """All findings on the levels of these records, problems first; for two-player games see `duels`.
 
@@ -63,6 +64,7 @@ def find(
         priorities: label of a player -> symbol of the metric that it cares for most.
         utilities: label of a player -> what it wants.
         players: those whose behaviour is judged; all if not given. Weak players never are.
+        escapes: narrow wins of players that make mistakes (`skill.narrow_escapes`).
     """
     weaklings = {r.player for r in records if weak(r)}
     judged = frozenset(players if players is not None else players_of(records)) - weaklings
@@ -71,6 +73,7 @@ def find(
         numbers.setdefault(id(record), i)
     alone = [r for r in records if not r.opponent]
     names = list(dict.fromkeys([*levels_of(alone), *(static or {})]))
+    narrow = list(escapes)
     found: list[Finding] = []
     impossible: set[str] = set()
     for level in names:
@@ -78,7 +81,7 @@ def find(
             level, [r for r in alone if r.level == level], judged, tuple((static or {}).get(level, ())),
             _of_level(bounds or {}, level), (outlooks or {}).get(level),
             [Thing(*thing) for thing in (things or {}).get(level, ())], infos, goals, priorities or {}, utilities or {},
-            numbers,
+            numbers, [f for f in narrow if f.level == level],
         )  # fmt: skip
         own, possible = _level(evidence)
         found += own

@@ -24,6 +24,7 @@ from typing import NamedTuple, NoReturn
 
 from persona_evo.errors import Place, SettingsError, unknown
 from persona_evo.games.findings import KINDS, Finding
+from persona_evo.playtest import ranges
 from persona_evo.playtest.metrics import EVERY, Summary
 
 SOURCE = "--require"
@@ -78,7 +79,7 @@ class Requirement:
     """One parsed requirement.
 
     player: a label, or EVERY for each persona. level: a name, EVERY for each, or None for all trials together.
-    columns: where player, level and measure stand in the text, from 1.
+    columns: where player, level and measure stand in the text, from 1. number_at: where the number does.
     """
 
     text: str
@@ -89,6 +90,7 @@ class Requirement:
     number: float
     columns: tuple[int, int, int] = (0, 0, 0)
     source: str = SOURCE
+    number_at: int = 0
 
     @property
     def counts(self) -> bool:
@@ -101,7 +103,7 @@ class Requirement:
         own = [f for f in own if self.player in (EVERY, *f.players)]
         parts = [(name, [f for f in own if name is None or name in f.level.split(", ")])
                  for name in (levels if self.level == EVERY else [self.level])]  # fmt: skip
-        failed = [(name, part) for name, part in parts if not self._holds(float(len(part)))]
+        failed = [(name, part) for name, part in parts if not self.holds(float(len(part)))]
         name, worst = max(failed or parts, key=lambda part: self._badness(float(len(part[1]))))
         return Check(self.text, float(len(worst)), not failed, name or "", worst[0].text if failed and worst else "")
 
@@ -138,7 +140,7 @@ class Requirement:
             if value is None:
                 return Check(self.text, None, False, _where(summary), _unknown(self.measure, summary))
             results.append((summary, value))
-        failed = [r for r in results if not self._holds(r[1])]
+        failed = [r for r in results if not self.holds(r[1])]
         summary, value = max(failed or results, key=lambda r: self._badness(r[1]))
         others = f"{len(failed)} of {len(results)} fail" if len(failed) > 1 else ""
         return Check(self.text, value, not failed, _where(summary), others)
@@ -155,7 +157,8 @@ class Requirement:
         mean = summary.metrics.get(self.measure)
         return None if mean is None else mean.value
 
-    def _holds(self, value: float) -> bool:
+    def holds(self, value: float) -> bool:
+        """Whether a value of the measure is as required."""
         if abs(value - self.number) <= _NEAR * max(1.0, abs(self.number)):
             return self.operator in (">=", "<=", "==")
         return _OPERATORS[self.operator](value, self.number)
@@ -169,54 +172,56 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     """Read one requirement.
 
     Raises:
-        SettingsError: with the column of what is wrong.
+        SettingsError: with the column of what is wrong, also where no result at all could hold.
     """
     signs = list(re.finditer(r"[<>=!]+", text))
     if not signs:
         _refuse("a requirement has no operator", source, len(text.rstrip()) + 1, text, f"one of {' '.join(_OPERATORS)}")
-    found = signs[-1]
-    sign = found.group()
+    last = signs[-1]
+    sign = last.group()
     if sign not in _OPERATORS:
         hint = "write ==" if sign == "=" else None
-        _refuse("no such operator", source, found.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
+        _refuse("no such operator", source, last.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
     between = [text[: signs[0].start()], *(text[a.end() : b.start()] for a, b in itertools.pairwise(signs))]
     if len(signs) > 1 and any(_NUMBER.fullmatch(part.strip()) for part in between):
         _refuse(
-            "a requirement has more than one operator", source, found.start() + 1, text.strip(), _FORM,
+            "a requirement has more than one operator", source, last.start() + 1, text.strip(), _FORM,
             "write two requirements, with ; between them",
         )  # fmt: skip
-    number = _number(text, found.end(), source)
-    left = text[: found.start()]
-    start = len(left) - len(left.lstrip())
-    name = left.strip()
+    number, number_at = _number(text, last.end(), source)
+    left = text[: last.start()]
+    player, level, measure, columns = _subject(text, left, source)
+    found = Requirement(text.strip(), player, level, measure, sign, number, columns, source, number_at)
+    ranges.check(found)
+    return found
+
+
+def _subject(text: str, left: str, source: str) -> tuple[str, str | None, str, tuple[int, int, int]]:
+    """Player, level and measure that a requirement names, and the columns at which they stand.
+
+    The level stands behind what counts findings: `problems@map01`. left: the text before the operator.
+    """
+    name, start = left.strip(), len(left) - len(left.lstrip())
     if of_findings := _COUNT.fullmatch(name):
-        return _count(text, source, start, of_findings, sign, number)
+        measure, level = of_findings[1], of_findings[2]
+        at = start + len(measure) + 2
+        if level is not None and not level.strip():
+            _refuse("a requirement names no level", source, at, text, _FORM, "* stands for each level")
+        return EVERY, level and level.strip(), measure, (start + 1, at, start + 1)
     who, dot, measure = name.rpartition(".")
     measure_at = start + len(who) + len(dot)
     if not measure.strip():
         _refuse("a requirement names no measure", source, measure_at + 1, text, _FORM)
-    player, at, level = who.partition("@")
+    player, at_sign, level = who.partition("@")
     if dot and not player.strip():
         _refuse("a requirement names no player", source, start + 1, text, _FORM, "* stands for each persona")
-    if at and not level.strip():
+    if at_sign and not level.strip():
         _refuse("a requirement names no level", source, start + len(player) + 2, text, _FORM, "* stands for each level")
     if not dot and "@" in measure:
         _, hint = unknown(measure.partition("@")[0].strip(), COUNTS)
-        _refuse("a requirement names no measure", source, found.start() + 1, text, _FORM, hint)
-    return Requirement(
-        text.strip(), player.strip() or EVERY, level.strip() or None, measure.strip(), sign, number,
-        (start + 1, start + len(player) + 2, measure_at + 1), source,
-    )  # fmt: skip
-
-
-def _count(text: str, source: str, start: int, name: re.Match[str], sign: str, number: float) -> Requirement:
-    """The requirement on a number of findings, behind which the level stands: `problems@map01 == 0`."""
-    measure, level = name[1], name[2]
-    level_at = start + len(measure) + 2
-    if level is not None and not level.strip():
-        _refuse("a requirement names no level", source, level_at, text, _FORM, "* stands for each level")
-    columns = (start + 1, level_at, start + 1)
-    return Requirement(text.strip(), EVERY, level and level.strip(), measure, sign, number, columns, source)
+        _refuse("a requirement names no measure", source, len(left) + 1, text, _FORM, hint)
+    columns = (start + 1, start + len(player) + 2, measure_at + 1)
+    return player.strip() or EVERY, level.strip() or None, measure.strip(), columns
 
 
 def parse_all(texts: Iterable[str]) -> list[Requirement]:
@@ -262,7 +267,8 @@ def evaluate(
     return checks
 
 
-def _number(text: str, start: int, source: str) -> float:
+def _number(text: str, start: int, source: str) -> tuple[float, int]:
+    """The number behind the operator, and its column."""
     rest = text[start:]
     column = start + len(rest) - len(rest.lstrip()) + 1
     word = rest.strip()
@@ -273,7 +279,7 @@ def _number(text: str, start: int, source: str) -> float:
     value = float(digits) / (100 if percent else 1)
     if abs(value) > 1e300:
         _refuse("a requirement's number is out of range", source, column, word, "a number within +-1e300")
-    return value
+    return value, column
 
 
 def _refuse(

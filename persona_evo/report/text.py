@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
-
-from persona_evo.games.acceptance import Accepted
-from persona_evo.games.findings import Finding, lines
+from persona_evo.games.acceptance import no_longer
+from persona_evo.games.findings import lines
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
@@ -21,7 +18,6 @@ NOTICES = 15
 def summary_text(analysis: Analysis, width: int | None = None) -> str:
     """Findings, tables and requirements for a terminal of `width` columns (its own width if not given)."""
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
-    columns = width or shutil.get_terminal_size((100, 24)).columns
     whole = EVERY if len(levels) > 1 else levels[0]
     shown = [tables.summary_table(analysis.summaries, analysis.infos, whole, brief=True)]
     if analysis.standings:
@@ -30,26 +26,21 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
-    told = _findings(analysis.findings, columns) + accepted_text(analysis.accepted, analysis.gone, columns)
-    parts = [f"findings\n{told}", *(table.render(columns) for table in shown)]
+    parts = [f"findings\n{_findings(analysis, width)}", *(table.render(width) for table in shown)]
     if analysis.checks:
-        parts.append(tables.check_table(analysis.checks).render(columns))
+        parts.append(tables.check_table(analysis.checks).render(width))
     return "\n\n".join(parts)
 
 
-def _findings(findings: Sequence[Finding], width: int) -> str:
-    """All problems, and as many notices as are read."""
-    problems = [f for f in findings if f.severity == "problem"]
-    notices = [f for f in findings if f.severity != "problem"]
-    text = tables.findings_text([*problems, *notices[:NOTICES]], width)
+def _findings(analysis: Analysis, width: int | None) -> str:
+    """All problems, and as many notices as are read; then accepted findings, and those that no longer occur."""
+    problems = [f for f in analysis.findings if f.severity == "problem"]
+    notices = [f for f in analysis.findings if f.severity != "problem"]
     rest = len(notices) - NOTICES
-    return text + (f"\n... and {counted(rest, 'more notice')}, on the page and in findings.csv" if rest > 0 else "")
-
-
-def accepted_text(accepted: Sequence[tuple[Finding, str]], gone: Sequence[Accepted], width: int) -> str:
-    """Findings that are meant so, and accepted ones that no longer occur, each after a line end."""
-    told = lines((), accepted) + [f"no longer found: {entry} (accepted in {entry.source})" for entry in gone]
-    return "".join(f"\n{tables.wrapped(line, width)}" for line in told)
+    aside = [f"... and {counted(rest, 'more notice')}, on the page and in findings.csv"] if rest > 0 else []
+    aside += [*lines((), analysis.accepted), *(no_longer(entry) for entry in analysis.gone)]
+    text = tables.findings_text([*problems, *notices[:NOTICES]], width)
+    return f"{text}\n{tables.told(aside, width)}" if aside else text
 
 
 def level_table(analysis: Analysis) -> Table:

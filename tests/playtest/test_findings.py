@@ -228,10 +228,10 @@ def test_where_they_die_of_what_and_how_often() -> None:
     assert find([*[ended("lost", proven=True)] * 4, played()], INFOS) == [], "its best plan, proven, ends so"
     novice = [dataclasses.replace(r, player="runner (novice)", skill="novice") for r in records]
     assert find(novice, INFOS) == [], "novices are meant to die"
-    expert = [dataclasses.replace(r, player="runner (expert)", skill="expert") for r in records]
-    (found,) = find([*novice, *expert], INFOS)
-    assert found.players == ("runner (expert)",)
-    assert found.evidence["death rate by skill"] == {"novice": 0.4, "expert": 0.4}
+    perfect = [dataclasses.replace(r, player="runner (perfect)", skill="perfect") for r in records]
+    (found,) = find([*novice, *perfect], INFOS)
+    assert found.players == ("runner (perfect)",)
+    assert found.evidence["death rate by skill"] == {"novice": 0.4, "perfect": 0.4}
 
 
 def test_forced_hazards_explain_the_deaths_on_them() -> None:
@@ -251,6 +251,14 @@ def test_narrow_escapes() -> None:
                           "worst.")  # fmt: skip
     assert find([*wins, played(player="careful", hit_points=[10, 10, 9])], INFOS) == [], "one can do better"
     assert find([*wins, *[played(player="other", hit_points=[10, 9, 5])] * 3], INFOS) == []
+
+
+def test_narrow_escapes_of_players_that_make_mistakes() -> None:
+    wins = [played(player="runner (casual)", skill="casual", hit_points=[10, 6, 1])] * 3
+    told = Finding("narrow_escape", "notice", "one", "narrow", players=("runner (casual)",))
+    (found,) = find([*group("one", "runner", 5, 5), *wins], INFOS, escapes=[told])
+    assert found.text == "Narrow." and found.trace == 6
+    assert kinds(find(failed(), INFOS, outlooks={"one": NO_WAY}, escapes=[told])) == ["impossible"]
 
 
 def test_an_exposed_start() -> None:
