@@ -96,13 +96,16 @@ def run_check(args: argparse.Namespace) -> int:
 
 def _tell(game: Game, levels: list[Level], found: list[Finding]) -> None:
     """Findings level by level, then what the levels are made of."""
-    from persona_evo.games.diagnosis import has_analysis
+    from persona_evo.games.diagnosis import has_analysis, unknown_in
 
     shut = {f.level for f in found if f.kind == "unreachable_exit"}
     for level in levels:
         for warning in level.warnings:
             if level.name not in shut or "the exit cannot be reached" not in warning:
                 note(f"{level.name}: {warning}")
+    for level in levels:
+        if limits := unknown_in(game, level):
+            say(f"{level.name}: {limits}.\n")
     if not has_analysis(game):
         say(f"{game.title} has no level analysis: levels are read, and nothing is said of their layout.\n")
     for name in dict.fromkeys(f.level for f in found):
@@ -116,13 +119,11 @@ def _tell(game: Game, levels: list[Level], found: list[Finding]) -> None:
 
 def _tell_one(finding: Finding) -> None:
     """One finding, wrapped to the terminal's width."""
-    import textwrap
+    from persona_evo.report.layout import terminal_width, wrapped
 
-    width = max(40, _width())
     head = f"  {finding.severity} ({finding.kind}): "
-    say(textwrap.fill(head + finding.text, width, subsequent_indent="    ", break_on_hyphens=False))
-    if finding.look:
-        say(textwrap.fill(f"    {finding.look}", width, subsequent_indent="    ", break_on_hyphens=False))
+    for text in (head + finding.text, *([f"    {finding.look}"] if finding.look else [])):
+        say("\n".join(wrapped(text, terminal_width(), "    ")))
 
 
 def _structure(game: Game, levels: list[Level]) -> None:
@@ -139,7 +140,7 @@ def _structure(game: Game, levels: list[Level]) -> None:
         [key, *(f"{row[key]:.4g}" if key in row else "–" for row in rows.values()), said.get(key, "")]
         for key in measures
     ]
-    say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render(_width()))
+    say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render())
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -161,9 +162,3 @@ def run_list(args: argparse.Namespace) -> int:
     elif not known.levels:
         note("no levels ship with this game: name files or folders")
     return 0
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns

@@ -61,14 +61,27 @@ def lost_start(game: Game, level: Level) -> list[Finding]:
     return _no_win(_Seen(game, level, found)) if found.exhausted and not found.has(WON) else []
 
 
+def hardness(game: Game, level: Level) -> dict[str, float]:
+    """What makes a level harder, as numbers (see `Game.hardness`); empty where it is not known to the end."""
+    found = exploration(game, level)
+    if not found.exhausted or not found.has(WON):
+        return {}
+    won = [i for i, status in enumerate(found.status) if status == WON]
+    numbers: dict[str, float] = {"moves to the first win": min(found.depth[i] for i in won)}
+    health = _Seen(game, level, found).health
+    if health is not None:
+        numbers["-hit points left at best"] = float(health[won].max())
+    return numbers
+
+
 def said(game: Game, level: Level) -> str:
     """What an exploration that was not exhausted means, for people; "" where it was."""
     found = exploration(game, level)
     if found.exhausted:
         return ""
     return (
-        f"{counted(found.looked, 'state')} were looked at, all within {counted(found.complete, 'move')} among them, and "
-        "there are more: so nothing is claimed about what is impossible"
+        f"{counted(found.looked, 'state')} were looked at, all within {counted(found.complete, 'move')} among them, "
+        "and there are more: so nothing is claimed about what is impossible"
     )
 
 
@@ -148,7 +161,7 @@ class _Seen:
         counts = Counter(c for row in self.map.rows[self.map.above :] for c in row)
         return [c for c, _ in reversed(counts.most_common()) if c not in (self.map.char(self.places[0]), self.floor)]
 
-    def win_of(self, text: str) -> Spot | None | bool:
+    def win_of(self, text: str) -> Spot | bool | None:
         """Where the level is won if its text were this one; None without places, False if no win was found."""
         try:
             other = self.game.load(text, self.level.name, self.level.source, **self.level.options)
@@ -269,8 +282,8 @@ def _deadly(seen: _Seen, char: str, proof: dict[str, Any]) -> Finding:
     has = f" (the player has {seen.health[0]:g} hit points)" if seen.health is not None else ""
     return Finding(
         "deadly_way", "problem", seen.level.name,
-        f"No way to the end{end} can be survived{has}: without the '{char}' at {at(cells)} the level could be won, with "
-        "them no play is (proven).", tuple(cells),
+        f"No way to the end{end} can be survived{has}: without the '{char}' at {at(cells)} the level could be won, "
+        "with them no play is (proven).", tuple(cells),
         evidence={**proof, "hit_points": float(seen.health[0])} if seen.health is not None else proof,
     )  # fmt: skip
 
@@ -448,8 +461,9 @@ def _forced(seen: _Seen) -> list[Finding]:
     return [
         Finding(
             "forced_hazard", "notice", seen.level.name,
-            f"Every play that is won passes {named}; at most {left:g} of {counted(round(start), 'hit point')} are left at "
-            "its end.", tuple(forced), evidence={"most_health_left": left, "hit_points": start, "tiles": len(forced)},
+            f"Every play that is won passes {named}; at most {left:g} of {counted(round(start), 'hit point')} are left "
+            "at its end.", tuple(forced),
+            evidence={"most_health_left": left, "hit_points": start, "tiles": len(forced)},
         )
     ]  # fmt: skip
 

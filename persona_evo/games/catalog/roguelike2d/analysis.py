@@ -32,7 +32,7 @@ def analyse(level: Level) -> list[Finding]:
     return [
         Finding(
             "scarce_resource", "notice", level.name,
-            f"Food is tight: at most {least} is left at the end of day {tightest}, even with no wall or enemy in the way.",
+            f"Food is tight: at most {least} is left at the end of day {tightest}, even with nothing in the way.",
             evidence={"day": tightest, "food_left": least},
         )
     ]  # fmt: skip
@@ -41,8 +41,8 @@ def analyse(level: Level) -> list[Finding]:
 def _runs_out(level: Level, number: int, day: layout.Layout, food: int) -> Finding:
     return Finding(
         "scarce_resource", "problem", level.name,
-        f"The food cannot last: on day {number} it runs out before the exit, even if every item within reach is eaten and "
-        f"no wall or enemy is in the way (proven). That day has {counted(len(day.items), 'item')}.",
+        f"The food cannot last: on day {number} it runs out before the exit, even if every item within reach is eaten "
+        f"and no wall or enemy is in the way (proven). That day has {counted(len(day.items), 'item')}.",
         evidence={"day": number, "missing": 1 - food, "items": len(day.items), "proven": True},
         look="Take another seed, fewer days, or a variant whose items give more food.",
     )  # fmt: skip
