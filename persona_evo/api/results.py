@@ -11,6 +11,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
+from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.findings import Finding
 from persona_evo.playtest import batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
@@ -39,10 +40,9 @@ class Results(batch.Results):
         return self.check()
 
     @cached_property
-    def static(self) -> dict[str, list[Finding]]:
-        """What the analysis without play says of each level; nothing where the game has none."""
-        look = self.game.analyse
-        return {} if look is None else {level.name: look(level) for level in self.levels}
+    def static(self) -> list[Finding]:
+        """What the analysis without play says of the levels."""
+        return diagnose(self.game, self.levels)
 
     @cached_property
     def outlooks(self) -> dict[str, Outlook]:

@@ -67,7 +67,7 @@ def analyse(
     bounds: Bounds | None = None,
     requirements: Sequence[Requirement] = (),
     tolerances: Mapping[str, float] | None = None,
-    static: Mapping[str, Sequence[Finding]] | None = None,
+    static: Sequence[Finding] = (),
     outlooks: Mapping[str, Outlook] | None = None,
     accepted: Sequence[Accepted] = (),
     rates: Mapping[str, float] | None = None,
@@ -87,7 +87,7 @@ def analyse(
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
-        static: findings of the levels' analysis without play, by level.
+        static: findings of the levels' analysis without play.
         outlooks: what is known of whether levels can be won, by level.
         accepted: findings that are meant so.
         rates: pass rates by level that were measured elsewhere, for a calibration.

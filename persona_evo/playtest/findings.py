@@ -41,7 +41,7 @@ def find(
     records: Sequence[Playthrough],
     infos: Sequence[Metric] = (),
     *,
-    static: Mapping[str, Sequence[Finding]] | None = None,
+    static: Sequence[Finding] = (),
     bounds: Bounds | None = None,
     outlooks: Mapping[str, Outlook] | None = None,
     things: Mapping[str, Iterable[Thing | tuple[str, int, int]]] | None = None,
@@ -56,7 +56,7 @@ def find(
     Args:
         records: playthroughs in the order of traces.jsonl.
         infos: the game's metrics.
-        static: findings of the analysis that needs no play, by level.
+        static: findings of the analysis that needs no play.
         bounds: limits by (level, persona).
         outlooks: what is known of whether levels can be won, by level.
         things: objects by level.
@@ -72,13 +72,13 @@ def find(
     for i, record in enumerate(records, 1):
         numbers.setdefault(id(record), i)
     alone = [r for r in records if not r.opponent]
-    names = list(dict.fromkeys([*levels_of(alone), *(static or {})]))
+    names = list(dict.fromkeys([*levels_of(alone), *(f.level for f in static if ", " not in f.level)]))
     narrow = list(escapes)
     found: list[Finding] = []
     impossible: set[str] = set()
     for level in names:
         evidence = Evidence(
-            level, [r for r in alone if r.level == level], judged, tuple((static or {}).get(level, ())),
+            level, [r for r in alone if r.level == level], judged, [f for f in static if f.level == level],
             _of_level(bounds or {}, level), (outlooks or {}).get(level),
             [Thing(*thing) for thing in (things or {}).get(level, ())], infos, goals, priorities or {}, utilities or {},
             numbers, [f for f in narrow if f.level == level],
@@ -87,6 +87,7 @@ def find(
         found += own
         impossible |= {level} if possible is False else set()
     chosen = [r for r in alone if r.player in judged and r.level not in impossible]
+    found += [f for f in static if f.level not in names]
     return ranked(replace(f, text=sentence(f.text)) for f in (*found, *indistinguishable(chosen, infos)))
 
 

@@ -31,8 +31,8 @@ def kinds(found: list[Finding]) -> list[str]:
     return [f.kind for f in found]
 
 
-def static(kind: str, *places: tuple[int, int], severity: Any = "problem") -> dict[str, list[Finding]]:
-    return {"one": [Finding(kind, severity, "one", f"{kind} of the level", places)]}
+def static(kind: str, *places: tuple[int, int], severity: Any = "problem") -> list[Finding]:
+    return [Finding(kind, severity, "one", f"{kind} of the level", places)]
 
 
 def failed(player: str = "runner", n: int = 4, outcome: str = "running", **changes: Any) -> list[Playthrough]:
@@ -363,6 +363,9 @@ def test_a_level_without_choice() -> None:
 
 def test_static_findings_are_told_of_levels_that_nobody_played() -> None:
     assert kinds(find([], INFOS, static=static("deadly_way", (3, 3)))) == ["deadly_way"]
+    pair = [Finding("harder_copy", "notice", "one, two", "two is harder than one", ((1, 1),))]
+    (found,) = find(group("one", "runner", 5, 5) + group("two", "runner", 4, 5), INFOS, static=pair)
+    assert found.level == "one, two"
 
 
 def test_every_kind_is_ranked_and_no_other_can_be_made() -> None:
