@@ -24,7 +24,7 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
-from persona_evo.games import registry
+from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
 from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
@@ -88,6 +88,7 @@ def playtest_levels(
     hedge: float | None = None,
     tolerance: float | None = None,
     continuation: float = CONTINUATION,
+    accept: str | Path | None = None,
 ) -> Results:
     """Let players play levels many times.
 
@@ -103,12 +104,16 @@ def playtest_levels(
         tolerance: share of the best utility within which each trial shows a route of its own, 0.01 if not given, and 0
             where no planner with open lists plays.
         continuation: share of the budget, beside it, for playing on from the end of a plan to the end of the game.
+        accept: a file of findings that are meant so (see `persona_evo.games.acceptance`).
     """
-    return _playtest(
+    accepted = [] if accept is None else acceptance.read(Path(accept))
+    results = _playtest(
         levels, players, trials=trials, iterations=iterations, seconds=seconds, search=search, seed=seed, jobs=jobs,
         folder=folder, bound_seconds=bound_seconds, progress=progress, league=league, agent=agent, hedge=hedge,
         tolerance=tolerance, usual=TOLERANCE, continuation=continuation,
     )  # fmt: skip
+    results.accepted = accepted
+    return results
 
 
 def _playtest(

@@ -32,6 +32,8 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   measures: how games end: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished,
   unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
   best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
+  problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
+                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """
 
@@ -56,6 +58,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
                         help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
                         "fails; may be repeated (below)")
+    options.add_accept(parser)
     parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
@@ -95,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
     options.check_backend(args)
     ci.check(args)
     requirements = require.parse_all(args.require) if args.require else []
+    accepted = options.accepted_of(args)
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
         raise SettingsError("bound_ratio needs the limits that --bound-seconds 0 leaves out", found="--bound-seconds 0",
                             expected="--bound-seconds above 0, or no requirement on bound_ratio")
@@ -121,6 +125,7 @@ def run(args: argparse.Namespace) -> int:
     options.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
+    results.accepted = accepted
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
 
@@ -224,6 +229,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
     words = [f"--{name}" for name in ("no-pictures", "no-replays") if getattr(args, name.replace("-", "_"))]
     if args.bound_seconds != BOUND_SECONDS:
         words += ["--bound-seconds", f"{args.bound_seconds:g}"]
+    words += ["--accept", str(args.accept)] if args.accept is not None else []
     return words + [word for text in args.require for word in ("--require", text)] + ci.words(args)
 
 

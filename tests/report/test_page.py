@@ -173,7 +173,7 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
         bounds={("tiny: <1>", "runner"): Bound(0.96, True)}, requirements=require.parse_all(["*.win_rate >= 1"]),
     )  # fmt: skip
     assert analysis.passed and analysis.personas == ("Runner", "runner") and analysis.pairs == (("Runner", "ucb1"),)
-    assert things(level)[0].kind == "treasure"
+    assert [f.kind for f in analysis.findings] == ["untouched_object"] and things(level)[0].kind == "treasure"
     told: list[str] = []
     written = folder.write(tmp_path / "out", game, [level], analysis, facts={"seed": "1"}, progress=told.append)
     assert written.notes == [] and told == ["tiny: <1>: Runner", "tiny: <1>: runner"]

@@ -1,7 +1,7 @@
 """Whether the hero lives through the traps on his way, monsters left aside: exact but for two simplifications.
 
-A trap costs 1 hit point each time, a potion gives 1 once. Two things are made easier for the hero than they are, so that
-what is said to be deadly is: he drinks every potion within reach before he goes on, and between two traps he gets
+A trap costs 1 hit point each time, a potion gives 1 once. Two things are made easier for the hero than they are, so
+that what is said to be deadly is: he drinks every potion within reach before he goes on, and between two traps he gets
 everywhere, also where a portal does not lead back.
 """
 
@@ -77,7 +77,7 @@ class _Walk:
     def _behind(self, tile: Spot) -> tuple[set[Spot], int, list[Spot]]:
         """The tiles reached from one without a trap, the potions there as bits, and the traps beside."""
         if tile not in self.ground:
-            free = set(distances(tile, self.moves, self.traps))
+            free = set(distances([tile], self.moves, self.traps))
             bits = sum(1 << k for k, potion in enumerate(self.potions) if potion in free)
             beside = dict.fromkeys(to for t in free for to in self.moves.get(t, ()) if to in self.traps)
             self.ground[tile] = free, bits, list(beside)
