@@ -169,7 +169,7 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
         for trial in range(3)
     ]
     analysis = analyse(
-        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "PE"},
+        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "TO"},
         bounds={("tiny: <1>", "runner"): Bound(0.96, True)}, requirements=require.parse_all(["*.win_rate >= 1"]),
     )  # fmt: skip
     assert analysis.passed and analysis.personas == ("Runner", "runner") and analysis.pairs == (("Runner", "ucb1"),)
