@@ -38,7 +38,7 @@ def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
     from persona_evo.evolve import winner
 
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+    monkeypatch.setattr(winner, "simplified", lambda formula, spec, *until: ("", "not tried"))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

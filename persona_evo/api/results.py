@@ -124,7 +124,7 @@ class Results(batch.Results):
 
         Args:
             analysis: one made by `check`, so that the page shows its requirements.
-            pictures, replays: heatmaps and charts, animated replays.
+            pictures, replays: maps, animated replays.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report

@@ -63,7 +63,7 @@ def add(commands: Any) -> None:
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
     ci.add(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="no charts, heatmaps and replays")
+    parser.add_argument("--no-pictures", action="store_true", help="no maps and replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
     options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
                     "(default: a new one below runs/playtests/)")
