@@ -50,22 +50,29 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """What changed, in one sentence."""
+        """What changed, in one sentence that names the first MOST places."""
+        return self._told(MOST)
+
+    @property
+    def all_words(self) -> str:
+        """What changed, with all places."""
+        return self._told(len(self.tiles) + len(self.lines))
+
+    def _told(self, most: int) -> str:
         if self.lines:
-            more = f" and {len(self.lines) - MOST} more" if len(self.lines) > MOST else ""
-            return f"{counted(len(self.lines), 'line')} changed: {', '.join(self.lines[:MOST])}{more}"
+            more = f" and {len(self.lines) - most} more" if len(self.lines) > most else ""
+            return f"{counted(len(self.lines), 'line')} changed: {', '.join(self.lines[:most])}{more}"
         if not self.tiles:
             return "A and B are the same level"
         groups: dict[tuple[str, str], list[Spot]] = {}
         stay = [t for t in self.tiles if t.before and t.after]
         for tile in stay:
             groups.setdefault((tile.before, tile.after), []).append(tile.place)
-        left, parts = MOST, self._size
+        left, parts = most, self._size
         for (before, after), places in groups.items():
-            named = ", ".join(where(p) for p in places[:left])
-            rest = len(places) - len(places[:left])
-            parts.append(f"{before} -> {after} at {named}" + (f" and {rest} more" if rest and named else "")
-                         if named else f"{before} -> {after} at {counted(len(places), 'place')}")  # fmt: skip
+            named, rest = [where(p) for p in places[:left]], len(places[left:])
+            at = ", ".join(named) + (f" and {rest} more" if rest else "") if named else counted(rest, "place")
+            parts.append(f"{before} -> {after} at {at}")
             left = max(0, left - len(places))
         return f"{counted(len(stay), 'tile')} changed: {'; '.join(parts)}"
 
