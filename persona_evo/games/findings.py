@@ -34,6 +34,7 @@ KINDS: dict[str, str] = {
     "useless_object": "an object that nobody has a reason to go to, or that changes nothing",
     "empty_dead_end": "a dead end without anything in it",
     "unreachable_floor": "floor that no way leads to",
+    "open_border": "floor at the edge of the board, where no wall is",
     "harder_copy": "a level that is nearly the same as another one, and harder",
     "policy_fails": "the level is possible, and a persona's policy does not finish it",
     "budget_too_small": "the search ended before a way was found or ruled out",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from persona_evo.playtest.compare import Row, blind, shown, spoken
 from persona_evo.playtest.metrics import Measure
 from persona_evo.playtest.versions import Changes, Difference
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
 """Most lines of an answer."""
@@ -106,8 +106,7 @@ def _whom(own: Sequence[str], players: Sequence[str]) -> str:
     """Players in a sentence."""
     if len(own) == len(players) > 2:
         return f"all {len(players)} players"
-    names = [f"the {spoken(p)}" for p in own]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return enumerated([f"the {spoken(p)}" for p in own])
 
 
 def _measures(rows: Sequence[Row]) -> list[list[Row]]:

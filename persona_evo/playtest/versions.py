@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
-from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.findings import Finding, Spot
 from persona_evo.games.guides import guide
 from persona_evo.words import counted, plural
 
-MOST = 6
-"""Places that a sentence names one by one."""
+MOST = 5
+"""Kinds of changes that a sentence names."""
 
 GROUND = ("wall", "floor", "empty cell")
 """Tiles that are nothing to be told one by one."""
@@ -50,31 +52,17 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """What changed, in one sentence that names the first MOST places."""
-        return self._told(MOST)
-
-    @property
-    def all_words(self) -> str:
-        """What changed, with all places."""
-        return self._told(len(self.tiles) + len(self.lines))
-
-    def _told(self, most: int) -> str:
+        """What changed, in one sentence."""
         if self.lines:
-            more = f" and {len(self.lines) - most} more" if len(self.lines) > most else ""
-            return f"{counted(len(self.lines), 'line')} changed: {', '.join(self.lines[:most])}{more}"
+            return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if not self.tiles:
             return "A and B are the same level"
         groups: dict[tuple[str, str], list[Spot]] = {}
         stay = [t for t in self.tiles if t.before and t.after]
         for tile in stay:
             groups.setdefault((tile.before, tile.after), []).append(tile.place)
-        left, parts = most, self._size
-        for (before, after), places in groups.items():
-            named, rest = [where(p) for p in places[:left]], len(places[left:])
-            at = ", ".join(named) + (f" and {rest} more" if rest else "") if named else counted(rest, "place")
-            parts.append(f"{before} -> {after} at {at}")
-            left = max(0, left - len(places))
-        return f"{counted(len(stay), 'tile')} changed: {'; '.join(parts)}"
+        parts = [f"{before} -> {after} at {at(places)}" for (before, after), places in groups.items()]
+        return f"{counted(len(stay), 'tile')} changed: {'; '.join([*self._size, *_first(parts)])}"
 
     @property
     def _size(self) -> list[str]:
@@ -120,7 +108,7 @@ def changes(game: Game, a: Level, b: Level) -> Changes:
 
 def difference(game: Game, a: Level, b: Level) -> Difference:
     """What the analysis of two levels says of B beside A; nothing where the game has none."""
-    found = [game.analyse(level) if game.analyse else [] for level in (a, b)]
+    found = [diagnose(game, [level]) for level in (a, b)]
     problems = [{f.kind: f for f in own if f.severity == "problem"} for own in found]
     new = [f for kind, f in problems[1].items() if kind not in problems[0]]
     gone = [f for kind, f in problems[0].items() if kind not in problems[1]]
@@ -132,6 +120,11 @@ def difference(game: Game, a: Level, b: Level) -> Difference:
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
     return Difference(tuple(reasons), sign, problem)
+
+
+def _first(parts: Sequence[str]) -> list[str]:
+    """The first MOST, and how many more there are."""
+    return [*parts[:MOST], *([f"and {len(parts) - MOST} more"] if len(parts) > MOST else [])]
 
 
 def _is_map(rows: Sequence[str]) -> bool:

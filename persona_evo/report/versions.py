@@ -60,7 +60,7 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
         Lines(versions.answer.lines),
         Gallery("chart", [Svg(text) for text in _charts(versions.rows)]),
         Heading("Changed tiles") if versions.changes.tiles or versions.changes.lines else None,
-        Text(versions.changes.all_words) if versions.changes.tiles or versions.changes.lines else None,
+        Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
         Gallery("pair", versions.maps),
         Heading("Where players go") if galleries else None,
         *galleries,

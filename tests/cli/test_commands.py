@@ -71,11 +71,12 @@ def test_levels_are_checked_all_of_them(here: Path, capsys: pytest.CaptureFixtur
     assert "train01" in run(capsys, "level", "list").out
 
 
-def test_an_unreachable_exit_is_a_warning_with_a_switch(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_exit_is_a_finding(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "shut.txt").write_text("XXXXXX\nXH X e\nXXXXXX\n")
-    assert run(capsys, "level", "check", "shut.txt").code == 2
-    allowed = run(capsys, "level", "check", "shut.txt", "--allow-unreachable")
-    assert allowed.code == 0 and "shut" in allowed.err
+    checked = run(capsys, "level", "check", "shut.txt")
+    assert checked.code == 1 and "0 of 1 level is fine" in checked.out
+    assert "The exit at 2:6 cannot be reached" in checked.out
+    assert run(capsys, "level", "check", "shut.txt", "--allow-unreachable") == checked
 
 
 def test_a_run_is_resumed_shown_exported_and_installed(
@@ -274,4 +275,4 @@ def test_a_level_from_nothing(here: Path, capsys: pytest.CaptureFixture[str]) ->
     solved = run(capsys, "solve", "cave.txt", "--persona", "treasure_collector", "--seconds", 3)
     assert "won in" in solved.out and "J,x,y" in solved.out
     (here / "open.txt").write_text("XXXXXX\n H T e\nXXXXXX\n")
-    assert "no wall at the edge of the board: 1 tile (line:column 2:1)" in run(capsys, "level", "check", "open.txt").err
+    assert "no wall at the edge of the board: 1 tile of floor at 2:1" in run(capsys, "level", "check", "open.txt").out
