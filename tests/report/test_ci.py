@@ -11,7 +11,6 @@ from persona_evo.games.findings import Finding
 from persona_evo.playtest.require import Check
 from persona_evo.report import ci
 
-
 CHECKS = [Check("runner.win_rate >= 95%", 1.0, True, "runner"),
           Check("deaths == 0", 3.0, False, "runner", "2 of 4 fail")]  # fmt: skip
 FINDINGS = [Finding("unreachable_exit", "problem", "b", "no way leads to the exit (3:8)"),
