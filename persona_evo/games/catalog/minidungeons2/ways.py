@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, distances, is_door, on_every_way, parts, shortest
-from persona_evo.games.catalog.minidungeons2.board import 
-    EXIT, GOALS, MINITAUR, MONSTERS, POTION, TRAP, TREASURE, Board, capital, named, tally,
-)  # fmt: skip
+from persona_evo.games.catalog.minidungeons2.board import (
+    GOALS,
+    MINITAUR,
+    POTION,
+    TRAP,
+    TREASURE,
+    Board,
+    capital,
+    named,
+    tally,
+)
+from persona_evo.games.catalog.minidungeons2.levels import EXIT, MONSTERS
 from persona_evo.games.findings import Finding, Severity, Spot, where
 from persona_evo.words import counted, plural
 
@@ -34,12 +43,11 @@ def forced(board: Board) -> list[Finding]:
     if least:
         spots = traps or a_layer(board)
         doors = [s for s in every if is_door(s, board.grid.passable)]
+        text = f"Every way to the exit springs at least {counted(least, 'trap')}, one of those at {at(spots)} among them"
         if traps:
             text = f"Every way to the exit leads over the {plural(len(traps), 'trap')} at {at(traps)}"
             text += f" and springs {least} in all" if least > len(traps) else ""
-        else:
-            text = f"Every way to the exit springs at least {counted(least, 'trap')}, one of those at {at(spots)} for one"
-        text += f": at least {least} of {counted(board.health, 'hit point')}."
+        text = f"{text}: at least {least} of {counted(board.health, 'hit point')}."
         found.append(
             Finding(
                 "forced_hazard", "notice", board.level.name, text, tuple(spots),
@@ -52,8 +60,8 @@ def forced(board: Board) -> list[Finding]:
         found.append(
             Finding(
                 "forced_hazard", "notice", board.level.name,
-                f"{capital(named(board, guards))} {'stands' if len(guards) == 1 else 'stand'} in the only corridor from "
-                "the start, which has no room to pass.",
+                f"{capital(named(board, guards))} {'stands' if len(guards) == 1 else 'stand'} in the only corridor "
+                "from the start, which has no room to pass.",
                 tuple(guards), evidence={"monsters": len(guards)},
             )
         )  # fmt: skip
