@@ -20,8 +20,15 @@ from persona_evo.words import counted, plural
 MOST = 5
 """Kinds of changes that a sentence names."""
 
+OTHER = 0.5
+"""Share of tiles that differ from which on the maps are not told tile by tile."""
+
 GROUND = ("wall", "floor", "empty cell")
 """Tiles that are nothing to be told one by one."""
+
+
+WAYS = ("forced_hazard", "deadly_way")
+"""Kinds of findings whose evidence has the least damage on any way."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,8 @@ class Changes:
             return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if not self.tiles:
             return "A and B are the same level"
+        if len(self.tiles) > OTHER * max(sum(map(len, rows)) for rows in self.rows):
+            return "; ".join(["A and B are different levels: most of their tiles differ", *self._size])
         groups: dict[tuple[str, str], list[Spot]] = {}
         stay = [t for t in self.tiles if t.before and t.after]
         for tile in stay:
@@ -114,9 +123,12 @@ def difference(game: Game, a: Level, b: Level) -> Difference:
     gone = [f for kind, f in problems[0].items() if kind not in problems[1]]
     counts = [_objects(game, level) for level in (a, b)]
     forced = [_forced(game, level, own) for level, own in zip((a, b), found, strict=True)]
+    least = [_least(own) for own in found]
     reasons = [text for name in _changed(*counts, *forced) if (text := _more(name, counts, forced))]
+    if least[0] != least[1] and not any("forced" in text for text in reasons[:1]):
+        reasons.insert(0, f"the least damage on any way to the exit is {least[0]:g} -> {counted(least[1], 'hit point')}")
     reasons += _longer(game, a, b)
-    more = sum(forced[1].values()) - sum(forced[0].values())
+    more = (least[1] - least[0]) or sum(forced[1].values()) - sum(forced[0].values())
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
     return Difference(tuple(reasons), sign, problem)
@@ -132,7 +144,8 @@ def _is_map(rows: Sequence[str]) -> bool:
 
 
 def _lines(a: Sequence[str], b: Sequence[str]) -> list[str]:
-    """Lines that differ, pair by pair where as many go as come."""
+    """Lines that differ, pair by pair where as many go as come; comments are none."""
+    a, b = ([line for line in lines if line.strip() and not line.startswith("# ")] for lines in (a, b))
     found = []
     for kind, i, j, k, m in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -176,6 +189,12 @@ def _forced(game: Game, level: Level, findings: Sequence[Finding]) -> Counter[st
     names, rows = guide(game).tiles, level.text.splitlines()
     places = dict.fromkeys(p for f in findings if f.kind == "forced_hazard" for p in f.places)
     return Counter(_name(rows[y][x], names) for x, y in places if y < len(rows) and x < len(rows[y]))
+
+
+def _least(findings: Sequence[Finding]) -> int:
+    """The least damage on any way to the exit, as far as the analysis tells."""
+    return max((int(f.evidence["least_damage"]) for f in findings if "least_damage" in f.evidence and f.kind in WAYS),
+               default=0)  # fmt: skip
 
 
 def _changed(
