@@ -1,7 +1,7 @@
 """Charts as SVG texts: part of a page, whose colours they take (`series0`, ... and the text's), in light and dark.
 
 Texts are 12 pixels or more at the charts' own size, and pages never shrink charts. Each function returns a text for
-`pages.Svg`. `standalone` makes a file of one.
+`pages.Svg`. `save` makes a file of one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from persona_evo.playtest.statistics import Interval
 from persona_evo.report import pages
+from persona_evo.store import schema
 
 SERIES = 8
 """Colours; a further line has a colour again, and is dashed."""
@@ -192,6 +194,12 @@ def standalone(svg: str) -> str:
     style = pages.environment().get_template("chart.css").render()
     head, _, rest = svg.partition(">")
     return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
+
+
+def save(svg: str, path: Path) -> str:
+    """Keep a chart as a file, too; the chart."""
+    schema.write_atomically(path, standalone(svg))
+    return svg
 
 
 def _svg(name: str, **values: Any) -> str:

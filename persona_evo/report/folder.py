@@ -26,7 +26,7 @@ from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
-from persona_evo.report import charts, duels, maps, pages, plots, replay, tables
+from persona_evo.report import charts, duels, maps, plots, replay, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.report.versions import Versions
@@ -126,7 +126,7 @@ def hit_points(analysis: Analysis) -> dict[str, str]:
             )
     return {
         level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
-                           title="Hit points in the median playthrough", height=260)  # fmt: skip
+                           title="Hit points in the median playthrough", width=336, height=230)
         for level, series in found.items()
     }
 
@@ -178,7 +178,7 @@ def _levels(
             path = names.file(name, player, suffix=".png")
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
-            written.pictures.append(Picture(name, "map", path, text, round(pages.width_of(path) * maps.SHOWN)))
+            written.pictures.append(Picture(name, "map", path, text))
         if replays:
             _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
 
@@ -195,12 +195,12 @@ def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
 def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> str:
     """What a map shows, in words: whose ways, how often it won and died, and which playthroughs they are."""
     ends = Counter(r.final for r in group)
-    told = [f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end]]
-    times = counted(len(group), "playthrough") if tolerance is None else routes.shown(group, tolerance)
-    return f"{group[0].player}{where}: {', '.join(told)} of {len(group)}; {times}"
+    told = ", ".join(f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end])
+    drawn = "" if tolerance is None else f"; {routes.shown(group, tolerance)}"
+    return f"{group[0].player}{where}: {told} of {counted(len(group), 'playthrough')}{drawn}"
 
 
-ENDED = {"won": "won", "lost": "died in", "unfinished": "unfinished", "stuck": "stuck", "ended": "ended"}
+ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck": "stood still in", "ended": "ended"}
 """How playthroughs end, for captions."""
 
 

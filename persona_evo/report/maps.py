@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.records import Playthrough
+from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
 
 LONGEST, SMALLEST, LARGEST = 1000, 18, 48
 """Pixels that the longer side of a map has, and the least and the most of a tile."""
 
-SHOWN = 0.75
-"""Share of a map's own size with which a page shows it."""
+SHOWN, LEAST = 0.75, 0.58
+"""Share of a map's own size with which a page shows it, and the least on a narrow screen."""
 
-LETTER = 17
-"""Height of a ruler's numbers in pixels, 12 as a page shows them."""
+LETTER = 21
+"""Height of a ruler's numbers in pixels, at least 12 as a page shows them."""
 
 MOST_TILES = 500
 """Columns or rows of a map at most."""
@@ -70,13 +70,17 @@ class Ground:
     height: int
 
 
-def ground(level: Level, records: Iterable[Playthrough]) -> Any:
-    """The level's grid, or what all places of some playthroughs lie in."""
+def ground(level: Level, places: Iterable[Spot]) -> Any:
+    """The level's grid, or what some places lie in."""
     grid = level.facts.get("grid")
     if hasattr(grid, "width") and hasattr(grid, "height"):
         return grid
-    walked = [place for record in records for place in walk(record)] or [(0, 0)]
+    walked = [*places, (0, 0)]
     return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+
+
+def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
+    return ground(level, (place for record in records for place in walk(record)))
 
 
 def walk(record: Playthrough) -> list[Spot]:
@@ -99,7 +103,7 @@ def most_visits(game: Game, groups: Iterable[tuple[Level, Sequence[Playthrough]]
     most = 0.0
     for level, records in groups:
         if not skipped(game, level, records):
-            grid = ground(level, records)
+            grid = _ground(level, records)
             most = max(most, float(visits(records, int(grid.height), int(grid.width)).max()))
     return most
 
@@ -108,7 +112,7 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
     """Why there is no map, in words; "" where there is one."""
     if not any(r.positions for r in records):
         return f"There are no maps: {game.title} does not tell where the avatar is."
-    grid = ground(level, records)
+    grid = _ground(level, records)
     if max(grid.width, grid.height) > MOST_TILES:
         return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
                 "than can be drawn.")  # fmt: skip
@@ -154,7 +158,7 @@ def annotated(
     """
     if skipped(game, level, records):
         return None
-    grid = ground(level, records)
+    grid = _ground(level, records)
     counts = visits(records, int(grid.height), int(grid.width))
     sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
     shown = usual(records)
@@ -165,6 +169,27 @@ def annotated(
         sheet.skull(place, count)
     sheet.mark(markers)
     return sheet.save(path)
+
+
+def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> Path:
+    """Draw a plan on the map of its level: the way, and the number of each step where it ends.
+
+    Args:
+        game, level: what is planned.
+        places: where the avatar is before the first step and after each.
+        path: of the picture (PNG).
+    """
+    grid = ground(level, places)
+    sheet = Sheet(game, level, int(grid.width), int(grid.height))
+    sheet.route(places)
+    sheet.number(places)
+    return sheet.save(path)
+
+
+def figure(path: Path, caption: str) -> Figure:
+    """A map on a page: smaller than its file, which it leads to."""
+    width = width_of(path)
+    return Figure(path, caption, round(width * SHOWN), round(width * LEAST), enlarge=True)
 
 
 def heat(counts: NDArray[np.float64], high: float | None = None) -> dict[Spot, tuple[int, int, int, int]]:
@@ -195,16 +220,16 @@ class Sheet:
 
         self.width, self.height = width, height
         self.scale = max(SMALLEST, min(LARGEST, LONGEST // max(width, height)))
-        self.margin = max(self.scale * 3 // 4, LETTER * 3 // 2)
+        self.margin = max(self.scale * 3 // 4, LETTER * 4 // 3)
         self.picture = Image.new("RGBA", (width * self.scale + self.margin, height * self.scale + self.margin))
         self.picture.paste(board(game, level, width, height, self.scale, tiles or {}), (self.margin, self.margin))
-        self.pen: ImageDraw = ImageDraw.Draw(self.picture)
+        self.pen = ImageDraw.Draw(self.picture)
         self._marked: Counter[Spot] = Counter()
         self._rulers()
 
     def _rulers(self) -> None:
         """Columns along the top and rows at the left, from 1."""
-        every = 1 if self.scale > 2 * LETTER else 2 if self.scale > LETTER + 4 else 5
+        every = 1 if self.scale >= 2 * LETTER else 2 if self.scale > LETTER + 4 else 5
         for count, turned in ((self.width, False), (self.height, True)):
             for k in range(count):
                 if (k + 1) % every == 0 or k == 0:
@@ -256,9 +281,14 @@ class Sheet:
                 self._text(self.middle(place), str(step), INK, max(12, self.scale * 0.34), halo=2)
 
     def note(self, place: Spot, text: str) -> None:
-        """A short text at the foot of a tile."""
+        """A short text on white at the foot of a tile."""
         if self.inside(place):
-            self._text(self.middle(place, dy=0.3), text, DAMAGE, max(12, self.scale * 0.3), halo=2)
+            size = max(18, self.scale * 0.34)
+            x, y = self.middle(place, dx=-0.5)
+            wide, low = size * (0.34 + 0.5 * len(text)), self.scale / 2 - 1
+            box = (x + 2, y + low - size * 0.95, x + 2 + wide, y + low)
+            self.pen.rounded_rectangle(box, 4, CASING, DAMAGE)
+            self._text((x + 2 + wide / 2, y + low - size * 0.48), text, DAMAGE, size)
 
     def skull(self, place: Spot, count: int) -> None:
         """Somebody died here, so many times."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.games.core import Metric, main_metrics
+from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, where
 from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import charts, duels, maps, pages, tables, versions
+from persona_evo.report import duels, maps, pages, plots, tables, versions
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -36,13 +36,12 @@ MOST_PLACES = 8
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a level: a file, "map" or "replay", and a line below it. width: pixels that it is shown with."""
+    """A picture of a level: "map" or "replay", a file, and a line below it."""
 
     level: str
     kind: str
     path: Path
     caption: str
-    width: int = 0
 
 
 @dataclass
@@ -217,27 +216,14 @@ def _level(page: Page, name: str, number: int) -> Section:
         Svg(page.health[name]) if name in page.health and not page.is_pair else None,
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,
-        None if page.is_pair else _bars(page, chosen),
+        None if page.is_pair else plots.main_results(chosen, page.infos),
         tables.summary_table(page.summaries, page.infos, name, brief=True),
     ])  # fmt: skip
 
 
 def _figure(picture: Picture) -> Figure:
-    return Figure(picture.path, picture.caption, picture.width, enlarge=picture.kind == "map")
-
-
-def _bars(page: Page, chosen: Sequence[Summary]) -> Gallery:
-    """The main results of some summaries, a chart each: players down."""
-    shown: list[Svg] = []
-    if any(s.wins for s in chosen):
-        shown.append(Svg(charts.bars("win rate", [(s.player, s.win_rate) for s in chosen], high=1, percent=True)))
-    for info in main_metrics(page.infos):
-        rows = [(s.player, s.metrics[info.symbol]) for s in chosen if info.symbol in s.metrics]
-        if rows:
-            shown.append(Svg(charts.bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio)))
-    shown.append(Svg(charts.bars("steps", [(s.player, s.steps) for s in chosen])))
-    shown.append(Svg(charts.bars("utility", [(s.player, s.utility) for s in chosen])))
-    return Gallery("chart", shown)
+    drawn = maps.figure if picture.kind == "map" else Figure
+    return drawn(picture.path, picture.caption)
 
 
 def _overview(page: Page) -> Section:
@@ -248,7 +234,7 @@ def _overview(page: Page) -> Section:
     return Section("overview", "Results of all levels" if several else "Results", [
         _rates(page) if any(s.wins for s in page.summaries) else None,
         duels.standings_table(page.standings, EVERY) if page.standings else None,
-        _bars(page, every) if several else None,
+        plots.main_results(every, page.infos) if several else None,
         tables.summary_table(page.summaries, page.infos, brief=True) if several else None,
     ])  # fmt: skip
 
