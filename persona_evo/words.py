@@ -29,3 +29,11 @@ def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 12 min, 3 h 20 min."""
+    if seconds < 90:
+        return f"{max(0.0, seconds):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

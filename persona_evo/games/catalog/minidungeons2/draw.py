@@ -4,6 +4,7 @@
 |---|---|
 | `image(grid)` | a level as its file has it |
 | `state_image(level, state)` | a state: who is where, hit points, what is left |
+| `state_text(level, state)` | the same in characters, for terminals |
 | `draw_state(grid, objects)` | the same from a list of objects |
 | `map_image(level, scale, tiles)` | a loaded level with colours below its objects |
 
@@ -213,3 +214,15 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
 def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], Colour]) -> Image.Image:
     """A loaded level before the first move, with colours laid over tiles, below what lies on them."""
     return image(level.facts["grid"], tiles, scale)
+
+
+def state_text(level: Level, state: NDArray[Any]) -> str:
+    """One state in the level's own characters: x is a slain monster, + a dead hero, J a javelin that lies there."""
+    grid: Grid = level.facts["grid"]
+    rows = [list(row) for row in grid.rows]
+    for x, y in ((x, y) for y, row in enumerate(rows) for x, c in enumerate(row) if c != WALL):
+        rows[y][x] = " "
+    for item in sorted(map(_look, objects_of(level, state)), key=lambda item: _LAYERS.index(item.char)):
+        if item.state > 0 or item.char in "m+x":
+            rows[item.y][item.x] = "J" if item.char == JAVELIN else item.char
+    return "\n".join("".join(row) for row in rows)
