@@ -126,7 +126,7 @@ def difference(game: Game, a: Level, b: Level) -> Difference:
     least = [_least(own) for own in found]
     reasons = [text for name in _changed(*counts, *forced) if (text := _more(name, counts, forced))]
     if least[0] != least[1] and not any("forced" in text for text in reasons[:1]):
-        reasons.insert(0, f"the least damage on any way to the exit is {least[0]:g} -> {counted(least[1], 'hit point')}")
+        reasons.insert(0, f"least damage on any way to the exit {least[0]:g} -> {counted(least[1], 'hit point')}")
     reasons += _longer(game, a, b)
     more = (least[1] - least[0]) or sum(forced[1].values()) - sum(forced[0].values())
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
