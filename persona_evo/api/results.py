@@ -9,7 +9,10 @@ from pathlib import Path
 
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
+from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
+from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.findings import Finding
 from persona_evo.playtest import batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
@@ -17,6 +20,7 @@ from persona_evo.playtest.answer import Answer, answer
 from persona_evo.playtest.compare import Row, compare_levels, headlines
 from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import Changes
+from persona_evo.search.outlook import Outlook, outlook
 from persona_evo.words import counted, listed
 
 
@@ -24,15 +28,29 @@ from persona_evo.words import counted, listed
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did.
+    command: the command line that made it, "" where none did. accepted: findings that are meant so.
     """
 
     command: str = ""
+    accepted: Sequence[Accepted] = ()
 
     @cached_property
     def analysis(self) -> Analysis:
         """Summaries, comparisons, findings and correlations."""
         return self.check()
+
+    @cached_property
+    def static(self) -> list[Finding]:
+        """What the analysis without play says of the levels."""
+        return diagnose(self.game, self.levels)
+
+    @cached_property
+    def outlooks(self) -> dict[str, Outlook]:
+        """Whether levels can be won that nobody has won."""
+        if not self.game.planned:
+            return {}
+        won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
+        return {level.name: outlook(self.game, level) for level in self.levels if level.name not in won}
 
     def check(self, *requirements: str) -> Analysis:
         """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
@@ -44,6 +62,7 @@ class Results(batch.Results):
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
+            static=self.static, outlooks=self.outlooks, accepted=self.accepted,
         )  # fmt: skip
 
     @property

@@ -14,6 +14,7 @@ from persona_evo.errors import LevelError
 from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
+    from persona_evo.games.acceptance import Sorted
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
 
@@ -35,6 +36,7 @@ def add(commands: Any) -> None:
                              description=FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
+    options.add_accept(check)
     check.add_argument("--json", action="store_true", help="print the findings as JSON, as findings.json has them")
     ci.add(check)
     check.set_defaults(run=run_check)
@@ -66,9 +68,11 @@ def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
     from persona_evo.api.checks import findings_of
     from persona_evo.games import mapsets
+    from persona_evo.games.acceptance import accept
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
+    accepted = options.accepted_of(args)
     given = {**for_check(game), **options.options_of(args, game)}
     paths = mapsets.find(game, args.levels)
     ci.check(args)
@@ -81,16 +85,17 @@ def run_check(args: argparse.Namespace) -> int:
             except LevelError as e:
                 errors[name] = str(e)
                 note(f"{name}: error: {e}")
-        found = findings_of(game, levels)
+        told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
+    found = told.left
     wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
     if args.json:
         import json
 
         from persona_evo.games.findings import to_json
 
-        say(json.dumps(to_json(found), indent=2, ensure_ascii=False))
+        say(json.dumps(to_json(found, told.accepted), indent=2, ensure_ascii=False))
     else:
-        _tell(game, levels, found)
+        _tell(game, levels, told)
         fine = len(levels) - len(wrong)
         words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
@@ -112,15 +117,22 @@ def _write_ci(
     ci.write(args, title, level_cases(files, found, errors), (), found, facts)
 
 
-def _tell(game: Game, levels: list[Level], found: list[Finding]) -> None:
-    """Findings level by level, then what the levels are made of."""
-    from persona_evo.games.diagnosis import has_analysis
+def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
+    """Findings level by level, the accepted ones apart, then what the levels are made of."""
+    from persona_evo.games.acceptance import no_longer
+    from persona_evo.games.diagnosis import has_analysis, unknown_in
+    from persona_evo.games.findings import lines
+    from persona_evo.report import tables
 
+    found = told.left
     shut = {f.level for f in found if f.kind == "unreachable_exit"}
     for level in levels:
         for warning in level.warnings:
             if level.name not in shut or "the exit cannot be reached" not in warning:
                 note(f"{level.name}: {warning}")
+    for level in levels:
+        if limits := unknown_in(game, level):
+            say(f"{level.name}: {limits}.\n")
     if not has_analysis(game):
         say(f"{game.title} has no level analysis: levels are read, and nothing is said of their layout.\n")
     for name in dict.fromkeys(f.level for f in found):
@@ -129,6 +141,9 @@ def _tell(game: Game, levels: list[Level], found: list[Finding]) -> None:
             if finding.level == name:
                 _tell_one(finding)
         say()
+    apart = [*lines((), told.accepted), *(no_longer(entry) for entry in told.gone)]
+    if apart:
+        say(tables.told(apart) + "\n")
     _structure(game, levels)
 
 

@@ -31,6 +31,8 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   measures: how games end: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished,
   unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
   best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
+  problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
+                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """
 
@@ -55,6 +57,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
                         help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
                         "fails; may be repeated (below)")
+    options.add_accept(parser)
     parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
@@ -94,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
     options.check_backend(args)
     ci.check(args)
     requirements = require.parse_all(args.require) if args.require else []
+    accepted = options.accepted_of(args)
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
         raise SettingsError("bound_ratio needs the limits that --bound-seconds 0 leaves out", found="--bound-seconds 0",
                             expected="--bound-seconds above 0, or no requirement on bound_ratio")
@@ -122,6 +126,7 @@ def run(args: argparse.Namespace) -> int:
     options.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
+    results.accepted = accepted
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
 
@@ -225,6 +230,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
     words = [f"--{name}" for name in ("no-pictures", "no-replays") if getattr(args, name.replace("-", "_"))]
     if args.bound_seconds != BOUND_SECONDS:
         words += ["--bound-seconds", f"{args.bound_seconds:g}"]
+    words += ["--accept", str(args.accept)] if args.accept is not None else []
     return words + [word for text in args.require for word in ("--require", text)] + ci.words(args)
 
 
@@ -267,11 +273,11 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
 def _write_ci(args: argparse.Namespace, results: Results, analysis: Analysis, page: Path) -> None:
     """--junit and --summary. Levels are test cases where a requirement is on findings."""
-    from persona_evo.playtest import ranges, require
+    from persona_evo.playtest import require
     from persona_evo.report.ci import level_cases, requirement_cases
 
     cases = requirement_cases(analysis.checks)
-    if any(ranges.on_findings(r) for r in (require.parse_all(args.require) if args.require else ())):
+    if any(r.counts for r in (require.parse_all(args.require) if args.require else ())):
         cases += level_cases({level.name: level.source for level in results.levels}, analysis.findings)
     facts = {"page": str(page), "seed": str(results.seed), **({"command": results.command} if results.command else {})}
     ci.write(args, results.title, cases, analysis.checks, analysis.findings, facts)

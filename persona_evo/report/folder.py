@@ -6,6 +6,7 @@
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
 | duels.csv | games for two: by level, player, opponent and side |
+| findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | maps (PNG) and replays (GIF), named by level and player |
@@ -13,6 +14,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +22,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from persona_evo.errors import VerificationError
+from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.findings import to_json
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import grouped
@@ -30,6 +34,7 @@ from persona_evo.report import charts, duels, maps, plots, replay, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.report.versions import Versions
+from persona_evo.store import schema
 from persona_evo.words import counted
 
 Progress = Callable[[str], None]
@@ -108,7 +113,8 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
     """The page of an analysis, without what is drawn."""
     return Page(
         title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
-        findings=analysis.findings, checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
+        findings=analysis.findings, accepted=analysis.accepted, gone=[no_longer(entry) for entry in analysis.gone],
+        checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
         players=analysis.players, correlations=analysis.correlations, facts=facts, routes=routes.by_level(analysis),
     )  # fmt: skip
 
@@ -132,12 +138,10 @@ def hit_points(analysis: Analysis) -> dict[str, str]:
 
 
 def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
-    """The CSV files alone; tables without rows are left out."""
+    """The findings and the CSV files alone; tables without rows are left out."""
     folder = Path(folder)
-    found = [
-        {"severity": f.severity, "kind": f.kind, "level": f.level, "text": f.text, **f.numbers}
-        for f in analysis.findings
-    ]
+    found = to_json(analysis.findings, analysis.accepted)
+    schema.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     content = {
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
@@ -147,9 +151,9 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
         "players": tables.comparison_rows(analysis.players),
         "correlations": tables.correlation_rows(analysis.correlations),
         "structure": [{"level": name, **numbers} for name, numbers in analysis.structure.items()],
-        "findings": found,
+        "findings": tables.finding_rows(analysis.findings, analysis.accepted),
     }
-    paths = []
+    paths = [folder / "findings.json"]
     for name, rows in content.items():
         if rows:
             paths.append(folder / f"{name}.csv")

@@ -99,8 +99,8 @@ def test_a_version_is_harder_where_players_lose_more_hit_points_though_all_win()
     found = answered(a, b, told(PLAIN, TRAPS))
     assert found.lines[0] == "B is harder than A for the runner: 4 more traps, all forced"
     assert found.lines[1] == (
-        "damage: runner 0.5 -> 4.5 hit points (+4, 95 % interval 3.5 to 4.5; Vargha-Delaney A = 1.00: in 100 % of pairs "
-        "of playthroughs B loses more hit points)"
+        "damage: runner 0.5 -> 4.5 hit points (+4, 95 % interval 3.5 to 4.5; Vargha-Delaney A = 1.00: in 100 % of "
+        "pairs of playthroughs B loses more hit points)"
     )
     assert found.lines[-1] == ("win rates do not differ (100 % in both): with 10 trials each a difference below about "
                                "50 points cannot be seen")  # fmt: skip

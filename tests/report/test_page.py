@@ -12,9 +12,9 @@ from PIL import Image
 
 from persona_evo.games import registry
 from persona_evo.games.core import Level
+from persona_evo.games.findings import Finding
 from persona_evo.playtest import compare, records, require
 from persona_evo.playtest.analysis import analyse, things
-from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY, Bound, summarise
 from persona_evo.playtest.require import Check
 from persona_evo.report import folder, html, page
@@ -65,7 +65,7 @@ def full(tmp_path: Path) -> Page:
     Image.new("RGB", (40, 10)).save(picture)
     return Page(
         title=EVIL, subtitle=EVIL, summaries=summarise(rows, INFOS), infos=INFOS,
-        findings=[Finding("problem", "k", EVIL, EVIL)], checks=[Check(EVIL, None, False, EVIL, EVIL)],
+        findings=[Finding("impossible", "problem", EVIL, EVIL)], checks=[Check(EVIL, None, False, EVIL, EVIL)],
         pictures=[Picture(EVIL, "heatmap", picture, EVIL), Picture(EVERY, "chart", picture, "all")],
         baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS), players=compare.between_players(rows, INFOS),
         versions=compare.compare_levels(group(EVIL, EVIL, 1, 12), group("b", EVIL, 12, 12), INFOS, (EVIL, "new")),
@@ -129,11 +129,11 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
         for trial in range(3)
     ]
     analysis = analyse(
-        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "PE"},
+        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "TO"},
         bounds={("tiny: <1>", "runner"): Bound(0.96, True)}, requirements=require.parse_all(["*.win_rate >= 1"]),
     )  # fmt: skip
     assert analysis.passed and analysis.personas == ("Runner", "runner") and analysis.pairs == (("Runner", "ucb1"),)
-    assert [f.kind for f in analysis.findings] == ["dead content"] and things(level)[0].kind == "treasure"
+    assert [f.kind for f in analysis.findings] == ["untouched_object"] and things(level)[0].kind == "treasure"
     told: list[str] = []
     written = folder.write(tmp_path / "out", game, [level], analysis, facts={"seed": "1"}, progress=told.append)
     assert written.notes == [] and told == ["tiny: <1>: Runner", "tiny: <1>: runner"]

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from persona_evo.games.analysis import at, beside, on_every_way
 from persona_evo.games.catalog.minidungeons2 import leftovers, opening, ways
 from persona_evo.games.catalog.minidungeons2.board import MINITAUR, TRAP, Board, capital, is_are, named
-from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, PORTAL
+from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS, PORTAL
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding, Spot, ranked, where
 from persona_evo.words import counted
@@ -36,6 +36,22 @@ def analyse(level: Level) -> list[Finding]:
             found += [*no_return(board), *ways.forced(board)]
         found += [*ways.shortcuts(board), *leftovers.leftovers(board)]
     return ranked(found)
+
+
+def hardness(level: Level) -> dict[str, float]:
+    """What makes a level harder, as numbers (see `Game.hardness`)."""
+    board = Board(level)
+    goal = board.grid.exit
+    if goal not in board.reached or goal not in board.survival.alive:
+        return {}
+    monsters = {f"{name}s": len(board.at(char)) for char, name in LEGEND.items() if char in MONSTERS}
+    return {
+        "traps that every way springs": board.survival.damage[goal],
+        "traps": len(board.at(TRAP)),
+        "steps to the exit": board.reached[goal],
+        "-potions within reach": len(board.survival.drinkable),
+        **monsters,
+    }
 
 
 def unreachable_exit(board: Board) -> list[Finding]:

@@ -43,7 +43,7 @@ def forced(board: Board) -> list[Finding]:
     if least:
         spots = traps or a_layer(board)
         doors = [s for s in every if is_door(s, board.grid.passable)]
-        text = f"Every way to the exit springs at least {counted(least, 'trap')}, one of those at {at(spots)} among them"
+        text = f"Every way to the exit springs at least {counted(least, 'trap')}, such as one of those at {at(spots)}"
         if traps:
             text = f"Every way to the exit leads over the {plural(len(traps), 'trap')} at {at(traps)}"
             text += f" and springs {least} in all" if least > len(traps) else ""
