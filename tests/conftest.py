@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,21 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return item.get_closest_marker("slow") is not None, ORDER.index(folder) if folder in ORDER else len(ORDER)
 
     items.sort(key=rank)
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures of reports are laid out and one pixel large: to draw them takes most of a report's time."""
-
-    from PIL import Image
-
-    from persona_evo.report import plots
-
-    def saved(figure: Any, path: Path | str) -> Path:
-        Image.new("RGB", (1, 1)).save(path, format="png")
-        return Path(path)
-
-    monkeypatch.setattr(plots, "_save", saved)
 
 
 @pytest.fixture

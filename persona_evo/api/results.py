@@ -76,20 +76,20 @@ class Results(batch.Results):
         """How the playtest was made, by name, for people."""
         from persona_evo.evolve.winner import versions
 
-        limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        limit = ", ".join(f"{v:,.10g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
         protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)
         return {
             **({"command": self.command} if self.command else {}),
             "seed": str(self.seed),
-            "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
+            "budget": f"{limit} for each {'playthrough' if self.league is None else 'move'}",
             **({} if self.league is None else {
                 "agent": ", ".join(self.movers),
                 **({"opponents": self._opponents} if self.league.opponents else {}),
             }),
-            "search": listed(self.settings.to_dict()),
+            "search settings": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
             **self._drawn,
-            **{p.label: p.text for p in self.players},
+            "players": "\n".join(f"{p.label}: {p.text}" for p in self.players),
             **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",

@@ -145,7 +145,7 @@ def plot(
 
 
 def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, high: float | None = None, *,
-         percent: bool = False, width: int = 320) -> str:  # fmt: skip
+         percent: bool = False, width: int = 336) -> str:  # fmt: skip
     """Horizontal bars with their intervals, the value beside each; row k has colour k.
 
     Args:
@@ -161,7 +161,7 @@ def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, hig
     if axis.low == axis.high:
         axis.high = axis.low + 1 if axis.low is not None else 1
     axis.fit([])
-    name_width = min(130, max((len(name) for name, _ in rows), default=0) * LETTER + 8)
+    name_width = min(158, max((len(name) for name, _ in rows), default=0) * LETTER + 8)
     axis.pixels = (name_width, width - 58)
     body = []
     for k, (name, value) in enumerate(rows):
@@ -169,7 +169,7 @@ def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, hig
         body.append({
             "name": _short(name, int(name_width / LETTER)), "whole": name, "y": 26 + 22 * k, "class": f"s{k % SERIES}",
             "x": min(zero, at), "width": max(1.0, abs(at - zero)), "text": _number(value.value, percent),
-            "span": (axis(value.low), axis(value.high)) if value.known else None,
+            "span": (axis(value.low), axis(value.high)) if value.low < value.high else None,
         })  # fmt: skip
     return _svg("bars", width=width, height=32 + 22 * len(rows), title=title, rows=body, axis=axis)
 

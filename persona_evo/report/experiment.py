@@ -3,7 +3,7 @@
 | file | what |
 |---|---|
 | index.html | the page, complete in itself |
-| figures/growth.svg | the best scores of all searches, and how they grow: mean and standard deviation |
+| figures/scores.svg, growth.svg | the best scores of all searches, and how they grow: mean and standard deviation |
 | tables/summary.csv, comparisons.csv, growth.csv | the numbers |
 | best/CELL.json, CELL.gif | the best way to play of each combination; `persona-evo experiment replay` shows it |
 """
@@ -54,7 +54,7 @@ def write(results: Results, folder: Path, progress: Tell | None = None) -> Repor
     for name in ("figures", "tables", "best"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     _tell(progress, "growth")
-    picture = growth_figure(results, folder / "figures" / "growth.svg")
+    picture = growth_figure(results, folder / "figures")
     write_tables(results, folder / "tables", found, tests)
     notes, pictures = _best(results, folder / "best", progress)
     summary = summary_table(found)
@@ -166,9 +166,9 @@ def write_tables(
     tables.write_csv(folder / f"{prefix}growth.csv", rows)
 
 
-def growth_figure(results: Results, path: Path) -> Styled:
+def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:
     """The best scores of all searches beside each other, and how they grow; a row of charts, with axes of its own, for
-    each thing that was searched for. Each row is kept as a file, too, whose name begins like `path`."""
+    each thing that was searched for. All are kept as files of a folder, too, whose names begin with `prefix`."""
     cells = [cell for cell in results.experiment.cells if results.of(cell)]
     rows: list[Any] = []
     for number, (goal, own) in enumerate(results.experiment.goals().items()):
@@ -177,7 +177,7 @@ def growth_figure(results: Results, path: Path) -> Styled:
             continue
         scores, growth = _charts(results, shown, cells, goal if len(results.experiment.goals()) > 1 else "")
         for chart, word in ((scores, "scores"), (growth, "growth")):
-            charts.save(chart, path.with_stem(f"{path.stem}-{word}{number or ''}"))
+            charts.save(chart, folder / f"{prefix}{word}{number or ''}.svg")
         rows.append(Gallery("chart", [Svg(scores, SCORES), Svg(growth, GROWTH)]))
     return Styled("growth", rows)
 

@@ -27,7 +27,7 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.metrics import grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.report import charts, duels, maps, plots, replay, tables
@@ -46,10 +46,11 @@ EMBED = 16_000_000
 
 @dataclass
 class Written:
-    """What was written. notes: what could not be shown, and why."""
+    """What was written. most: visits of the hottest colour by level. notes: what could not be shown, and why."""
 
     page: Path
     pictures: list[Picture] = field(default_factory=list)
+    most: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -102,7 +103,7 @@ def write(
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = replace(
         page_of(analysis, title=title, facts=facts or {}), versions=versions, pictures=written.pictures,
-        notes=written.notes,
+        most=written.most, notes=written.notes,
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
@@ -122,13 +123,14 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
 def hit_points(analysis: Analysis) -> dict[str, str]:
     """Hit points over turns, a chart for each level where there are any: the median playthrough of each player."""
     found: dict[str, list[charts.Series]] = {}
+    players = players_of(analysis.records)
     for (level, player), group in grouped(analysis.records).items():
         if player in analysis.personas and group[0].hit_points:
             record = replay.choose(group).median
             points = list(enumerate(record.hit_points))
-            colour = analysis.personas.index(player)
+            end = "skull" if record.lost else "dot"
             found.setdefault(level, []).append(
-                charts.Series(player, points, "steps", colour, end="skull" if record.lost else "dot")
+                charts.Series(player, points, "steps", players.index(player), end=end)
             )
     return {
         level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
@@ -178,8 +180,10 @@ def _levels(
         if why:
             written.notes += [why] if why not in written.notes else []
         else:
-            high = maps.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
             path = names.file(name, player, suffix=".png")
+            together = [own for (where, who), own in groups.items()
+                        if who in analysis.personas and (compared or where == name)]  # fmt: skip
+            high = written.most[name] = maps.most_visits(together)
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             written.pictures.append(Picture(name, "map", path, text))
@@ -206,14 +210,6 @@ def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> 
 
 ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck": "stood still in", "ended": "ended"}
 """How playthroughs end, for captions."""
-
-
-def _walked(
-    levels: Mapping[str, Level], records: Iterable[Playthrough], player: str
-) -> list[tuple[Level, list[Playthrough]]]:
-    """The playthroughs of a player, level by level."""
-    groups = grouped(records).items()
-    return [(levels[name], group) for (name, who), group in groups if who == player and name in levels]
 
 
 def _replays(

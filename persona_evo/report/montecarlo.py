@@ -4,7 +4,7 @@
 |---|---|
 | index.html | the page, complete in itself |
 | tables/agreement.csv | thesis and here, a line for each pair; NAME-*.csv the numbers of each experiment |
-| figures/NAME.svg | best scores and their growth |
+| figures/NAME-scores.svg, NAME-growth.svg | best scores and their growth |
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[s
 def _section(material: Material, chapter: Chapter, verdicts: list[Verdict], folder: Path) -> Section:
     name = chapter.experiment.name
     results = material.results[name]
-    picture = experiment.growth_figure(results, folder / "figures" / f"{name}.svg")
+    picture = experiment.growth_figure(results, folder / "figures", f"{name}-")
     found, tests = summaries(results), comparisons(results)
     experiment.write_tables(results, folder / "tables", found, tests, f"{name}-")
     return Section(name, f"{chapter.experiment.title} (figure {chapter.figure})", [

@@ -57,6 +57,7 @@ class Page:
         gone: sentences on accepted findings that no longer occur.
         checks: requirements.
         pictures: maps and replays.
+        most: visits of the hottest colour of the maps, by level.
         health: hit points over turns, as charts by level.
         baseline, players: rows of `versus_baseline` and `between_players`.
         versions: a comparison of two versions of a level, None for a playtest. Nothing is then told of both together.
@@ -75,6 +76,7 @@ class Page:
     gone: Sequence[str] = ()
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
+    most: Mapping[str, float] = field(default_factory=dict)
     health: Mapping[str, str] = field(default_factory=dict)
     baseline: Sequence[Row] = ()
     players: Sequence[Row] = ()
@@ -148,8 +150,9 @@ class Rates:
 
 @dataclass
 class Legend:
-    """What the signs of maps mean. hit_points: whether the game has any."""
+    """What the signs of maps mean. most: visits of the hottest colour; hit_points: whether the game has any."""
 
+    most: float
     hit_points: bool
 
     @property
@@ -211,12 +214,12 @@ def _level(page: Page, name: str, number: int) -> Section:
     return Section(f"level{number}", title, [
         Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
         Gallery("map", [_figure(p) for p in drawn]),
-        Legend(name in page.health) if drawn else None,
+        Legend(page.most[name], name in page.health) if drawn else None,
         Lines(page.routes.get(name, ())),
-        Svg(page.health[name]) if name in page.health and not page.is_pair else None,
+        None if page.is_pair else Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
+                                                    *plots.main_results(chosen, page.infos).figures]),
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,
-        None if page.is_pair else plots.main_results(chosen, page.infos),
         tables.summary_table(page.summaries, page.infos, name, brief=True),
     ])  # fmt: skip
 
@@ -266,4 +269,5 @@ def _versions(page: Page) -> Section:
     if page.versions is None:
         return Section("versions", "What differs", [])
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
-    return versions.section(page.versions, zip(*drawn, strict=False), Legend(bool(page.versions.health)))
+    legend = Legend(max(page.most.values()), bool(page.versions.health)) if drawn and drawn[0] else None
+    return versions.section(page.versions, zip(*drawn, strict=False), legend)

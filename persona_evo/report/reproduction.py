@@ -366,7 +366,7 @@ def _compared(folder: _Folder, m: Material) -> Section:
             Text(f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"),
             plots.main_results([s for s in summaries if s.level == name], m.game.metrics),
         ]
-        high = maps.most_visits(m.game, [(level, groups[name, label]) for label in labels])
+        high = maps.most_visits(groups[name, label] for label in labels)
         drawn = []
         for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
             file = folder.figure(f"map_{name}_{label}")

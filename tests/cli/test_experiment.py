@@ -30,8 +30,9 @@ def test_from_a_new_file_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert done.code == 0 and "Holm" in done.out and "regular / greedy" in done.out
     folder = tmp_path / "runs" / "experiments" / "mine"
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>") and page.count("<img") == 5 and "Mann-Whitney" in page
-    assert (folder / "figures" / "growth.png").stat().st_size > 5000
+    assert page.startswith("<!doctype html>") and "Mann-Whitney" in page
+    assert page.count("<img") == 4 and page.count("<svg") == 2
+    assert (folder / "figures" / "growth.svg").stat().st_size > 3000
     assert len(list((folder / "best").glob("*.json"))) == 4
     with (folder / "tables" / "comparisons.csv").open(encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == 4
