@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.answer import Answer, answer
 from persona_evo.playtest.compare import Row, compare_levels, headlines
-from persona_evo.playtest.metrics import DAMAGE
+from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import Changes
 from persona_evo.search.outlook import Outlook, outlook
 from persona_evo.words import counted, listed
@@ -173,6 +173,25 @@ class Comparison:
     def sentences(self) -> list[str]:
         """Everything that was compared, in words: what differs, then the win rates that do not."""
         return headlines(self.rows)
+
+    def write(self, folder: str | Path, *, progress: Callable[[str], None] | None = None) -> Path:
+        """Write traces, tables, pictures and the page into a folder; the page's path."""
+        from persona_evo.report import folder as report
+        from persona_evo.report import versions as drawn
+
+        target, game, analysis = Path(folder), self.results.game, self.results.analysis
+        (target / "pictures").mkdir(parents=True, exist_ok=True)
+        maps = (target / "pictures" / "changed-a.png", target / "pictures" / "changed-b.png")
+        shown = drawn.Versions(
+            self.answer, self.rows, self.changes, drawn.changed_maps(game, self.a, self.b, self.changes, maps),
+            drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
+        )  # fmt: skip
+        each = tuple(s for s in analysis.summaries if s.level != EVERY)
+        return report.write(
+            target, game, self.results.levels, replace(analysis, summaries=each),
+            title=f"A {self.a.name} against B {self.b.name}", facts=self.results.facts, versions=shown, replays=False,
+            progress=progress,
+        ).page  # fmt: skip
 
     def __str__(self) -> str:
         return "\n".join(self.answer.lines)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options
+from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import compiling_levels, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
     from persona_evo.games.acceptance import Sorted
@@ -37,6 +38,7 @@ def add(commands: Any) -> None:
     options.add_level_options(check)
     options.add_accept(check)
     check.add_argument("--json", action="store_true", help="print the findings as JSON, as findings.json has them")
+    ci.add(check)
     check.set_defaults(run=run_check)
     listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
     options.add_game(listing)
@@ -65,20 +67,23 @@ def run_new(args: argparse.Namespace) -> int:
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
     from persona_evo.api.checks import findings_of
-    from persona_evo.games.acceptance import accept
     from persona_evo.games import mapsets
+    from persona_evo.games.acceptance import accept
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
     accepted = options.accepted_of(args)
     given = {**for_check(game), **options.options_of(args, game)}
     paths = mapsets.find(game, args.levels)
+    ci.check(args)
     levels: list[Level] = []
+    errors: dict[str, str] = {}
     with compiling_levels(game):
         for name, file in zip(mapsets.level_names(paths), paths, strict=True):
             try:
                 levels.append(mapsets.load(game, file, name, given))
             except LevelError as e:
+                errors[name] = str(e)
                 note(f"{name}: error: {e}")
         told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
     found = told.left
@@ -94,9 +99,22 @@ def run_check(args: argparse.Namespace) -> int:
         fine = len(levels) - len(wrong)
         words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
-    if len(levels) < len(paths):
+    files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+    _write_ci(args, files, found, errors)
+    if errors:
         return 2
     return 1 if wrong else 0
+
+
+def _write_ci(
+    args: argparse.Namespace, files: Mapping[str, str], found: Sequence[Finding], errors: Mapping[str, str]
+) -> None:
+    """--junit and --summary: a test case for each level."""
+    from persona_evo.report.ci import level_cases
+
+    facts = {f"{name} cannot be read": error for name, error in errors.items()}
+    title = f"Check of {enumerated(list(files)) if len(files) < 5 else counted(len(files), 'level')}"
+    ci.write(args, title, level_cases(files, found, errors), (), found, facts)
 
 
 def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
@@ -133,9 +151,9 @@ def _tell_one(finding: Finding) -> None:
     """One finding, wrapped to the terminal's width."""
     from persona_evo.report.layout import terminal_width, wrapped
 
-    head = f"  {finding.severity} ({finding.kind}): "
-    for text in (head + finding.text, *([f"    {finding.look}"] if finding.look else [])):
-        say("\n".join(wrapped(text, terminal_width(), "    ")))
+    for text in filter(None, (f"  {finding.severity} ({finding.kind}): {finding.text}", finding.look)):
+        start = "" if text.startswith("  ") else "    "
+        say("\n".join(wrapped(start + text, terminal_width(), "    ")))
 
 
 def _structure(game: Game, levels: list[Level]) -> None:

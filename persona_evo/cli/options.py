@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
@@ -20,8 +21,6 @@ from persona_evo.cli.players import (
 from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona

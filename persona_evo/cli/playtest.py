@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +120,9 @@ def run(args: argparse.Namespace) -> int:
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
         _check_ranges(args, game, levels, requirements)
-        results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
+        more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
+        folder = args.out or options.new_folder(ROOT, [levels[0].name, *more])
+        results, game_name = play(args, game, levels, players, folder), args.game
     options.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
@@ -272,28 +273,14 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
 def _write_ci(args: argparse.Namespace, results: Results, analysis: Analysis, page: Path) -> None:
     """--junit and --summary. Levels are test cases where a requirement is on findings."""
-    from persona_evo.playtest import ranges, require
+    from persona_evo.playtest import require
     from persona_evo.report.ci import level_cases, requirement_cases
 
     cases = requirement_cases(analysis.checks)
-    if any(ranges.on_findings(r) for r in (require.parse_all(args.require) if args.require else ())):
+    if any(r.counts for r in (require.parse_all(args.require) if args.require else ())):
         cases += level_cases({level.name: level.source for level in results.levels}, analysis.findings)
     facts = {"page": str(page), "seed": str(results.seed), **({"command": results.command} if results.command else {})}
     ci.write(args, results.title, cases, analysis.checks, analysis.findings, facts)
-
-
-def _new_folder(levels: list[Level]) -> Path:
-    """A folder that is not there yet, named by the moment and the levels."""
-    import re
-
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    words = re.sub(r"[^A-Za-z0-9_.]+", "_", levels[0].name)
-    name = f"{moment}-{words}" + (f"-and-{len(levels) - 1}-more" if len(levels) > 1 else "")
-    folder, copies = ROOT / name, 1
-    while folder.exists():
-        copies += 1
-        folder = ROOT / f"{name}-{copies}"
-    return folder
 
 
 def _seed_of(folder: Path, otherwise: int) -> int:

@@ -27,13 +27,13 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.report import charts, duels, maps, plots, replay, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
+from persona_evo.report.versions import Versions
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -80,26 +80,26 @@ def write(
     *,
     title: str = "Playtest",
     facts: Mapping[str, str] | None = None,
-    versions: Sequence[Row] = (),
+    versions: Versions | None = None,
     replays: bool = True,
     progress: Progress | None = None,
 ) -> Written:
     """Write the folder, which is made if it does not exist; files of the same names are written anew.
 
-    facts: how the playtest was made (seed, budget, versions). versions: rows of a comparison of the two levels, which
-    the page begins with. replays: also the animated replays, which are most of the size. progress: told what is being
+    facts: how the playtest was made (seed, budget, versions). versions: a comparison of the two levels, which the page
+    begins with. replays: also the animated replays, which are most of the size. progress: told what is being
     drawn.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     write_records(folder / "traces.jsonl", analysis.records)
     write_tables(folder, analysis)
-    if versions:
-        tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions))
+    if versions is not None:
+        tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
     with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
         _levels(Names(folder / "pictures"), game, {level.name: level for level in levels}, analysis, written, replays,
-                progress, bool(versions))  # fmt: skip
+                progress, versions is not None)  # fmt: skip
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = replace(
         page_of(analysis, title=title, facts=facts or {}), versions=versions, pictures=written.pictures,

@@ -311,9 +311,7 @@ class Sheet:
     def mark(self, markers: Sequence[Marker]) -> None:
         """Findings: a frame around each place, and the number at the first ones."""
         for marker in markers:
-            for place in filter(self.inside, marker.places):
-                x, y = self.middle(place, -0.5, -0.5)
-                self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, marker.colour, 3)
+            self.frame(marker.places, marker.colour)
         for marker in markers:
             for place in list(filter(self.inside, marker.places))[:MOST_MARKERS]:
                 corner = self._marked[place]
@@ -323,6 +321,12 @@ class Sheet:
                 radius = max(10.0, self.scale * 0.25)
                 self._disc(at, radius, marker.colour)
                 self._text(at, str(marker.number), CASING, radius * (1.35 if marker.number < 10 else 1.1))
+
+    def frame(self, places: Iterable[Spot], colour: str) -> None:
+        """A frame around each tile."""
+        for place in filter(self.inside, places):
+            x, y = self.middle(place, -0.5, -0.5)
+            self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, colour, 3)
 
     def _disc(self, at: tuple[float, float], radius: float, colour: str, edge: int = 2) -> None:
         x, y = at

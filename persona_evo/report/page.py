@@ -9,11 +9,11 @@ from typing import Any
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, where
-from persona_evo.playtest.compare import CorrelationRow, Row, headlines
+from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import duels, maps, pages, plots, tables
+from persona_evo.report import duels, maps, pages, plots, tables, versions
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -59,7 +59,8 @@ class Page:
         pictures: maps and replays.
         most: visits of the hottest colour of the maps, by level.
         health: hit points over turns, as charts by level.
-        baseline, players, versions: rows of `versus_baseline`, `between_players` and `compare_levels`.
+        baseline, players: rows of `versus_baseline` and `between_players`.
+        versions: a comparison of two versions of a level, None for a playtest. Nothing is then told of both together.
         correlations: level structure and results.
         facts: how the playtest was made (seed, budget, versions, command), by name.
         notes: what could not be shown and why.
@@ -79,7 +80,7 @@ class Page:
     health: Mapping[str, str] = field(default_factory=dict)
     baseline: Sequence[Row] = ()
     players: Sequence[Row] = ()
-    versions: Sequence[Row] = ()
+    versions: versions.Versions | None = None
     correlations: Sequence[CorrelationRow] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -94,7 +95,7 @@ class Page:
     @property
     def is_pair(self) -> bool:
         """Whether the page is about two versions of a level, so that their pictures stand side by side."""
-        return bool(self.versions) and len(self.levels) == 2
+        return self.versions is not None
 
 
 @dataclass
@@ -209,13 +210,14 @@ def _level(page: Page, name: str, number: int) -> Section:
     drawn = [] if page.is_pair else [p for p in shown if p.kind == "map"]
     chosen = [s for s in page.summaries if s.level == name]
     several = len({s.level for s in page.standings}) > 1
-    return Section(f"level{number}", name, [
+    title = f"{versions.LETTERS[number]}: {name}" if page.is_pair else name
+    return Section(f"level{number}", title, [
         Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
         Gallery("map", [_figure(p) for p in drawn]),
         Legend(page.most[name], name in page.health) if drawn else None,
         Lines(page.routes.get(name, ())),
-        Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
-                          *plots.main_results(chosen, page.infos).figures]),
+        None if page.is_pair else Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
+                                                    *plots.main_results(chosen, page.infos).figures]),
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,
         tables.summary_table(page.summaries, page.infos, name, brief=True),
@@ -231,7 +233,7 @@ def _overview(page: Page) -> Section:
     if not page.summaries:
         return Section("overview", "Results of all levels", [])
     every = [s for s in page.summaries if s.level == EVERY]
-    several = len(page.levels) > 1
+    several = len(page.levels) > 1 and not page.is_pair
     return Section("overview", "Results of all levels" if several else "Results", [
         _rates(page) if any(s.wins for s in page.summaries) else None,
         duels.standings_table(page.standings, EVERY) if page.standings else None,
@@ -243,12 +245,14 @@ def _overview(page: Page) -> Section:
 def _rates(page: Page) -> Rates:
     players = list(dict.fromkeys(s.player for s in page.summaries))
     by_key = {(s.level, s.player): s for s in page.summaries}
-    names = [*page.levels, *([EVERY] if len(page.levels) > 1 else [])]
+    names = [*page.levels, *([EVERY] if len(page.levels) > 1 and not page.is_pair else [])]
     return Rates(players, [(name, [by_key.get((name, p)) for p in players]) for name in names])
 
 
 def _comparisons(page: Page) -> Section:
     parts: list[Any] = []
+    if page.is_pair:
+        return Section("comparison", "Comparison", [])
     if page.baseline:
         each = tables.comparison_table(page.baseline, "Against the baseline")
         parts += [Heading("Against the baseline"), tables.counts_table(page.baseline), Folded("level by level", [each])]
@@ -261,14 +265,9 @@ def _comparisons(page: Page) -> Section:
 
 
 def _versions(page: Page) -> Section:
-    """What differs between two versions of a level, in words, and the maps of both side by side."""
-    if not page.versions:
+    """What differs between two versions of a level."""
+    if page.versions is None:
         return Section("versions", "What differs", [])
-    drawn = [[p for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
-    pairs = zip(*drawn, strict=False) if page.is_pair else ()
-    return Section("versions", "What differs", [
-        Lines(headlines(page.versions)),
-        *(Gallery("pair", [_figure(p) for p in pair]) for pair in pairs),
-        Legend(max(page.most.values()), bool(page.health)) if page.is_pair and drawn[0] else None,
-        Folded("all measures", [tables.comparison_table(page.versions, "A and B")]),
-    ])  # fmt: skip
+    drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
+    legend = Legend(max(page.most.values()), bool(page.versions.health)) if drawn and drawn[0] else None
+    return versions.section(page.versions, zip(*drawn, strict=False), legend)

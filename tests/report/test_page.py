@@ -14,11 +14,13 @@ from PIL import Image
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding
-from persona_evo.playtest import compare, records, require
+from persona_evo.playtest import compare, records, require, versions
 from persona_evo.playtest.analysis import analyse, things
+from persona_evo.playtest.answer import answer
 from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.require import Check
 from persona_evo.report import charts, folder, maps, page, pages
+from persona_evo.report import versions as drawn_versions
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.pages import Document, Facts, Figure, Folded, Grid, Lines, Section, Text
 from persona_evo.report.tables import Table
@@ -85,7 +87,6 @@ def full(tmp_path: Path) -> Page:
         most={EVIL: 1.5},
         pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
         baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS), players=compare.between_players(rows, INFOS),
-        versions=compare.compare_levels(group(EVIL, EVIL, 1, 12), group("b", EVIL, 12, 12), INFOS, (EVIL, "new")),
         correlations=compare.correlations({f"level {i}": {EVIL: float(i)} for i in range(4)}, rows, INFOS),
         facts={"seed": "42", EVIL: EVIL}, notes=[EVIL],
     )  # fmt: skip
@@ -96,7 +97,7 @@ def test_everything_is_escaped_and_closed(full: Page) -> None:
     assert "script" not in read.tags and EVIL in read.text
     assert len(full.correlations) > 0 and "Level structure and results" in read.text
     assert "Requirements" in read.text and "Structure" not in read.ids
-    order = ["versions", "findings", "requirements", "level0", "overview", "comparison", "structure", "made"]
+    order = ["findings", "requirements", "level0", "overview", "comparison", "structure", "made"]
     assert [read.ids.index(part) for part in order] == sorted(read.ids.index(part) for part in order)
 
 
@@ -212,15 +213,27 @@ def test_a_level_that_changed_since_is_told_and_not_drawn(tmp_path: Path) -> Non
 
 def test_two_versions_begin_with_what_differs_and_the_maps_side_by_side(tmp_path: Path) -> None:
     game = registry.get("minidungeons2")
-    levels = [game.load(text, name) for text, name in ((LEVEL, "before"), (TURNED, "after"))]
-    rows = [walked(game, level, list(level_moves), trial=k) for k in range(3)
-            for level, level_moves in ((levels[0], "EEEE"), (levels[1], "E"))]  # fmt: skip
-    versions = compare.compare_levels(rows[::2], rows[1::2], game.metrics, ("before", "after"))
-    written = folder.write(tmp_path, game, levels, analyse(game, levels, rows), versions=versions, replays=False)
+    levels = [game.load(text, name) for text, name in ((LEVEL, EVIL), (TURNED, "after"))]
+    rows = [r for k, moves in ((0, "EEEE"), (1, "WWWW")) for r in [walked(game, levels[k], list(moves))] * 6]
+    told = compare.compare_levels(rows[:6], rows[6:], game.metrics)
+    changes = versions.changes(game, *levels)
+    (tmp_path / "pictures").mkdir()
+    paths = (tmp_path / "pictures" / "a.png", tmp_path / "pictures" / "b.png")
+    both = drawn_versions.changed_maps(game, *levels, changes, paths)
+    shown = drawn_versions.Versions(
+        answer(told, changes, versions.difference(game, *levels)), told, changes, both,
+        drawn_versions.health_charts(rows, [EVIL, "after"], ["runner"]),
+    )  # fmt: skip
+    analysis = analyse(game, levels, rows)
+    written = folder.write(tmp_path, game, levels, analysis, versions=shown, replays=False)
     text = written.page.read_text(encoding="utf-8")
-    assert 0 < text.index('id="versions"') < text.index('class="gallery pair"') < text.index('id="findings"')
-    assert text.count('class="gallery pair"') == 1 and 'class="gallery map"' not in text
-    assert (tmp_path / "comparison.csv").is_file()
+    read = Reader(text)
+    assert 0 < text.index('id="versions"') < text.index("Changed tiles") < text.index('id="findings"')
+    assert shown.answer.lines[0] in read.text and f"A = {EVIL}: changed tiles are framed" in read.text
+    assert 'class="s0"' in text and 'class="s1"' in text, "A and B have a colour each"
+    assert "<summary>All measures, one by one</summary>" in text and "script" not in read.tags
+    assert "all levels" not in read.text and "comparison" not in read.ids, "nothing is told of both versions together"
+    assert (tmp_path / "comparison.csv").is_file() and len(both) == 2
 
 
 def shown(*blocks: object) -> str:
