@@ -13,7 +13,7 @@ import numpy as np
 
 from persona_evo.games.analysis import distances
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.board import Board, named
+from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.core import LOST, RUNNING, Level
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer
@@ -63,6 +63,8 @@ def _no_win(board: Board, found: Exploration) -> list[Finding]:
     if not found.exhausted or found.has(1) or board.grid.exit not in board.survival.alive:
         return []
     spots = [s for s in board.at(MONSTERS) if board.can_meet(s)]
+    if not spots:
+        return [_too_many_traps(board, len(found.states))]
     return [
         Finding(
             "impossible", "problem", board.level.name,
@@ -71,6 +73,20 @@ def _no_win(board: Board, found: Exploration) -> list[Finding]:
             tuple(spots), evidence={"states": len(found.states), "proven": True},
         )
     ]  # fmt: skip
+
+
+def _too_many_traps(board: Board, states: int) -> Finding:
+    """The finding on a level without monsters in which the order of potions and traps leaves no way."""
+    traps = [s for s in board.at(TRAP) if s in board.survival.alive]
+    least = board.survival.damage[board.grid.exit]
+    limit = f", which potions do not raise above {board.cap}" if board.cap else ""
+    return Finding(
+        "deadly_way", "problem", board.level.name,
+        f"No way to the exit can be survived (proven): every way springs at least {counted(least, 'trap')}, and the hero "
+        f"has {counted(board.health, 'hit point')}{limit}.", tuple(traps),
+        evidence={"least_damage": least, "hit_points": board.health, "most_hit_points": board.cap, "states": states,
+                  "proven": True},
+    )  # fmt: skip
 
 
 def _attackers(board: Board, turns: int) -> list[Spot]:
