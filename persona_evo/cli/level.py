@@ -65,8 +65,8 @@ def run_new(args: argparse.Namespace) -> int:
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
     from persona_evo.api.checks import findings_of
-    from persona_evo.games.acceptance import accept
     from persona_evo.games import mapsets
+    from persona_evo.games.acceptance import accept
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
