@@ -257,6 +257,8 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
         compiling(SOLVER, results.game)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),
                    lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
+    look = Progress()
+    results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total))
     analysis = results.check(*args.require)
     line = Progress()
     folder = results.folder or Path()
