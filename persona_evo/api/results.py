@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -20,10 +20,12 @@ from persona_evo.words import counted, listed
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did.
+    command: the command line that made it, "" where none did. rates: pass rates by level that were measured elsewhere,
+    for a calibration.
     """
 
     command: str = ""
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -40,6 +42,7 @@ class Results(batch.Results):
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
+            rates=self.rates,
         )  # fmt: skip
 
     @property
@@ -116,6 +119,7 @@ class Results(batch.Results):
             title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
             findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
             correlations=analysis.correlations, facts=self.facts, routes=routes.by_level(analysis),
+            steps=analysis.steps, agreements=analysis.agreements,
         )  # fmt: skip
         return page.write(shown, target / "index.html")
 

@@ -36,7 +36,7 @@ class Death(NamedTuple):
 
     place: Spot | None
     cause: str
-    count: int
+    times: int
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
     others = f", and {counted(len(shares) - 1, 'other player')} often do, too" if len(shares) > 1 else ""
     common = [spot for spot, _ in Counter(places).most_common(3)]
     at = f"; the last harm comes at {', '.join(map(where, common))}" if common else ""
-    text = (f"the {most} wins with at most {limit:g} of {left:g} hit points left in {hits / runs * 100:.0f} % of the runs "
-            f"({hits} of {runs}){others}{at}")  # fmt: skip
+    share = f"in {hits / runs * 100:.0f} % of the runs ({hits} of {runs})"
+    text = f"the {most} wins with at most {limit:g} of {left:g} hit points left {share}{others}{at}"
     evidence = {"hit points": limit, "hit points at the start": left, "narrow": hits, "runs": runs,
                 "share": round(hits / runs, 6)}  # fmt: skip
     return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,

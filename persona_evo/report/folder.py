@@ -5,6 +5,8 @@
 | index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
+| difficulty.csv | win rate, death rate and damage by level, persona and level of skill |
+| health.csv | hit points by level, player and turn |
 | duels.csv | games for two: by level, player, opponent and side |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | charts, heatmaps (PNG) and replays (GIF), named by level and player |
@@ -25,7 +27,8 @@ from persona_evo.playtest.compare import Row
 from persona_evo.playtest.metrics import EVERY, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
-from persona_evo.report import duels, plots, replay, tables
+from persona_evo.playtest.skill import Health, health
+from persona_evo.report import duels, plots, replay, skill, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.words import counted
@@ -102,6 +105,7 @@ def write(
         checks=analysis.checks, pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
         versions=versions,
         correlations=analysis.correlations, facts=facts or {}, notes=written.notes, routes=routes.by_level(analysis),
+        steps=analysis.steps, agreements=analysis.agreements,
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
     return written
@@ -117,6 +121,8 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     content = {
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
+        "difficulty": skill.difficulty_rows(analysis.steps),
+        "health": skill.health_rows(health(analysis.records)),
         "summary": tables.summary_rows(analysis.summaries),
         "comparison": tables.comparison_rows(analysis.baseline),
         "players": tables.comparison_rows(analysis.players),
@@ -136,6 +142,10 @@ def _charts(names: Names, analysis: Analysis, written: Written, progress: Progre
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
     if len(levels) > 1:
         _tell(progress, "charts")
+        if analysis.steps:
+            chart = skill.difficulty_chart(analysis.steps, names.file("difficulty", suffix=".png"))
+            if chart is not None:
+                written.pictures.append(Picture(EVERY, "chart", chart, f"Win rates by skill; {skill.SIMULATED}"))
         if any(s.wins for s in analysis.summaries):
             path = plots.win_rates(analysis.summaries, names.file("win_rates", suffix=".png"))
             written.pictures.append(Picture(EVERY, "chart", path, "Win rates with 95 % intervals"))
@@ -144,6 +154,12 @@ def _charts(names: Names, analysis: Analysis, written: Written, progress: Progre
         path = names.file("metrics", title, suffix=".png")
         plots.metric_bars(analysis.summaries, path, analysis.infos, name)
         written.pictures.append(Picture(name, "chart", path, f"Metrics in {title}, means with 95 % intervals"))
+    points: list[Health] = health(analysis.records) if analysis.steps else []
+    for name in levels:
+        chart = skill.health_chart(points, name, names.file("health", name, suffix=".png"))
+        if chart is not None:
+            words = "Hit points over the turns: mean, and the range from the 10 % to the 90 % quantile"
+            written.pictures.append(Picture(name, "chart", chart, words))
 
 
 def _levels(

@@ -8,12 +8,14 @@ from html import escape
 from pathlib import Path
 
 from persona_evo.games.core import Metric
+from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import CorrelationRow, Row, headlines
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import duels, html, tables
+from persona_evo.playtest.skill import Step
+from persona_evo.report import duels, html, skill, tables
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -36,7 +38,7 @@ class Page:
 
     facts: how it was made (seed, budget, versions, command), by name. baseline: rows of `versus_baseline`, players: of
     `between_players`, versions: of `compare_levels`. notes: what could not be shown and why. routes: sentences by
-    level, on players whose trials all show one route.
+    level, on players whose trials all show one route. steps, agreements: of players of several levels of skill.
     """
 
     title: str
@@ -54,6 +56,8 @@ class Page:
     notes: Sequence[str] = ()
     subtitle: str = ""
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    agreements: Sequence[Agreement] = ()
 
 
 def write(page: Page, path: Path | str, embed: bool = True) -> Path:
@@ -72,6 +76,7 @@ def render(page: Page, folder: Path | None = None) -> str:
         _findings(page),
         _overview(page, levels, folder),
         *(_level(page, name, number, folder) for number, name in enumerate(levels)),
+        _skill(page),
         _comparisons(page),
         _correlations(page.correlations),
         _made(page),
@@ -83,6 +88,7 @@ def _links(page: Page, levels: Sequence[str]) -> list[tuple[str, str]]:
     links = [("#versions", "what differs")] if page.versions else []
     links += [("#findings", "findings"), ("#overview", "overview")] if page.summaries else []
     links += [(f"#level{number}", name) for number, name in enumerate(levels)]
+    links += [("#skill", "levels of skill")] if page.steps or page.agreements else []
     links += [("#comparison", "comparison")] if page.baseline or page.players else []
     links += [("#structure", "structure")] if page.correlations else []
     links += [("#made", "how it was made")] if page.facts or page.notes else []
@@ -176,6 +182,13 @@ def _gallery(pictures: Sequence[Picture], level: str, folder: Path | None, kinds
         if figures:
             rows.append(f'<div class="gallery {kind}">{figures}</div>')
     return "\n".join(rows)
+
+
+def _skill(page: Page) -> str:
+    """How players of each level of skill fare, and how their win rates agree with pass rates."""
+    shown = skill.difficulty_tables(page.steps)
+    shown += [skill.calibration_table(page.agreements)] if page.agreements else []
+    return html.section("skill", "Levels of skill", *map(html.table, shown))
 
 
 def _comparisons(page: Page) -> str:

@@ -10,6 +10,7 @@ from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
 from persona_evo.report.duels import standings_table
+from persona_evo.report.skill import calibration_table, difficulty_tables
 from persona_evo.report.tables import Table
 from persona_evo.words import counted
 
@@ -29,6 +30,9 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
+    shown += difficulty_tables(analysis.steps, brief=True)
+    if analysis.agreements:
+        shown.append(calibration_table(analysis.agreements))
     parts = ["findings\n" + _findings(analysis.findings), *(table.render(columns) for table in shown)]
     if analysis.checks:
         parts.append(tables.check_table(analysis.checks).render(columns))
