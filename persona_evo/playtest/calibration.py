@@ -19,8 +19,6 @@ MOST_BYTES = 2**22
 FEWEST = 4
 """Levels that a correlation needs: with fewer there is no interval."""
 
-_LEVEL = ("level",)
-_RATE = ("pass_rate", "rate")
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)")
 
 
@@ -55,7 +53,7 @@ def read_rates(path: Path) -> dict[str, float]:
         raise SettingsError("the file is empty", place=Place(source, 1, 1), expected="a line  level,pass_rate")
     mark = next((m for m in ";\t" if m in lines[head]), ",")
     names = [name.lower().replace(" ", "_") for name, _ in _cells(lines[head], mark)]
-    level_at, rate_at = _column(names, _LEVEL, source, head), _column(names, _RATE, source, head)
+    level_at, rate_at = (_column(names, name, source, head) for name in ("level", "pass_rate"))
     rates: dict[str, float] = {}
     for number, line in enumerate(lines[head + 1 :], head + 2):
         if not line.strip():
@@ -88,12 +86,11 @@ def _cells(line: str, mark: str) -> list[tuple[str, int]]:
     return cells
 
 
-def _column(names: Sequence[str], wanted: Sequence[str], source: str, line: int) -> int:
-    found = next((names.index(name) for name in wanted if name in names), None)
-    if found is None:
-        raise SettingsError(f"there is no column {wanted[0]!r}", place=Place(source, line + 1, 1),
+def _column(names: Sequence[str], wanted: str, source: str, line: int) -> int:
+    if wanted not in names:
+        raise SettingsError(f"there is no column {wanted!r}", place=Place(source, line + 1, 1),
                             found=", ".join(names)[:120], expected="level and pass_rate in the first line")
-    return found
+    return names.index(wanted)
 
 
 def _rate(text: str, column: int, source: str, line: int) -> float:
@@ -144,7 +141,7 @@ def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, fl
     n = len(levels)
     for values, whose in ((won, "win rates"), (passed, "pass rates")):
         if min(values) == max(values):
-            return Agreement(name, Interval(math.nan, math.nan, math.nan, n), f"all {whose} are {values[0]:.0%}")
+            return Agreement(name, Interval(math.nan, math.nan, math.nan, n), f"all {whose} are {values[0] * 100:.0f} %")
     r = spearman(won, passed).r
     return Agreement(name, correlation_interval(r, n))
 

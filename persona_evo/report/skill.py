@@ -8,8 +8,10 @@ from pathlib import Path
 
 from persona_evo.games.findings import where
 from persona_evo.playtest.calibration import Agreement
+from persona_evo.playtest.compare import shown
 from persona_evo.playtest.metrics import DAMAGE, DEATH_RATE, EVERY, WIN_RATE
 from persona_evo.playtest.skill import Death, Health, Step, curve
+from persona_evo.playtest.statistics import Interval
 from persona_evo.report import plots, tables
 from persona_evo.report.tables import Table
 from persona_evo.search.skill import SKILLS
@@ -51,9 +53,14 @@ def _spoken(level: str) -> str:
 
 
 def _rates(title: str, steps: Sequence[tuple[str, Step]], skills: Sequence[str]) -> Table:
-    cells = {(name, s.skill): tables.interval(WIN_RATE, s.win_rate) for name, s in steps}
-    notes = [f"win rate with Wilson's 95 % interval; {SIMULATED}"]
+    cells = {(name, s.skill): _rate(s.win_rate) for name, s in steps}
+    proven = "; proven: all trials show the same proven result" if any(s.win_rate.note for _, s in steps) else ""
+    notes = [f"win rate with Wilson's 95 % interval; {SIMULATED}{proven}"]
     return Table(title, ["", *skills], _grid(cells, skills), notes)
+
+
+def _rate(rate: Interval) -> str:
+    return f"{shown(WIN_RATE, rate.value)} (proven)" if rate.note else tables.interval(WIN_RATE, rate)
 
 
 def _damage(title: str, steps: Sequence[tuple[str, Step]], skills: Sequence[str]) -> Table:
@@ -76,9 +83,9 @@ def deaths_table(steps: Sequence[Step]) -> Table:
 
 
 def _deaths(deaths: Sequence[Death]) -> str:
-    shown = [f"{d.cause}{'' if d.place is None else f' {where(d.place)}'} × {d.times}" for d in deaths[:MOST_DEATHS]]
+    most = [f"{d.cause}{'' if d.place is None else f' {where(d.place)}'} × {d.times}" for d in deaths[:MOST_DEATHS]]
     rest = sum(d.times for d in deaths[MOST_DEATHS:])
-    return ", ".join([*shown, *([f"{rest} elsewhere"] if rest else [])])
+    return ", ".join([*most, *([f"{rest} elsewhere"] if rest else [])])
 
 
 def _grid(cells: dict[tuple[str, str], str], skills: Sequence[str]) -> list[list[str]]:
@@ -120,15 +127,15 @@ def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
 
 def difficulty_chart(steps: Sequence[Step], path: Path | str) -> Path | None:
     """Levels across and win rates up, a line for each level of skill, with 95 % intervals; None without any."""
-    shown = curve(steps)
-    if not shown:
+    found = curve(steps)
+    if not found:
         return None
-    levels = list(dict.fromkeys(s.level for s in shown))
-    skills = [skill for skill in SKILLS if any(s.skill == skill for s in shown)]
+    levels = list(dict.fromkeys(s.level for s in found))
+    skills = [skill for skill in SKILLS if any(s.skill == skill for s in found)]
     figure = plots._figure(max(4.6, 2.0 + 0.55 * len(levels)), 3.8)
     ax = figure.subplots()
     for k, skill in enumerate(skills):
-        own = [s for s in shown if s.skill == skill]
+        own = [s for s in found if s.skill == skill]
         at = [levels.index(s.level) + 0.06 * (k - (len(skills) - 1) / 2) for s in own]
         rates = [s.win_rate for s in own]
         away = [[max(0.0, 100 * (r.value - r.low)) for r in rates], [max(0.0, 100 * (r.high - r.value)) for r in rates]]
