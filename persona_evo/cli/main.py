@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from persona_evo.cli.parser import Parser
 
-COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "compare", "match", "solve", "experiment",
-            "reproduce", "formula", "connect", "doctor")  # fmt: skip
+COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "watch", "compare", "runs", "status", "match",
+            "solve", "experiment", "reproduce", "formula", "connect", "doctor")  # fmt: skip
 """Modules, in the order in which they are met."""
 
 _ENDING = 3.0

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from persona_evo.words import duration as duration
+
 if TYPE_CHECKING:
     from persona_evo.games.core import Game
 
@@ -100,14 +102,6 @@ class Progress:
             with _if_heard():
                 sys.stderr.write("\n")
             cls._open = False
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it: 40 s, 12 min, 3 h 20 min."""
-    if seconds < 90:
-        return f"{max(0.0, seconds):.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 SEARCH, SOLVER, CONNECTED = "mcts._search", "open_lists._search", "descent.descend"

@@ -35,6 +35,9 @@ BACKENDS = ("loky", "threading", "dask", "ray")
 CONNECT_SECONDS = 10
 """How long a cluster's scheduler may take to answer."""
 
+IDLE = 300.0
+"""Seconds after which idle processes end, unless asked otherwise."""
+
 _ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 
 T = TypeVar("T")
@@ -74,13 +77,16 @@ class Workers:
         jobs: at least 1, or -1 for all cores. One job runs in this process, unless it is a cluster's.
         backend: see the module's table.
         address: of a cluster's scheduler.
+        idle: seconds without work after which processes of the backend loky end; they are started again when needed.
 
     Raises:
         SettingsError: no such backend, number of jobs or address, or its package is not installed; on entering `with`
             also where no cluster answers.
     """
 
-    def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None) -> None:
+    def __init__(
+        self, jobs: int = 1, backend: str = "loky", address: str | None = None, idle: float = IDLE
+    ) -> None:
         if backend not in BACKENDS:
             expected, hint = unknown(backend, BACKENDS)
             raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
@@ -88,7 +94,7 @@ class Workers:
             raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
         _check_address(backend, address)
         self.jobs = cores() if jobs == -1 else jobs
-        self.backend, self._address = backend, address
+        self.backend, self._address, self._idle = backend, address, idle
         self._stack = contextlib.ExitStack()
         self._parallel: Any = None
         self._usage = [0.0, 0.0]
@@ -143,7 +149,8 @@ class Workers:
 
         options: dict[str, Any] = {"n_jobs": self.jobs, "batch_size": 1, "pre_dispatch": "all"}
         if self.backend == "loky":
-            options.update(backend="loky", initializer=quiet_worker, initargs=(os.getpid(),))
+            options.update(backend="loky", initializer=quiet_worker, initargs=(os.getpid(),),
+                           idle_worker_timeout=self._idle)  # fmt: skip
             self._stack.callback(_end_processes)
         elif self.backend == "threading":
             options.update(backend="threading")

@@ -13,6 +13,7 @@ A class is one state of the game:
 | `mover()` | games for two: whose turn it is, 0 or 1 |
 | `key()` | optional: anything plain (numbers, text, tuples) that is equal for states with the same future |
 | `position()` | optional: (x, y) of the avatar, for heatmaps |
+| `draw()` or `__str__` | optional: the state as text, for replays in a terminal |
 | `reach(moves)` | optional: what metrics can still become, for proofs: `{"COINS": (0.5, 1.0)}` says that COINS is never
 lower than 0.5 nor higher than 1 in this state and all that follow within so many moves; metrics left out have their
 own range |
@@ -537,3 +538,23 @@ def _reload(
     from persona_evo.games import registry
 
     return registry.in_module(*module, game).load(text, name, source, **options)
+
+
+def as_text(state: NDArray[Any]) -> str:
+    """A state as its class shows it: what its method `draw` returns, or its own `__str__`; "" without either.
+
+    Raises:
+        GameError: the method fails.
+    """
+    if state.dtype != object or len(state) != 2:
+        return ""
+    own = state[0]
+    method = "draw" if callable(getattr(own, "draw", None)) else "__str__"
+    if method == "__str__" and type(own).__str__ is object.__str__:
+        return ""
+    try:
+        text = getattr(own, method)()
+    except (Exception, SystemExit) as e:
+        place = raised(e, _module_of(type(own))[1])
+        raise GameError(f"{place}: {type(own).__name__}.{method} raises {type(e).__name__}: {str(e)[:500]}") from e
+    return text if isinstance(text, str) else ""

@@ -26,7 +26,7 @@ from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
-from persona_evo.playtest.journal import MAX_TRIALS, Journal, config_reader, reopen
+from persona_evo.playtest.journal import MAX_TRIALS, TRACES, Journal, Reopened, config_reader, reading, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
@@ -153,24 +153,11 @@ def playtest(
         SettingsError: nothing to play, names that are not different, or a player that cannot play.
         RunError: the folder belongs to something else, is damaged, or in use.
     """
-    _check(levels, players, trials)
-    if not 0 <= continuation <= 1:
-        raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
-    _check_agents(players, game, league)
-    check_skills(players, game, league)
-    if league is not None:
-        league.check(game)
-        budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
-        league = league.with_budget(budget)
-    elif game.players > 1:
-        raise SettingsError("a playtest of a game for two needs opponents", found=game.name, expected="a league",
-                            hint="or let agents play each other: persona-evo match")  # fmt: skip
-    budget, settings = budget or Budget(), settings or SearchSettings.anytime()
-    spec = Spec(
-        game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
-        settings, budget, league, continuation,
-    )  # fmt: skip
-    results = Results(game, levels, players, trials, seed, budget, settings, [], folder=folder, league=league)
+    spec = specified(game, levels, players, trials, budget=budget, settings=settings, league=league,
+                     continuation=continuation, game_name=game_name)  # fmt: skip
+    results = Results(
+        game, levels, players, trials, seed, spec.budget, spec.settings, [], folder=folder, league=spec.league
+    )
     todo = spec.jobs(trials, seed)
     with ExitStack() as stack:
         journal = None
@@ -198,6 +185,37 @@ def playtest(
     return results
 
 
+def specified(
+    game: Game,
+    levels: Sequence[Level],
+    players: Sequence[Player],
+    trials: int,
+    *,
+    budget: Budget | None = None,
+    settings: SearchSettings | None = None,
+    league: League | None = None,
+    continuation: float = CONTINUATION,
+    game_name: str | None = None,
+) -> Spec:
+    """What decides each playthrough of a batch, all of it checked (arguments as for `playtest`)."""
+    _check(levels, players, trials)
+    if not 0 <= continuation <= 1:
+        raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
+    _check_agents(players, game, league)
+    check_skills(players, game, league)
+    if league is not None:
+        league.check(game)
+        budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
+        league = league.with_budget(budget)
+    elif game.players > 1:
+        raise SettingsError("a playtest of a game for two needs opponents", found=game.name, expected="a league",
+                            hint="or let agents play each other: persona-evo match")  # fmt: skip
+    return Spec(
+        game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
+        settings or SearchSettings.anytime(), budget or Budget(), league, continuation,
+    )  # fmt: skip
+
+
 def resume(
     folder: Path,
     *,
@@ -214,6 +232,29 @@ def resume(
     Raises:
         RunError: no playtest's folder, damaged, in use, or made with other rules of the game.
     """
+    known, name, before = _reopened(folder, game_name)
+    return playtest(
+        before.game, before.levels, before.players, known.trials, seed=known.seed, budget=before.budget,
+        settings=before.settings, jobs=jobs, backend=backend, address=address, folder=folder, progress=progress,
+        game_name=name, recorded=known.game, league=before.league, continuation=known.continuation,
+    )  # fmt: skip
+
+
+def kept(folder: Path, *, game_name: str | None = None) -> Results:
+    """What a batch's folder holds by now, also while another process is at work in it (arguments as for `resume`).
+
+    Raises:
+        RunError: no playtest's folder, damaged, or made with other rules of the game.
+    """
+    known, _, results = _reopened(folder, game_name)
+    results.records = reading(folder / TRACES)
+    wanted = known.trials * len(results.levels) * len(results.players)
+    results.complete = len(results.records) >= wanted
+    return results
+
+
+def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
+    """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
     known = reopen(folder)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
@@ -228,11 +269,9 @@ def resume(
         if "agent" in row.data:
             row.made("agent", lambda values: agent_from(values, game))
     league = reader.made("league", lambda values: League.from_dict(values, game)) if "league" in reader.data else None
-    return playtest(
-        game, levels, [player_from(row, game) for row in known.players], known.trials, seed=known.seed,
-        budget=Budget.from_dict(known.budget), settings=SearchSettings.from_dict(known.search), jobs=jobs,
-        backend=backend, address=address, folder=folder, progress=progress, game_name=name, recorded=known.game,
-        league=league, continuation=known.continuation,
+    return known, name, Results(
+        game, levels, [player_from(row, game) for row in known.players], known.trials, known.seed,
+        Budget.from_dict(known.budget), SearchSettings.from_dict(known.search), [], folder=folder, league=league,
     )  # fmt: skip
 
 

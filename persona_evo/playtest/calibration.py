@@ -141,7 +141,8 @@ def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, fl
     n = len(levels)
     for values, whose in ((won, "win rates"), (passed, "pass rates")):
         if min(values) == max(values):
-            return Agreement(name, Interval(math.nan, math.nan, math.nan, n), f"all {whose} are {values[0] * 100:.0f} %")
+            note = f"all {whose} are {values[0] * 100:.0f} %"
+            return Agreement(name, Interval(math.nan, math.nan, math.nan, n), note)
     r = spearman(won, passed).r
     return Agreement(name, correlation_interval(r, n))
 

@@ -102,6 +102,20 @@ class Journal:
         self.close()
 
 
+def reading(path: Path) -> list[Playthrough]:
+    """The playthroughs of a file that somebody may be writing to: a torn last line does not count.
+
+    Raises:
+        RunError: a line is damaged.
+    """
+    lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+    return [
+        from_json(line.decode("utf-8", "replace"), Place(str(path), number))
+        for number, line in enumerate(lines, 1)
+        if line.endswith(b"\n")
+    ]
+
+
 def _shown(key: Key) -> str:
     level, player, trial, seed = key
     return f"{level}, {player}, trial {trial}, seed {seed}"

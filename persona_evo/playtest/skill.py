@@ -104,6 +104,7 @@ class Health(NamedTuple):
     """Hit points of a player in a level after a turn, over all trials.
 
     Attributes:
+        skill: one of SKILLS, "" for a player without one.
         turn: moves made, from 0.
         playing: trials that are still going on.
         mean, low, median, high: mean, 10 % quantile, median and 90 % quantile. A game that is over keeps the hit
@@ -112,6 +113,8 @@ class Health(NamedTuple):
 
     level: str
     player: str
+    persona: str
+    skill: str
     turn: int
     playing: int
     mean: float
@@ -134,8 +137,8 @@ def health(records: Iterable[Playthrough]) -> list[Health]:
         low, median, high = np.quantile(values, (0.1, 0.5, 0.9), axis=0)
         for turn, mean in enumerate(values.mean(axis=0)):
             playing = int((lengths > turn).sum())
-            found.append(Health(level, player, turn, playing, float(mean), float(low[turn]), float(median[turn]),
-                                float(high[turn])))  # fmt: skip
+            found.append(Health(level, player, group[0].persona, group[0].skill, turn, playing, float(mean),
+                                float(low[turn]), float(median[turn]), float(high[turn])))  # fmt: skip
     return found
 
 

@@ -1,4 +1,4 @@
-"""Intervals, tests and correlations, with defined results for constant and tiny samples: none of them is ever NaN.
+"""Intervals, effect sizes, tests and correlations, with defined results for constant and tiny samples: never NaN.
 
 Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 
@@ -9,20 +9,20 @@ Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 | each sample is constant, the constants differ | that of the exact test of who has which | "no variation" |
 | a correlation with a constant sample | 1, r = 0 | "no variation" |
 
-Values have to be finite; ValueError otherwise. Distribution functions are in `distributions`.
+Values have to be finite; ValueError otherwise. SciPy computes the distributions; `scipy.stats`, which takes a second to
+import, is loaded by the first test.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-
-from persona_evo.playtest.distributions import student_quantile, student_two_sided
+from scipy.special import stdtr, stdtrit
 
 FEWEST = 5
 """Values below which Student's interval of a mean may reach far beyond what there can be, and is then not shown."""
@@ -131,9 +131,91 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         return Interval(float(x[0]), float(x[0]), float(x[0]), len(x))
     (z,), shift, scale = _scaled(x)
     mean = float(z.mean())
-    half = student_quantile(0.5 + level / 2, len(x) - 1) * math.sqrt(float(z.var(ddof=1)) / len(x))
+    half = float(stdtrit(len(x) - 1, 0.5 + level / 2)) * math.sqrt(float(z.var(ddof=1)) / len(x))
     back = [shift + v * scale for v in (mean, mean - half, mean + half)]
     return Interval(back[0], back[1], back[2], len(x))
+
+
+def vargha_delaney(a: Values, b: Values, level: float = 0.95) -> Interval:
+    """Vargha and Delaney's A: how likely a value of `a` is larger than one of `b`, ties counting half.
+
+    0.5 says that neither group tends to larger values; differences are called small from 0.56, medium from 0.64 and
+    large from 0.71 on (or below 0.44, 0.36, 0.29; Vargha and Delaney 2000, J. Educ. Behav. Stat. 25:101). The interval
+    is Newcombe's method 5 (2006, Stat. Med. 25:559), which never leaves [0, 1] and has a width also where A is 0 or 1.
+
+    Returns:
+        A with its interval; n is the size of the smaller group.
+
+    Raises:
+        ValueError: a group has no values, or one is not finite.
+    """
+    x, y = _finite(a), np.sort(_finite(b))
+    n, m = len(x), len(y)
+    if n == 0 or m == 0:
+        raise ValueError("the effect size of no values")
+    below, not_above = np.searchsorted(y, x, "left"), np.searchsorted(y, x, "right")
+    value = float((below + not_above).sum()) / (2 * n * m)
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    others = (n + m) / 2 - 1
+
+    def outside(theta: float) -> bool:
+        spread = theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (n * m)
+        return abs(theta - value) > z * math.sqrt(spread)
+
+    return Interval(value, _edge(0.0, value, outside), _edge(1.0, value, outside), min(n, m))
+
+
+def _edge(far: float, near: float, outside: Callable[[float], bool]) -> float:
+    """Where an interval ends, between a value that may lie outside of it and one that does not, by bisection."""
+    if not outside(far):
+        return far
+    for _ in range(50):
+        middle = (far + near) / 2
+        far, near = (middle, near) if outside(middle) else (far, middle)
+    return near
+
+
+def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
+    """The difference of the means of two groups, a - b, with Welch's t interval.
+
+    Returns:
+        The difference; n is the size of the smaller group. Where a group has one value nothing is known of its spread,
+        and the interval is not `known`. Two constants differ by a constant: low = high = value.
+
+    Raises:
+        ValueError: a group has no values, or one is not finite.
+    """
+    x, y = _finite(a), _finite(b)
+    fewest = min(len(x), len(y))
+    if fewest == 0:
+        raise ValueError("the difference to no values")
+    (x, y), _, scale = _scaled(x, y)
+    value = float(x.mean() - y.mean())
+    if fewest == 1:
+        return Interval(value * scale, value * scale, value * scale, 1)
+    u, v = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (x, y))
+    df = _welch_df(u, v, len(x), len(y))
+    half = float(stdtrit(df, 0.5 + level / 2)) * math.sqrt(u + v) if u + v else 0.0
+    return Interval(value * scale, (value - half) * scale, (value + half) * scale, fewest)
+
+
+def rate_difference(
+    successes_a: int, trials_a: int, successes_b: int, trials_b: int, level: float = 0.95
+) -> Interval:
+    """The difference of two rates, a - b, with Newcombe's hybrid score interval (1998, Stat. Med. 17:873, method 10).
+
+    Returns:
+        The difference in [-1, 1]; n is the smaller number of trials. Without trials of one group nothing is known: its
+        rate counts as 0 in [0, 1].
+
+    Raises:
+        ValueError: more successes than trials, or fewer than none.
+    """
+    a, b = wilson(successes_a, trials_a, level), wilson(successes_b, trials_b, level)
+    value = a.value - b.value
+    low = value - math.hypot(a.value - a.low, b.high - b.value)
+    high = value + math.hypot(a.high - a.value, b.value - b.low)
+    return Interval(value, max(-1.0, low), min(1.0, high), min(trials_a, trials_b))
 
 
 def welch(a: Values, b: Values) -> Test:
@@ -154,10 +236,15 @@ def welch(a: Values, b: Values) -> Test:
     if u + v == 0.0:  # variation so small beside the difference that no float holds their ratio
         return Test(math.copysign(math.inf, difference), _apart(len(x), len(y)), 0.0, NO_VARIATION)
     t = difference / math.sqrt(u + v)
-    largest = max(u, v)
+    df = _welch_df(u, v, len(x), len(y))
+    return Test(t, _two_sided(t, df), df)
+
+
+def _welch_df(u: float, v: float, n: int, m: int) -> float:
+    """Welch's degrees of freedom; u, v: the squared standard errors of the means of n and m values."""
+    largest = max(u, v) or 1.0
     u, v = u / largest, v / largest
-    df = (u + v) ** 2 / (u * u / (len(x) - 1) + v * v / (len(y) - 1))
-    return Test(t, student_two_sided(t, df), df)
+    return (u + v) ** 2 / (u * u / (n - 1) + v * v / (m - 1)) if u or v else n + m - 2.0
 
 
 def student(a: Values, known: float) -> Test:
@@ -176,7 +263,7 @@ def student(a: Values, known: float) -> Test:
     deviation = float(x.std(ddof=1)) / math.sqrt(len(x))
     difference = float(x.mean() - at[0])
     t = difference / deviation if deviation else math.copysign(math.inf, difference)
-    return Test(t, student_two_sided(t, len(x) - 1), len(x) - 1)
+    return Test(t, _two_sided(t, len(x) - 1), len(x) - 1)
 
 
 def binomial(successes: int, trials: int, known: float) -> Test:
@@ -189,11 +276,9 @@ def binomial(successes: int, trials: int, known: float) -> Test:
     difference = successes / trials - known
     if known in (0.0, 1.0):
         return Test(difference, float(difference == 0), 0.0, NO_VARIATION if difference == 0 else "")
-    k = np.arange(trials + 1)
-    factorials = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
-    logs = factorials[-1] - factorials[k] - factorials[trials - k] + k * math.log(known)
-    weights = np.exp(logs + (trials - k) * math.log1p(-known))
-    return Test(difference, min(1.0, float(weights[weights <= weights[successes] * (1 + 1e-9)].sum())))
+    from scipy.stats import binomtest
+
+    return Test(difference, min(1.0, float(binomtest(successes, trials, known).pvalue)))
 
 
 def mann_whitney(a: Values, b: Values) -> Test:
@@ -207,25 +292,19 @@ def mann_whitney(a: Values, b: Values) -> Test:
     n, m = len(x), len(y)
     if n == 0 or m == 0:
         return Test(0.0, 1.0, 0.0, TOO_FEW)
-    ranks, tied = ranked(np.concatenate([x, y]))
-    u = float(ranks[:n].sum()) - n * (n + 1) / 2
-    if not tied and min(n, m) <= 8:
-        return Test(u, _exact_rank_p(u, n, m))
-    if x.min() == x.max() != y.min() == y.max():
-        return Test(u, _apart(n, m), 0.0, NO_VARIATION)
-    total = n + m
-    ties = float(sum(t**3 - t for t in tied))
-    variance = n * m / 12 * ((total + 1) - ties / (total * (total - 1)))
-    if len(tied) == 1 and tied[0] == total:
-        return Test(u, 1.0, 0.0, NO_VARIATION)
-    z = (abs(u - n * m / 2) - 0.5) / math.sqrt(variance)
-    return Test(u, min(1.0, math.erfc(z / math.sqrt(2))))
+    if x.min() == x.max() and y.min() == y.max():
+        u = n * m * vargha_delaney(x, y).value
+        return Test(u, 1.0 if x[0] == y[0] else _apart(n, m), 0.0, NO_VARIATION)
+    from scipy.stats import mannwhitneyu
+
+    found = mannwhitneyu(x, y)
+    return Test(float(found.statistic), float(found.pvalue))
 
 
 def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> Test:
     """Fisher's exact test of two rates, two-sided: all tables with these margins that are no likelier than this one.
 
-    The statistic is the difference of the rates, a - b. Weights are whole numbers, so the sum is exact.
+    The statistic is the difference of the rates, a - b.
     """
     for k, n in ((successes_a, trials_a), (successes_b, trials_b)):
         if not 0 <= k <= n:
@@ -233,15 +312,12 @@ def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> 
     if trials_a == 0 or trials_b == 0:
         return Test(0.0, 1.0, 0.0, TOO_FEW)
     difference = successes_a / trials_a - successes_b / trials_b
-    total = successes_a + successes_b
-    if total in (0, trials_a + trials_b):
+    if successes_a + successes_b in (0, trials_a + trials_b):
         return Test(difference, 1.0, 0.0, NO_VARIATION)
-    low, high = max(0, total - trials_b), min(trials_a, total)
-    weights = [math.comb(trials_a, low) * math.comb(trials_b, total - low)]
-    for k in range(low, high):
-        weights.append(weights[-1] * (trials_a - k) * (total - k) // ((k + 1) * (trials_b - total + k + 1)))
-    seen = weights[successes_a - low]
-    return Test(difference, sum(w for w in weights if w <= seen) / sum(weights))
+    from scipy.stats import fisher_exact
+
+    table = [[successes_a, trials_a - successes_a], [successes_b, trials_b - successes_b]]
+    return Test(difference, min(1.0, float(fisher_exact(table).pvalue)))
 
 
 def _apart(n: int, m: int) -> float:
@@ -249,7 +325,7 @@ def _apart(n: int, m: int) -> float:
 
     A t test has nothing to go by there, since it has no spread to compare with: its p would be 0 for any two values.
     """
-    return fisher(n, n, 0, m).p
+    return (2 if n == m else 1) / math.comb(n + m, n)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -291,7 +367,7 @@ def pearson(a: Values, b: Values) -> Correlation:
     rest = missing * (2 - missing)
     if rest <= 0:
         return Correlation(r, 0.0, n)
-    return Correlation(r, student_two_sided(r * math.sqrt((n - 2) / rest), n - 2), n)
+    return Correlation(r, _two_sided(r * math.sqrt((n - 2) / rest), n - 2), n)
 
 
 def spearman(a: Values, b: Values) -> Correlation:
@@ -301,16 +377,9 @@ def spearman(a: Values, b: Values) -> Correlation:
         raise ValueError(f"{len(x)} values against {len(y)}")
     if len(x) < 2:
         return Correlation(0.0, 1.0, len(x), TOO_FEW)
-    return pearson(ranked(x)[0].tolist(), ranked(y)[0].tolist())
+    from scipy.stats import rankdata
 
-
-def ranked(values: Floats) -> tuple[Floats, list[int]]:
-    """Ranks from 1, ties sharing their mean rank, and the sizes of the groups of ties (only those above 1)."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    means = ends - (counts - 1) / 2
-    ranks: Floats = means[inverse].astype(np.float64)
-    return ranks, [int(c) for c in counts if c > 1]
+    return pearson(rankdata(x), rankdata(y))
 
 
 def _finite(values: Values) -> Floats:
@@ -328,19 +397,6 @@ def _scaled(*samples: Floats) -> tuple[list[Floats], float, float]:
     return [(s - shift) / scale for s in samples], shift, scale
 
 
-def _exact_rank_p(u: float, n: int, m: int) -> float:
-    """Share of the orders of n and m different values whose U is at least as far from the middle as `u`."""
-    counts = _rank_counts(min(n, m), max(n, m))
-    tail = int(max(u, n * m - u))
-    return min(1.0, 2 * sum(counts[tail:]) / sum(counts))
-
-
-def _rank_counts(n: int, m: int) -> list[int]:
-    """How many orders give U = 0, 1, ..., n m: coefficients of the Gaussian binomial (n + m over n)."""
-    counts = [1] + [0] * (n * m)
-    for i in range(1, n + 1):
-        for j in range(n * m, m + i - 1, -1):
-            counts[j] -= counts[j - m - i]
-        for j in range(i, n * m + 1):
-            counts[j] += counts[j - i]
-    return counts
+def _two_sided(t: float, df: float) -> float:
+    """The probability that a Student t variable is at least as far from 0 as t."""
+    return 2 * float(stdtr(df, -abs(t)))

@@ -45,12 +45,14 @@ class Choice(NamedTuple):
 
     median: Playthrough
     best: Playthrough
+    worst: Playthrough
 
 
 def choose(records: Sequence[Playthrough]) -> Choice:
-    """The median playthrough (by utility, then steps; the lower one of an even number) and the best.
+    """The median playthrough (by utility, then steps; the lower one of an even number), the best and the worst.
 
-    The best has the highest utility and then the fewest steps; the first of equals is taken.
+    The best has the highest utility and then the fewest steps, the worst the lowest utility and then the most steps;
+    the first of equals is taken.
 
     Raises:
         ValueError: no records.
@@ -59,11 +61,14 @@ def choose(records: Sequence[Playthrough]) -> Choice:
         raise ValueError("no playthroughs to choose from")
     ordered = sorted(records, key=lambda r: (r.utility, r.steps, r.trial))
     best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
-    return Choice(ordered[(len(ordered) - 1) // 2], best)
+    worst = min(records, key=lambda r: (r.utility, -r.steps, r.trial))
+    return Choice(ordered[(len(ordered) - 1) // 2], best, worst)
 
 
-def states(game: Game, level: Level, record: Playthrough) -> Iterator[Any]:
+def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -> Iterator[Any]:
     """The states of a playthrough, the start first, by playing its actions again.
+
+    whole: also those after the plan, up to the end of the game.
 
     Raises:
         VerificationError: the end has other metrics than the record, so this is another level, or another version.
@@ -86,10 +91,17 @@ def states(game: Game, level: Level, record: Playthrough) -> Iterator[Any]:
             f"trial {record.trial} of {record.player} in level {record.level!r} does not replay: {wrong[0]} is "
             f"{measured[wrong[0]]:g}, the record has {record.metrics[wrong[0]]:g}"
         )
+    for text in record.end.actions if whole and record.end is not None else ():
+        step(level.tables, state, game.parse_action(level, state, text), rng)
+        yield state.copy()
 
 
-def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> list[Frame] | None:
+def frames(
+    game: Game, level: Level, record: Playthrough, scale: int = 24, whole: bool = False
+) -> list[Frame] | None:
     """Each state with a line on the step below, the last held; None where the game does not draw states.
+
+    whole: also the moves after the plan, up to the end of the game.
 
     A game whose drawing has `between(level, before, action, after, *, scale, number)` shows what happens in a step,
     too: pictures of the same size with their milliseconds, before that of the state `after`. number: of the step.
@@ -98,18 +110,29 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24) -> li
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):
         return None  # before anything is played again: a game that runs elsewhere would be started for that
-    last = len(record.actions)
-    outcome = "not over" if record.open else record.outcome
-    end = "  " + (record.result or f"{outcome}{' by ' + record.cause if record.cause else ''}")
-    captions = [f"{n}/{last} {record.actions[n - 1] if n else 'start'}{end if n == last else ''}"
-                for n in range(last + 1)]  # fmt: skip
-    passed = list(states(game, level, record))
-    actions = [game.parse_action(level, state, text) for state, text in zip(passed, record.actions, strict=False)]
+    names = moves(record) if whole else record.actions
+    ended = record.final if whole else "not over" if record.open else record.outcome
+    cause = record.lost_to if whole else record.cause
+    end = "  " + (record.result or f"{ended}{' by ' + cause if cause else ''}")
+    captions = [f"{_numbered(record, n, len(names))} {names[n - 1] if n else 'start'}{end if n == len(names) else ''}"
+                for n in range(len(names) + 1)]  # fmt: skip
+    passed = list(states(game, level, record, whole))
+    actions = [game.parse_action(level, state, text) for state, text in zip(passed, names, strict=False)]
     shown = film(game, level, passed, actions, captions, scale)
     labels = duels.labels(game, level, record, getattr(module, "PLAYERS", ()))
     if not labels:
         return shown
     return [frame._replace(picture=duels.with_legend(frame.picture, labels, LEGEND)) for frame in shown]
+
+
+def moves(record: Playthrough) -> list[str]:
+    """All moves of a playthrough: those of the plan, then those that were played after it."""
+    return [*record.actions, *(record.end.actions if record.end is not None else ())]
+
+
+def _numbered(record: Playthrough, number: int, last: int) -> str:
+    """The number of a move, marked where it comes after the plan."""
+    return f"{number}/{last}" + (" after the plan:" if number > len(record.actions) else "")
 
 
 def film(

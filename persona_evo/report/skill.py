@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from persona_evo.games.findings import where
 from persona_evo.playtest.calibration import Agreement
@@ -12,7 +10,8 @@ from persona_evo.playtest.compare import shown
 from persona_evo.playtest.metrics import DAMAGE, DEATH_RATE, EVERY, WIN_RATE
 from persona_evo.playtest.skill import Death, Health, Step, curve
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report import plots, tables
+from persona_evo.report import charts, tables
+from persona_evo.report.charts import Series
 from persona_evo.report.tables import Table
 from persona_evo.search.skill import SKILLS
 
@@ -119,58 +118,41 @@ def difficulty_rows(steps: Iterable[Step]) -> list[dict[str, object]]:
 def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
     """Hit points over the turns for a CSV file."""
     return [
-        {"level": h.level, "player": h.player, "turn": h.turn, "playing": h.playing, "mean": round(h.mean, 6),
-         "q10": h.low, "median": h.median, "q90": h.high}
+        {"level": h.level, "player": h.player, "persona": h.persona, "skill": h.skill, "turn": h.turn,
+         "playing": h.playing, "mean": round(h.mean, 6), "q10": h.low, "median": h.median, "q90": h.high}
         for h in values
     ]  # fmt: skip
 
 
-def difficulty_chart(steps: Sequence[Step], path: Path | str) -> Path | None:
-    """Levels across and win rates up, a line for each level of skill, with 95 % intervals; None without any."""
+def difficulty_chart(steps: Sequence[Step]) -> str:
+    """Levels across and win rates up, a line for each level of skill, with 95 % intervals; "" for fewer than 2 levels.
+    """
     found = curve(steps)
-    if not found:
-        return None
     levels = list(dict.fromkeys(s.level for s in found))
-    skills = [skill for skill in SKILLS if any(s.skill == skill for s in found)]
-    figure = plots._figure(max(4.6, 2.0 + 0.55 * len(levels)), 3.8)
-    ax = figure.subplots()
-    for k, skill in enumerate(skills):
-        own = [s for s in found if s.skill == skill]
-        at = [levels.index(s.level) + 0.06 * (k - (len(skills) - 1) / 2) for s in own]
-        rates = [s.win_rate for s in own]
-        away = [[max(0.0, 100 * (r.value - r.low)) for r in rates], [max(0.0, 100 * (r.high - r.value)) for r in rates]]
-        ax.errorbar(at, [100 * r.value for r in rates], yerr=away, color=plots._colour(k), label=skill, marker="o",
-                    markersize=4, linewidth=1.4, elinewidth=0.9, capsize=2)  # fmt: skip
-    ax.set_xticks(range(len(levels)), [plots._plain(name) for name in levels], rotation=45 if len(levels) > 6 else 0)
-    ax.set_ylim(-3, 103)
-    ax.set_ylabel("win rate, %")
-    plots._tidy(ax, "y")
-    figure.legend(loc="outside lower center", ncols=len(skills), fontsize=8, frameon=False)
-    return plots._save(figure, path)
+    if len(levels) < 2:
+        return ""
+    lines = []
+    for place, skill in enumerate(SKILLS):
+        own = [(levels.index(s.level), s.win_rate) for s in found if s.skill == skill]
+        spans = [(x, 100 * rate.low, 100 * rate.high) for x, rate in own if rate.known]
+        lines.append(Series(skill, [(x, 100 * rate.value) for x, rate in own], "linedots", place, spans=spans))
+    up = charts.Axis("win rate, %", low=0, high=100)
+    return charts.plot([line for line in lines if line.points], charts.Axis(names=levels), up,
+                       title="Difficulty curve", width=max(480, 90 + 44 * len(levels)))  # fmt: skip
 
 
-def health_chart(values: Sequence[Health], level: str, path: Path | str) -> Path | None:
-    """Mean hit points over the turns in a level, a line for each player with the range from the 10 % to the 90 %
-    quantile around it; None without any."""
-    own = [h for h in values if h.level == level]
-    players = list(dict.fromkeys(h.player for h in own))
-    if not players:
-        return None
-    columns = min(4, len(players))
-    rows = math.ceil(len(players) / columns)
-    figure = plots._figure(2.5 * columns + 0.6, 1.9 * rows + 0.5)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for k, ax in enumerate(grid.flat):
-        if k >= len(players):
-            ax.set_visible(False)
-            continue
-        line = [h for h in own if h.player == players[k]]
-        turns, colour = [h.turn for h in line], plots._colour(k % columns)
-        ax.fill_between(turns, [h.low for h in line], [h.high for h in line], color=colour, alpha=0.2, linewidth=0)
-        ax.plot(turns, [h.mean for h in line], color=colour, linewidth=1.6)
-        ax.set_title(plots._plain(players[k]), fontsize=9)
-        ax.set_ylim(bottom=0)
-        plots._tidy(ax, "both")
-    figure.supxlabel("turn", fontsize=9)
-    figure.supylabel("hit points", fontsize=9)
-    return plots._save(figure, path)
+def health_charts(values: Sequence[Health]) -> dict[str, list[str]]:
+    """Hit points over the turns by level, a chart for each persona: the mean of each level of skill, and the range from
+    the 10 % to the 90 % quantile."""
+    found: dict[str, list[str]] = {}
+    for level, persona in dict.fromkeys((h.level, h.persona) for h in values):
+        lines = []
+        for place, skill in enumerate(SKILLS):
+            own = [h for h in values if (h.level, h.persona, h.skill) == (level, persona, skill)]
+            if own:
+                band = [(h.turn, h.low, h.high) for h in own]
+                lines.append(Series(skill, [(h.turn, h.mean) for h in own], "steps", place, band=band))
+        across, up = charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True)
+        title = f"{persona}: mean hit points, 10 % to 90 % quantile"
+        found.setdefault(level, []).append(charts.plot(lines, across, up, title=title, height=240))
+    return found

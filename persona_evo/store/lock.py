@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +23,10 @@ LOCK = "lock"
 
 _LONGEST = 4096
 """Bytes that say who holds a lock, at most; whatever else the file has says nothing."""
+
+
+_TRIES, _PAUSE = 5, 0.01
+"""How often a lock is tried, and seconds between."""
 
 
 class Lock:
@@ -43,7 +48,7 @@ class Lock:
             raise RunError("the folder cannot be locked", place=Place(str(self.path)), found=e.strerror,
                            hint="see that the folder may be written, or name another with --out") from e  # fmt: skip
         holder = _holder(self.path)
-        if not _try(handle):
+        if not _try_often(handle):
             os.close(handle)
             raise RunError(
                 "the folder is in use by another process", place=Place(str(self.path)), found=_said(holder),
@@ -87,6 +92,41 @@ def _holder(path: Path) -> dict[str, object]:
         return {}
     fits = isinstance(data, dict) and isinstance(data.get("host"), str) and isinstance(data.get("pid"), int)
     return data if fits else {}
+
+
+def holder(folder: Path) -> tuple[int, str] | None:
+    """(process, machine) at work in a folder, None where nobody is.
+
+    A process that was killed leaves its name behind and no lock, and counts as nobody. What another machine's name
+    says is believed, as in `Lock.acquire`.
+    """
+    path = folder / LOCK
+    said = _holder(path)
+    if not said:
+        return None
+    who = int(str(said["pid"])), str(said["host"])
+    if who[1] != socket.gethostname():
+        return who
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return who
+    try:
+        if not _try(handle):
+            return who
+        _free(handle)
+        return None
+    finally:
+        os.close(handle)
+
+
+def _try_often(handle: int) -> bool:
+    """Take the lock, also where somebody looks at this very moment whether it is held (see `holder`)."""
+    for _ in range(_TRIES):
+        if _try(handle):
+            return True
+        time.sleep(_PAUSE)
+    return False
 
 
 def _said(holder: dict[str, object]) -> str:

@@ -1,0 +1,69 @@
+"""What is in the folders of runs: playtests to be looked at again, and two of them held against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from persona_evo.api.results import Results, as_results
+from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.playtest import batch, journal
+from persona_evo.playtest import bounds as limits
+from persona_evo.playtest.changes import Changes, changes
+from persona_evo.playtest.records import Playthrough
+from persona_evo.words import counted
+
+
+def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
+    """A playtest as its folder has it by now, with the limits that were found; nothing is played.
+
+    Raises:
+        RunError: no playtest's folder, or a damaged one.
+    """
+    where = Path(folder)
+    results = as_results(batch.kept(where, game_name=game_name))
+    if not results.records:
+        raise RunError("the playtest has no playthroughs yet", place=Place(str(where / journal.TRACES)),
+                       hint=f"go on with it: persona-evo playtest --resume {where}")  # fmt: skip
+    personas = [p.persona for p in results.players]
+    if results.game.outside is None and (where / limits.FILE).is_file():
+        results.bounds = limits.bounds(
+            results.game, results.levels, personas, results.records, seconds=0, folder=where, game_name=game_name
+        )
+    return results
+
+
+def playthrough(results: Results, number: int) -> Playthrough:
+    """A playthrough by its number for people: its line in traces.jsonl, from 1.
+
+    Raises:
+        SettingsError: there is no such line.
+    """
+    if not 1 <= number <= len(results.records):
+        raise SettingsError("there is no such playthrough", found=f"--trace {number}",
+                            expected=f"1 to {len(results.records)}")  # fmt: skip
+    return results.records[number - 1]
+
+
+def compare_playtests(a: Results, b: Results) -> Changes:
+    """What changed from one playtest to another of the same levels, or of one version of a level to the next.
+
+    Raises:
+        SettingsError: they are of different games, or have no level or no player in common.
+    """
+    if a.game.name != b.game.name:
+        raise SettingsError("the playtests are of different games", found=f"{a.game.name} and {b.game.name}",
+                            expected="two playtests of one game")  # fmt: skip
+    names = [{level.name for level in one.levels} for one in (a, b)]
+    renamed: dict[str, str] = {}
+    if not names[0] & names[1]:
+        if len(a.levels) > 1 or len(b.levels) > 1:
+            raise SettingsError("the playtests have no level in common",
+                                found=f"{counted(len(a.levels), 'level')} and {counted(len(b.levels), 'level')}",
+                                expected="levels of the same names, or one level each")  # fmt: skip
+        renamed = {a.levels[0].name: b.levels[0].name}
+    found = changes(a.analysis, b.analysis, renamed)
+    if not found.rates:
+        raise SettingsError("the playtests have no player in common",
+                            found=", ".join(p.label for p in (*a.players, *b.players)),
+                            expected="the same personas in both")  # fmt: skip
+    return found

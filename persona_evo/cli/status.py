@@ -1,0 +1,44 @@
+"""`persona-evo status`: the runs that are under way on this machine, how far they are, and how long they take."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from persona_evo.cli.parser import number
+from persona_evo.cli.runs import add_roots, roots_of
+from persona_evo.cli.say import say
+
+EVERY = 2.0
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("status", help="what is under way, and how far it is", description=__doc__)
+    add_roots(parser)
+    parser.add_argument("--follow", action="store_true", help="go on telling until nothing is under way, or Ctrl-C")
+    parser.add_argument("--every", type=number(0.1, 3600), default=EVERY, metavar="S",
+                        help="with --follow: seconds between two looks (default: %(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it once, or again and again."""
+    from persona_evo.report.run_tables import facts
+    from persona_evo.store import folders
+
+    roots, before = roots_of(args.roots), None
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    while True:
+        running = [folders.deep(e) for e in folders.find(roots) if e.state == "running"]
+        now = [(e.folder, e.done, e.phase, e.last) for e in running]
+        if terminal or now != before:
+            clear = "\x1b[H\x1b[2J" if terminal and args.follow else ""
+            nothing = f"nothing is under way in {', '.join(map(str, roots))}"
+            say(clear + ("\n\n".join(map(facts, running)) or nothing))
+        if not args.follow or not running:
+            return 0
+        before = now
+        time.sleep(args.every)

@@ -1,0 +1,254 @@
+"""`persona-evo watch LEVEL...`: play again on every save, and tell at once what it changed.
+
+Each save of a level or of a persona's file is answered within seconds, with few trials of each player: which findings
+appeared and disappeared, and how win rates changed. The other trials follow, until they are all there or the next save
+comes. The report is in the folder of --out; its page loads itself again. Ctrl-C ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options, playtest
+from persona_evo.cli.parser import filled
+from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.errors import PersonaEvoError, SettingsError
+from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.api import Results
+    from persona_evo.api.latest import Publisher
+    from persona_evo.games.core import Game, Level
+    from persona_evo.playtest.live import LivePlaytest
+    from persona_evo.playtest.players import Player
+
+FOLDER = Path("runs") / "latest"
+"""Where the report is, unless said otherwise."""
+
+LOOK = 0.1
+"""Seconds between two looks at the files."""
+
+PATIENCE = 1.5
+"""Seconds after which what was played by then is told, once each player has played each level."""
+
+DAY = 86400.0
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__)
+    parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
+    playtest.add_playing(parser, playtest.TOLERANCE)
+    parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
+                        help="each persona also plays by this policy (default: ucb1)")
+    parser.add_argument("--no-pictures", action="store_true", help="no charts, maps and replays on the page")
+    parser.add_argument("--no-replays", action="store_true", help="no replays on the page")
+    options.add_out(parser, f"folder of the report, kept up to date (default: {FOLDER})")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Watch until Ctrl-C."""
+    options.check_backend(args)
+    game = options.game_of(args)
+    if game.outside is not None:
+        raise SettingsError("a connected game has no level files to watch", found=args.game,
+                            hint=f"persona-evo playtest --game {args.game} LEVELS")  # fmt: skip
+    compiling(game=game)  # what is imported from here on is
+    from persona_evo.api import latest
+    from persona_evo.evolve.parallel import Workers
+    from persona_evo.playtest.live import LivePlaytest
+    from persona_evo.store.lock import Lock
+
+    levels, players = options.levels_of(args, game, args.levels), options.players_of(args, game)
+    seed, folder = options.seed_of(args), args.out or FOLDER
+    league = options.league_of(args, game, players[0].persona)
+    with ExitStack() as stack:
+        workers = stack.enter_context(Workers(options.jobs_of(args), args.backend, args.address, idle=DAY))
+        live = LivePlaytest(
+            game, args.trials, seed=seed, workers=workers, budget=options.budget_of(args, league),
+            settings=options.rules_of(args, game, league), league=league, continuation=args.continuation,
+            game_name=_address(game),
+        )  # fmt: skip
+        live.begin(levels, players)
+        command = options.typed(args, seed)
+        latest.made(folder)
+        stack.enter_context(Lock(folder))
+        latest.claim(folder, {"game": _address(game), "levels": list(args.levels), "trials": args.trials, "seed": seed,
+                              "command": command})  # fmt: skip
+        publisher = latest.Publisher(folder)
+        stack.callback(publisher.close)
+        publisher.start()
+        watch = Watch(args, game, live, publisher, command, players)
+        note(f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
+             f"is {folder / 'index.html'}; Ctrl-C ends")  # fmt: skip
+        try:
+            watch.go()
+        except KeyboardInterrupt:
+            Progress.done_with_line()
+            note(f"stopped; the last report is in {folder}")
+            return 130
+    return 0
+
+
+def _address(game: Game) -> str:
+    from persona_evo.games import registry
+
+    return registry.address(game)
+
+
+class Watch:
+    """What goes on until Ctrl-C: look at the files, play, tell, publish.
+
+    Args:
+        args: the command's options.
+        game: what is played.
+        live: plays, and has begun with the first version.
+        publisher: writes the report.
+        command: for the page.
+        players: of the first version.
+    """
+
+    def __init__(
+        self, args: argparse.Namespace, game: Game, live: LivePlaytest, publisher: Publisher, command: str,
+        players: Sequence[Player],
+    ) -> None:  # fmt: skip
+        from persona_evo.store.sources import Sources
+
+        self.args, self.game, self.live, self.publisher, self.command = args, game, live, publisher, command
+        self.players = players
+        self.personas = [Path(name) for name in args.personas if name.endswith(".toml")]
+        self.sources = Sources(self._files)
+        self.before: Results | None = None  # of the version that was answered last, while this one is played
+        self.answer: Results | None = None  # what was told of this version
+        self.finished = False
+        self.saved = self.began = time.time()
+        self.what = "first look"
+        self.line = Progress()
+
+    def _files(self) -> Iterable[Path]:
+        from persona_evo.games import mapsets
+
+        return [*mapsets.find(self.game, self.args.levels), *self.personas]
+
+    def go(self) -> None:
+        """Watch for ever."""
+        while True:
+            changed = self.sources.changed()
+            if changed:
+                self._load(changed)
+            elif not self.finished:
+                self._play()
+            else:
+                time.sleep(LOOK)
+            for wrong in self.publisher.look():
+                note(f"the page cannot be written: {wrong}")
+
+    def _load(self, changed: Sequence[Path]) -> None:
+        """Take the new version of what was saved; what is wrong with it is told, and the old one stays."""
+        try:
+            if any(path in self.personas for path in changed):
+                self.players = options.players_of(self.args, self.game)
+            levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
+            before = None if self.answer is None else self._results(self.live.done)
+            if not self.live.begin(levels, self.players):
+                return
+        except PersonaEvoError as e:
+            note(f"{_clock()} {_names(changed)} cannot be played: {e}")
+            return
+        Progress.done_with_line()
+        self.before = before or self.before
+        self.answer, self.finished, self.what = None, False, f"{_names(changed)} saved"
+        self.began = time.time()
+        times = [path.stat().st_mtime for path in changed if path.exists()]
+        self.saved = min(self.began, max(times, default=self.began))
+
+    def _play(self) -> None:
+        """Play a round, and tell what it comes to when it is time for that."""
+        self.live.round()
+        done = self.live.done
+        if self.answer is None:
+            if done and (self.live.complete or time.time() - self.began >= PATIENCE):
+                self._tell(done)
+        elif self.live.complete:
+            self._finish()
+        else:
+            left = (time.time() - self.began) / done * (self.live.trials - done)
+            self.line.show(f"{done} of {counted(self.live.trials, 'trial')} of each player, {duration(left)} to go")
+
+    def _results(self, trials: int) -> Results:
+        from persona_evo.api.results import as_results
+
+        return as_results(self.live.results(trials))
+
+    def _tell(self, done: int) -> None:
+        """Tell what the change did, with as many trials of both versions as both have."""
+        from persona_evo.playtest.changes import changes
+        from persona_evo.report import run_tables
+
+        now = self._results(done)
+        few = done if self.before is None else min(done, self.before.trials)
+        self.answer = now if few == done else self._results(few)
+        if self.before is None:
+            lines = [*run_tables.standing_lines(self.answer.analysis)]
+        else:
+            found = changes(_first(self.before, few).analysis, self.answer.analysis)
+            lines = [*run_tables.findings_lines(found), run_tables.rates_line(found)]
+        of = f"{few} of " if few < self.live.trials else ""
+        took = time.time() - self.saved
+        say(f"{_clock()} {self.what}: {of}{counted(self.live.trials, 'trial')} of each player, {took:.1f} s after it")
+        _say(lines)
+        self.finished = few == self.live.trials
+        self._publish(now)
+
+    def _finish(self) -> None:
+        """Tell what the other trials changed."""
+        from persona_evo.playtest.changes import changes
+        from persona_evo.report import run_tables
+
+        assert self.answer is not None
+        Progress.done_with_line()
+        now = self._results(self.live.trials)
+        found = changes(self.answer.analysis, now.analysis)
+        say(f"{_clock()} {self.what}: all {counted(self.live.trials, 'trial')} of each player")
+        lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
+        _say([*lines, run_tables.standing_rates(now.analysis)])
+        self.finished = True
+        self._publish(now)
+
+    def _publish(self, results: Results) -> None:
+        from persona_evo.api.latest import Snapshot
+
+        last = results.trials == self.live.trials
+        self.publisher.publish(Snapshot(
+            self.live.configuration(results.trials), tuple(r.to_json() for r in results.records),
+            f"{time.time():.3f}", self.command, pictures=not self.args.no_pictures,
+            replays=last and not (self.args.no_replays or self.args.no_pictures),
+        ))  # fmt: skip
+
+
+def _first(results: Results, trials: int) -> Results:
+    """The same with the first trials alone."""
+    if results.trials <= trials:
+        return results
+    return replace(results, trials=trials, records=[r for r in results.records if r.trial < trials])
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        say(f"  {line}")
+
+
+def _clock() -> str:
+    return f"{datetime.now():%H:%M:%S}"
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")

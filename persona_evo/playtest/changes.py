@@ -1,0 +1,98 @@
+"""What changed from one playtest to the next: findings that appeared and disappeared, and how often players win."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from persona_evo.playtest.analysis import Analysis
+from persona_evo.playtest.findings import Finding
+from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, certain, grouped, searches
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.statistics import Interval, difference, rate_difference, vargha_delaney
+
+Key = tuple[str, str, tuple[tuple[int, int], ...]]
+"""Kind, level and places of a finding: two findings with the same key are the same one."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A measure of one player in one level, before and after.
+
+    Attributes:
+        level, player: names; the level's is that of the second playtest.
+        measure: the win rate or the utility.
+        before, after: means.
+        change: after - before with its 95 % interval.
+        effect: Vargha and Delaney's A of after against before: 0.5 says that neither tends to be larger.
+        exact: both sides are proven, so there is nothing uncertain and no interval.
+    """
+
+    level: str
+    player: str
+    measure: Measure
+    before: float
+    after: float
+    change: Interval
+    effect: Interval
+    exact: bool
+
+    @property
+    def clear(self) -> bool:
+        """Whether the values differ, as far as can be said."""
+        if self.exact:
+            return self.before != self.after
+        return not self.change.low <= 0 <= self.change.high
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed. appeared, gone: findings. rates, utilities: of each player in each level that both have."""
+
+    appeared: tuple[Finding, ...]
+    gone: tuple[Finding, ...]
+    rates: tuple[Change, ...]
+    utilities: tuple[Change, ...]
+
+    @property
+    def findings(self) -> bool:
+        """Whether any finding appeared or disappeared."""
+        return bool(self.appeared or self.gone)
+
+
+def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None = None) -> Changes:
+    """What changed between two playtests.
+
+    Args:
+        before, after: the playtests.
+        renamed: level of the first -> level of the second, where a version has another name.
+    """
+    names = renamed or {}
+    known = {_key(f, names) for f in before.findings}
+    found = {_key(f, {}) for f in after.findings}
+    first = {(names.get(level, level), player): group for (level, player), group in grouped(before.records).items()}
+    pairs = [(first[key], group) for key, group in grouped(after.records).items() if key in first]
+    return Changes(
+        tuple(f for f in after.findings if _key(f, {}) not in known),
+        tuple(f for f in before.findings if _key(f, names) not in found),
+        tuple(_change(WIN_RATE, a, b) for a, b in pairs),
+        tuple(_change(UTILITY, a, b) for a, b in pairs),
+    )
+
+
+def _key(finding: Finding, names: Mapping[str, str]) -> Key:
+    levels = [names.get(name, name) for name in finding.level.split(", ")]
+    return finding.kind, ", ".join(levels), tuple(finding.places)
+
+
+def _change(measure: Measure, a: Sequence[Playthrough], b: Sequence[Playthrough]) -> Change:
+    exact = bool(certain(a) and certain(b))
+    x, y = ([measure.value(r) for r in (group if exact else searches(group))] for group in (a, b))
+    means = [sum(values) / len(values) for values in (x, y)]
+    if exact:
+        change = Interval.exact(means[1] - means[0], "proven")
+    elif measure.rate:
+        change = rate_difference(round(sum(y)), len(y), round(sum(x)), len(x))
+    else:
+        change = difference(y, x)
+    return Change(b[0].level, b[0].player, measure, means[0], means[1], change, vargha_delaney(y, x), exact)

@@ -1,0 +1,311 @@
+"""Pages: sections of blocks, rendered with the Jinja2 templates in `templates/`.
+
+A page is data. `Document` holds sections, a section holds blocks, and each class of blocks has a template of its name
+in `templates/blocks/`. Every text is escaped, so a level called `<script>` is a level called `<script>`. A page has no
+scripts and loads nothing from elsewhere.
+
+    page = Document("Evolution", "seed 1", [
+        Section("fitness", "Fitness", [Svg(figure, "Best and mean fitness"), table, Lines(["..."])]),
+        Section("made", "How it was made", [Facts({"seed": "1"})]),
+    ])
+    write(page, folder / "index.html")
+
+Blocks are the classes below and `tables.Table`. A section without content and a block that is empty are left out. The
+navigation is made of the sections.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import mimetypes
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from persona_evo.report.tables import Table
+from persona_evo.store import schema
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+POLICY = "default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline'"
+"""What a page may load: the pictures within it or beside it, and its own style."""
+
+WRAPS, PROSE = 20, 40
+"""Letters of a table's cell from which on its column may be broken into lines, and from which on it is read as text."""
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass
+class Section:
+    """A part of a page.
+
+    Attributes:
+        name: its id, which links lead to.
+        title: its heading.
+        content: blocks; empty ones and None are left out.
+        link: its name in the navigation; the title if not given.
+    """
+
+    name: str
+    title: str
+    content: Sequence[Any]
+    link: str = ""
+
+    @property
+    def blocks(self) -> list[Any]:
+        """The blocks that say something."""
+        return _said(self.content)
+
+
+@dataclass
+class Document:
+    """A whole page.
+
+    Attributes:
+        title: heading of the page and name of its window.
+        subtitle: a line below it; "" for none.
+        sections: its parts; those without content are left out.
+        reload: seconds after which a browser loads the page again; 0 for never.
+    """
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+    reload: float = 0
+
+    @property
+    def parts(self) -> list[Section]:
+        """The sections that say something."""
+        return [s for s in self.sections if s.blocks]
+
+
+@dataclass
+class Heading:
+    """A heading within a section."""
+
+    text: str
+
+
+@dataclass
+class Text:
+    """A paragraph. style: "" for plain text, "dim" for a remark, "tag" for a warning."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass
+class Lines:
+    """A list of sentences."""
+
+    texts: Iterable[str]
+
+    def __post_init__(self) -> None:
+        self.texts = list(self.texts)
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+
+@dataclass
+class Facts:
+    """Names and what they stand for; a value of several lines is a list."""
+
+    values: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+
+@dataclass
+class Link:
+    """A sentence that ends in a link to a file beside the page. path: relative to the page's folder."""
+
+    text: str
+    path: str
+
+
+@dataclass
+class Code:
+    """A text as it is, in a typewriter's letters."""
+
+    text: str
+
+
+@dataclass
+class Svg:
+    """A chart that is part of the page, so that it follows the page's colours. content: see `charts`."""
+
+    content: str
+    caption: str = ""
+
+
+@dataclass
+class Figure:
+    """A picture from a file, with a line below it.
+
+    Attributes:
+        path: the picture.
+        caption: the line below.
+        width: pixels that it is shown with, where that differs from its own.
+        enlarge: the picture is a link to its file in full size.
+    """
+
+    path: Path
+    caption: str
+    width: int = 0
+    enlarge: bool = False
+
+    @functools.cached_property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height in pixels as shown."""
+        found = size(self.path)
+        if found is None or not self.width:
+            return found
+        return self.width, round(found[1] * self.width / found[0])
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is clearly wider than high."""
+        return self.size is not None and self.size[0] > 1.6 * self.size[1]
+
+
+@dataclass
+class Gallery:
+    """Pictures and charts side by side. kind: how they are set (chart, map, replay, pair or match)."""
+
+    kind: str
+    figures: Sequence[Any]
+
+    def __bool__(self) -> bool:
+        return bool(self.figures)
+
+
+@dataclass
+class Folded:
+    """Something to be unfolded."""
+
+    title: str
+    content: Sequence[Any]
+
+    @property
+    def blocks(self) -> list[Any]:
+        """The blocks that say something."""
+        return _said(self.content)
+
+    def __bool__(self) -> bool:
+        return bool(self.blocks)
+
+
+@dataclass
+class Grid:
+    """Tables side by side, and below all of them what their notes say, each once. style: as of `Styled`."""
+
+    tables: Sequence[Table]
+    style: str = ""
+    notes: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.notes = list(dict.fromkeys(note for t in self.tables for note in t.notes))
+        self.tables = [replace(t, notes=[]) for t in self.tables]
+
+    def __bool__(self) -> bool:
+        return bool(self.tables)
+
+
+@dataclass
+class Styled:
+    """Blocks that are set in another way. style: "dense" for many columns, "wrapped" for cells of several lines."""
+
+    style: str
+    content: Sequence[Any]
+
+    @property
+    def blocks(self) -> list[Any]:
+        """The blocks that say something."""
+        return _said(self.content)
+
+    def __bool__(self) -> bool:
+        return bool(self.blocks)
+
+
+def render(page: Document, folder: Path | None = None) -> str:
+    """The page as text; `folder`: where it will stand if pictures are to be named and not embedded."""
+    template = environment().get_template("page.html")
+    return template.render(page=page, policy=POLICY, source=functools.partial(_source, folder=folder))
+
+
+def write(page: Document, path: Path | str, embed: bool = True) -> Path:
+    """Write the page. With `embed` pictures are within the file; without, it names them relative to its folder."""
+    path = Path(path)
+    schema.write_atomically(path, render(page, None if embed else path.parent))
+    return path
+
+
+@functools.cache
+def environment() -> Environment:
+    """The templates, with what they call."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # fmt: skip
+    made.filters |= {"template": _template, "whole": _whole, "relative": _relative}
+    made.globals["column_style"] = _column_style
+    return made
+
+
+def _said(content: Iterable[Any]) -> list[Any]:
+    return [block for block in content if block]
+
+
+def _template(block: Any) -> str:
+    """Where the template of a block is: `blocks/`, and the name of its class."""
+    return f"blocks/{type(block).__name__.lower()}.html"
+
+
+def _column_style(table: Table, column: int) -> str:
+    """How a column is set: its texts to the left, and in lines where they are long."""
+    longest = max((len(row[column]) for row in table.rows if " " in row[column]), default=0)
+    names = ["left"] if column in table.left else []
+    names += ["prose"] if longest > PROSE else ["wraps"] if longest > WRAPS else []
+    return " ".join(names)
+
+
+def _whole(text: str) -> str:
+    """A cell's text that is not broken within a number with its interval or unit."""
+    return text.replace(" ± ", "\u00a0±\u00a0").replace(" %", "\u00a0%")
+
+
+def _relative(path: Path) -> str:
+    """A picture's address from the page: pictures are in a folder beside it."""
+    return quote(f"{path.parent.name}/{path.name}")
+
+
+def width_of(path: Path) -> int:
+    """Pixels across of a PNG or GIF file; 0 for other files."""
+    found = size(path)
+    return found[0] if found else 0
+
+
+def size(path: Path) -> tuple[int, int] | None:
+    """Width and height from the head of a PNG or GIF file, so that the page does not jump while pictures load."""
+    with path.open("rb") as stream:
+        head = stream.read(24)
+    if head.startswith(b"\x89PNG\r\n\x1a\n") and len(head) == 24:
+        return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+    if head[:6] in (b"GIF87a", b"GIF89a"):
+        return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    return None
+
+
+def _source(path: Path, folder: Path | None) -> str:
+    if folder is not None:
+        return quote(Path(os.path.relpath(path, folder)).as_posix())
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"

@@ -1,0 +1,102 @@
+"""A playthrough as text: state by state, with what was done and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from persona_evo.formula import parse
+from persona_evo.games.core import Event, Game, Level, Metric
+from persona_evo.games.findings import where
+from persona_evo.games.python_game import as_text
+from persona_evo.playtest.records import Playthrough
+from persona_evo.report.plots import drawing
+from persona_evo.report.replay import moves, states
+from persona_evo.report.tables import clean
+from persona_evo.words import counted
+
+AVATAR = "@"
+"""Where the avatar is, in the text of a level whose game cannot draw its states in characters."""
+
+PLAN_ENDS = "--- the plan ends here; the moves below were played on from it, one search a move ---"
+
+
+def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
+    """The lines of a playthrough, the start first.
+
+    Raises:
+        VerificationError: the playthrough does not replay, so this is another level, or another version of the game.
+    """
+    names, made = moves(record), len(record.actions)
+    passed = list(states(game, level, record, whole=True))
+    events = [*record.events, *(record.end.events if record.end is not None else ())]
+    yield heading(record)
+    before: dict[str, float] = {}
+    for number, state in enumerate(passed):
+        now = game.measure(level, state)
+        if number == made and made < len(names):
+            after = PLAN_ENDS
+        else:
+            after = ""
+        step = f"{number}/{len(names)} {names[number - 1]}" if number else f"0/{len(names)} start"
+        parts = [step, _health(game, record, number, now), *_events(events, number), *_changes(game, before, now)]
+        yield ""
+        yield clean("  ".join(filter(None, parts)))
+        yield from picture(game, level, state)
+        if after:
+            yield ""
+            yield after
+        before = now
+    yield ""
+    yield _ended(record, len(names))
+
+
+def heading(record: Playthrough) -> str:
+    """What is played, and by whom."""
+    against = f" against {record.opponent}, moving {record.side}" if record.opponent else ""
+    best = f", a route of the search of trial {record.search}" if record.search is not None else ""
+    return clean(f"{record.player} in {record.level}{against}, trial {record.trial}{best}, seed {record.seed}")
+
+
+def _ended(record: Playthrough, made: int) -> str:
+    result = record.result or record.final
+    cause = f" by {record.lost_to}" if record.lost_to else ""
+    proof = ", proven to be the best" if record.proven else ""
+    return clean(f"{result}{cause} after {counted(made, 'move')}; utility of the plan {record.utility:.4g}{proof}")
+
+
+def _health(game: Game, record: Playthrough, number: int, now: dict[str, float]) -> str:
+    if number < len(record.hit_points):
+        points = record.hit_points[number]
+    elif game.health:
+        points = parse(game.health, game.symbols).evaluate(now)
+    else:
+        return ""
+    return f"{points:g} hit {'point' if points == 1 else 'points'}"
+
+
+def _events(events: Sequence[Event], number: int) -> list[str]:
+    return [f"{e.kind} at {where((e.x, e.y))}" for e in events if e.step == number]
+
+
+def _changes(game: Game, before: dict[str, float], now: dict[str, float]) -> list[str]:
+    """Metrics that a move changed, but for clocks and those that are ways to something."""
+    shown: list[Metric] = [m for m in game.metrics if not m.clock and not m.costly and m.symbol in before]
+    return [f"{m.symbol} {before[m.symbol]:.4g} -> {now[m.symbol]:.4g}" for m in shown
+            if abs(now[m.symbol] - before[m.symbol]) > 1e-12]  # fmt: skip
+
+
+def picture(game: Game, level: Level, state: Any) -> list[str]:
+    """A state in characters, as the game draws it; else the level's text with the avatar in it; [] without either."""
+    module = drawing(game)
+    if module is not None and hasattr(module, "state_text"):
+        return [clean(line) for line in str(module.state_text(level, state)).splitlines()]
+    own = as_text(state)
+    if own:
+        return [clean(line) for line in own.splitlines()]
+    spot = game.locate(level, state) if game.locate is not None else None
+    rows = [list(line) for line in level.text.splitlines()]
+    if spot is None or not (0 <= spot[1] < len(rows) and 0 <= spot[0] < len(rows[spot[1]])):
+        return []
+    rows[spot[1]][spot[0]] = AVATAR
+    return [clean("".join(row)) for row in rows]

@@ -1,0 +1,211 @@
+"""Runs as text for a terminal: a list, how far one is, what it found, and what changed between two.
+
+Lists and progress need nothing that takes long to import; what a run found is read by the modules of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_evo.report.layout import clean, columns, terminal_width
+from persona_evo.report.layout import table as laid_out
+from persona_evo.words import counted, duration
+
+if TYPE_CHECKING:
+    from persona_evo.playtest.analysis import Analysis
+    from persona_evo.playtest.changes import Change, Changes
+    from persona_evo.store.folders import RunEntry
+
+_LEAST = 20
+"""Columns that the last column of a list has at least; others are left out for it."""
+
+NEARLY = 1e-9
+
+
+def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
+    """A line a run, which fits the terminal: what does not is left out, from the size on, or cut short."""
+    room = width or terminal_width()
+    rows = [
+        [e.folder.as_posix(), e.kind, e.state, _done(e), _ago(e.started), "–" if e.seed is None else str(e.seed),
+         size(e.size), e.problem or e.title]
+        for e in entries
+    ]  # fmt: skip
+    heads = ["run", "kind", "state", "done", "started", "seed", "size", "about"]
+    shown = list(range(len(heads)))
+    for least_wanted in (5, 6, 4, 1):  # seed, size, start, kind
+        if _wide(rows, heads, shown[:-1]) + _LEAST <= room:
+            break
+        shown.remove(least_wanted)
+    rest = room - _wide(rows, heads, shown[:-1])
+    short = [[_cut(row[i], max(8, rest)) if i == shown[-1] else clean(row[i]) for i in shown] for row in rows]
+    left = {shown.index(i) for i in (1, 2, 7) if i in shown}
+    return laid_out("", [[heads[i] for i in shown], *short], [], left, 1, room)
+
+
+def _wide(rows: Iterable[Sequence[str]], heads: Sequence[str], shown: Sequence[int]) -> int:
+    """Columns that some columns of a table take with the gaps behind them."""
+    grid = [heads, *rows]
+    return sum(max(columns(clean(row[i])) for row in grid) + 2 for i in shown)
+
+
+def _cut(text: str, width: int) -> str:
+    text = clean(text)
+    if columns(text) <= width:
+        return text
+    while columns(text) > width - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _done(entry: RunEntry) -> str:
+    if entry.state == "unreadable":
+        return "–"
+    return f"{entry.done}/{entry.total}" if entry.total is not None else str(entry.done)
+
+
+def _ago(moment: datetime) -> str:
+    """How long ago something was."""
+    seconds = (datetime.now(UTC) - moment).total_seconds()
+    days = int(seconds // 86400)
+    return f"{counted(days, 'day')} ago" if days > 1 else f"{duration(seconds)} ago"
+
+
+def size(size: int) -> str:
+    """Bytes for people."""
+    for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= one:
+            return f"{size / one:.3g} {unit}"
+    return counted(size, "byte")
+
+
+def facts(entry: RunEntry) -> str:
+    """A run in a few lines: what it is, how far, and how long it takes."""
+    total = "" if entry.total is None else f" of {entry.total:,}"
+    share = f", {entry.done / entry.total:.0%}" if entry.total else ""
+    done = f"{entry.done:,}{total} {entry.unit}{'' if (entry.total or entry.done) == 1 else _plural(entry)}{share}"
+    state: str = entry.state
+    if entry.state == "running":
+        state += f" (process {entry.pid} on {entry.host})"
+    rows = [
+        ("run", entry.folder.as_posix()),
+        ("kind", f"{entry.kind}{f', {entry.game}' if entry.game else ''}"),
+        ("about", entry.title),
+        ("state", f"{state}{f', {entry.phase}' if entry.phase and entry.state != 'complete' else ''}"),
+        ("done", done.replace("%", " %")),
+        ("to go", "" if entry.eta is None else duration(entry.eta)),
+        ("last", entry.last),
+        ("started", f"{entry.started:%Y-%m-%d %H:%M:%S} UTC, {_ago(entry.started)}"),
+        ("seed", "" if entry.seed is None else str(entry.seed)),
+        ("size", size(entry.size)),
+    ]
+    return "\n".join(clean(f"{name:<9} {text}") for name, text in rows if text)
+
+
+def _plural(entry: RunEntry) -> str:
+    return "es" if entry.unit == "search" else "s"
+
+
+def match(folder: Path) -> str:
+    """The standings of a match by now."""
+    from persona_evo.playtest.match.reopening import reopen
+    from persona_evo.report import match_tables
+
+    kept = reopen(folder)
+    if not kept.records:
+        return "no games yet"
+    seed = 0  # resampling alone, of which two decimals are shown
+    tables = match_tables.shown(kept.records, kept.agents, [level.name for level in kept.levels], seed)
+    return "\n\n".join(table.render(terminal_width()) for table in tables)
+
+
+def experiment(folder: Path) -> str:
+    """The best scores of an experiment by now."""
+    from persona_evo.playtest.experiment import course
+    from persona_evo.playtest.experiment.results import comparisons, summaries
+    from persona_evo.report.experiment import summary_table
+
+    made = course.reopen(folder)
+    results = course.Results(made, course.kept(folder, made), folder)
+    if not results.records:
+        return "no searches yet"
+    sentences = [c.words() for c in comparisons(results)]
+    table = summary_table([s for s in summaries(results) if s.n])
+    return "\n\n".join([table.render(terminal_width()), "\n".join(sentences)]).rstrip()
+
+
+def parts(folder: Path) -> str:
+    """The runs that a reproduction is made of."""
+    from persona_evo.store import folders
+
+    inside = folders.find([folder / "runs"])
+    return listing(inside[::-1]) if inside else ""
+
+
+def changed(changes: Changes) -> str:
+    """What changed from A to B: findings, then win rates and utilities of each player."""
+    lines = [*findings_lines(changes), ""]
+    for title, rows in (("win rate", changes.rates), ("utility", changes.utilities)):
+        several = len({c.level for c in rows}) > 1
+        lines.append(f"{title}, A -> B")
+        lines += [f"  {_who(c, several)}: {_change(c)}" for c in rows]
+    return "\n".join(lines)
+
+
+def findings_lines(changes: Changes) -> list[str]:
+    """The findings that appeared and disappeared, a line each."""
+    if not changes.findings:
+        return ["findings: no change"]
+    rows = [("+", "appeared", f) for f in changes.appeared] + [("-", "gone", f) for f in changes.gone]
+    return [clean(f"{sign} {word:<8} {f.severity:<7} {f.level}: {f.text}") for sign, word, f in rows]
+
+
+def rates_line(changes: Changes) -> str:
+    """The win rates that changed, in one line."""
+    several = len({c.level for c in changes.rates}) > 1
+    moved = [c for c in changes.rates if abs(c.after - c.before) > NEARLY]
+    if not moved:
+        return "win rates: no change"
+    each = (f"{_who(c, several)} {_share(c.before)} -> {_share(c.after)}" for c in moved)
+    return clean("win rates: " + ", ".join(each))
+
+
+def _who(change: Change, several: bool) -> str:
+    return f"{change.player} in {change.level}" if several else change.player
+
+
+def _share(value: float) -> str:
+    return f"{value * 100:.0f} %"
+
+
+def _change(change: Change) -> str:
+    """A change with its interval and its effect size."""
+    rate = change.measure.rate
+    pair = [_share(v) if rate else f"{v:.3g}" for v in (change.before, change.after)]
+    text = " -> ".join(pair)
+    if change.exact:
+        return f"{text}, proven" if change.clear else f"{pair[1]} in both, proven"
+    unit, factor = (" points", 100) if rate else ("", 1)
+    low, high = change.change.low * factor, change.change.high * factor
+    span = f"{low:+.0f} to {high:+.0f}" if rate else f"{low:+.3g} to {high:+.3g}"
+    clear = "" if change.clear else ", no difference shown"
+    sure = f" ({span}{unit})" if change.change.low < change.change.high else ""
+    return f"{text}, by {change.change.value * factor:+.3g}{unit}{sure}, A = {change.effect.value:.2f}{clear}"
+
+
+def standing_lines(analysis: Analysis) -> list[str]:
+    """All findings and win rates of a playtest."""
+    found = [clean(f"* {f.severity:<7} {f.level}: {f.text}") for f in analysis.findings]
+    return [*(found or ["findings: none"]), standing_rates(analysis)]
+
+
+def standing_rates(analysis: Analysis) -> str:
+    """The win rates of a playtest, in one line."""
+    from persona_evo.playtest.metrics import EVERY
+
+    rows = [s for s in analysis.summaries if s.level != EVERY and s.wins]
+    several = len({s.level for s in rows}) > 1
+    rates = (f"{s.player}{f' in {s.level}' if several else ''} {_share(s.win_rate.value)}" for s in rows)
+    return clean("win rates: " + ", ".join(rates)) if rows else ""

@@ -1,0 +1,294 @@
+"""All folders that runs leave, whatever made them: one reader for lists, progress and cleaning.
+
+| kind | first file | a line for each |
+|---|---|---|
+| evolution | config.json | generation and island, in journal.jsonl |
+| playtest | playtest.json | playthrough, in traces.jsonl |
+| watch | watch.json | playthrough of the present version, in traces.jsonl |
+| match | match.json | game, in games.jsonl |
+| experiment | experiment.json | search, in results.jsonl |
+| reproduction | reproduction.json | (its parts are run folders below runs/) |
+| search | samples.csv | rollout, in samples.csv |
+
+Nothing here plays, needs the rules of a game or changes a file, so a list is there at once and a damaged folder is one
+line in it. A comparison that was kept with `--out` is a playtest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from persona_evo.errors import InputError, Place, RunError, nearest
+from persona_evo.store import progress, schema
+from persona_evo.store.lock import holder
+from persona_evo.words import counted
+
+State = Literal["running", "complete", "interrupted", "unreadable"]
+
+LATEST = "latest"
+"""Word for the run that changed last."""
+
+ROOT = Path("runs")
+"""Where runs are kept and looked for unless said otherwise."""
+
+DEPTH = 4
+"""Folders below a root in which runs are looked for."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of folder.
+
+    Attributes:
+        name: as lists show it.
+        config: the file that is written first and says what the folder is for.
+        lines: the file that gets a line for each piece of work, "" without one.
+        unit: what a piece of work is called.
+        proof: keys without which a JSON file of this name was written by another program.
+        read: the details, from the configuration and the folder.
+    """
+
+    name: str
+    config: str
+    lines: str
+    unit: str
+    proof: tuple[str, ...]
+    read: Callable[[schema.Reader, Path], progress.Details]
+
+
+def _of_reproduction(r: schema.Reader, folder: Path) -> progress.Details:
+    """A reproduction: how many of its parts are there; how many there will be is the study's business."""
+    parts = find([folder / "runs"])
+    done = sum(part.state == "complete" for part in parts)
+    open_parts = [part for part in parts if part.state != "complete"]
+    complete = (folder / "index.html").is_file() and not open_parts
+    return progress.Details(
+        r.text_of("game", ""), f"study {r.text_of('study', 'minidungeons')}", done, done if complete else None,
+        complete, r.whole("seed", 0), "" if not open_parts else open_parts[0].folder.name,
+        "" if not open_parts else open_parts[0].last,
+    )  # fmt: skip
+
+
+KINDS = (
+    Kind("watch", "watch.json", "traces.jsonl", "playthrough", ("schema", "levels", "trials"), progress.of_watch),
+    Kind("reproduction", "reproduction.json", "", "part", ("schema",), _of_reproduction),
+    Kind("match", "match.json", "games.jsonl", "game", ("schema", "game", "agents"), progress.of_match),
+    Kind("experiment", "experiment.json", "results.jsonl", "search", ("schema", "cells"), progress.of_experiment),
+    Kind("playtest", "playtest.json", "traces.jsonl", "playthrough", ("schema", "players"), progress.of_playtest),
+    Kind("evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"), progress.of_evolution),
+)
+"""All kinds with a configuration in JSON, in the order in which a folder is held against them."""
+
+SEARCH = Kind("search", "samples.csv", "samples.csv", "rollout", (), progress.of_search)
+"""What `connect search --out` leaves; it has no configuration, but a table with a head of its own."""
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run as a list shows it.
+
+    Attributes:
+        kind: name of one of KINDS, or of SEARCH.
+        folder: where it is.
+        game: as the registry finds it, "" where that is not known.
+        title: what it is about, in a few words.
+        started, changed: when it began, and when a file of it was written last.
+        state: running where a process holds its lock; unreadable where a file is damaged.
+        done, total: pieces of work; total is None where it cannot be said.
+        unit: what such a piece is called.
+        eta: seconds to go, None unless it is running and that can be said.
+        seed: None where it has none.
+        size: bytes of all its files.
+        phase: what is being done, or was when it ended.
+        last: the last piece of work, in words.
+        problem: why it cannot be read, "" if it can.
+        pid, host: the process that is at work, 0 and "" without one.
+    """
+
+    kind: str
+    folder: Path
+    game: str
+    title: str
+    started: datetime
+    changed: datetime
+    state: State
+    done: int = 0
+    total: int | None = None
+    unit: str = ""
+    eta: float | None = None
+    seed: int | None = None
+    size: int = 0
+    phase: str = ""
+    last: str = ""
+    problem: str = ""
+    pid: int = 0
+    host: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, times in UTC as ISO 8601."""
+        plain = {"folder": self.folder.as_posix(), "started": _iso(self.started), "changed": _iso(self.changed)}
+        return {**self.__dict__, **plain}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def kind_of(folder: Path) -> Kind | None:
+    """The kind of a folder, None where this program has not made it.
+
+    A file of a configuration's name that is no JSON object counts where the work's lines or a lock lie beside it: it is
+    damaged then, and not another program's.
+    """
+    for kind in KINDS:
+        path = folder / kind.config
+        if not path.is_file():
+            continue
+        try:
+            if set(kind.proof) <= schema.read(path, RunError)[0].keys():
+                return kind
+        except InputError:
+            if (kind.lines and (folder / kind.lines).exists()) or (folder / "lock").exists():
+                return kind
+    table = folder / SEARCH.config
+    if table.is_file() and progress.head(table).startswith("sample,utility"):
+        return SEARCH
+    return None
+
+
+def read(folder: Path) -> RunEntry | None:
+    """What can be said of a folder; None where it is not the folder of a run. Damage is part of the answer."""
+    try:
+        kind = kind_of(folder)
+    except OSError as e:
+        return _unreadable("?", folder, e.strerror or str(e))
+    if kind is None:
+        return None
+    try:
+        return _read(kind, folder)
+    except InputError as e:
+        return _unreadable(kind.name, folder, str(e).partition("\n")[0])
+    except OSError as e:
+        return _unreadable(kind.name, folder, f"{e.filename or folder}: {e.strerror or e}")
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as e:
+        return _unreadable(kind.name, folder, f"{kind.config} is damaged: {type(e).__name__}: {e}"[:200])
+
+
+def _read(kind: Kind, folder: Path) -> RunEntry:
+    config = folder / kind.config
+    if kind is SEARCH:
+        reader = schema.Reader({}, "", str(config), RunError)
+    else:
+        data, text = schema.read(config, RunError)
+        reader = schema.Reader(data, text, str(config), RunError)
+        if reader.whole("schema") != 1:
+            raise reader.fail("this version of the file format is not known", "schema", found=data["schema"])
+    details = kind.read(reader, folder)
+    if details.total is not None and details.done > details.total:
+        raise RunError(f"there are more lines than the run has: {counted(details.done, kind.unit)} of "
+                       f"{details.total:,}", place=Place(str(folder / kind.lines)))  # fmt: skip
+    began = details.started or _moment(config.stat().st_mtime)
+    at_work = holder(folder)
+    size, changed = _extent(folder)
+    state: State = "running" if at_work else "complete" if details.complete else "interrupted"
+    eta = progress.seconds_left(folder, config, folder / kind.lines, details) if at_work and kind.lines else None
+    return RunEntry(
+        kind.name, folder, details.game, details.title, began, _moment(changed), state, details.done, details.total,
+        kind.unit, eta, details.seed, size, details.phase, details.last, pid=at_work[0] if at_work else 0,
+        host=at_work[1] if at_work else "",
+    )  # fmt: skip
+
+
+def _unreadable(kind: str, folder: Path, why: str) -> RunEntry:
+    try:
+        size, changed = _extent(folder)
+    except OSError:
+        size, changed = 0, 0.0
+    return RunEntry(kind, folder, "", folder.name, _moment(changed), _moment(changed), "unreadable", size=size,
+                    problem=why)  # fmt: skip
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """All files below a folder; links are not followed."""
+    for where, _, names in os.walk(folder):
+        yield from (Path(where) / name for name in names)
+
+
+def _extent(folder: Path) -> tuple[int, float]:
+    """Bytes of all files, and when the last one was written."""
+    size, changed = 0, folder.stat().st_mtime
+    for path in files(folder):
+        try:
+            found = path.lstat()
+        except FileNotFoundError:  # replaced at this moment
+            continue
+        size, changed = size + found.st_size, max(changed, found.st_mtime)
+    return size, changed
+
+
+def find(roots: Iterable[Path] = (ROOT,)) -> list[RunEntry]:
+    """All runs at or below some folders, the newest first; parts of a run are not listed beside it."""
+    found = {entry.folder.resolve(): entry for root in roots for entry in _below(root, DEPTH)}
+    return sorted(found.values(), key=lambda e: (e.started, e.folder), reverse=True)
+
+
+def _below(folder: Path, depth: int) -> Iterator[RunEntry]:
+    entry = read(folder)
+    if entry is not None:
+        yield entry
+        return
+    try:
+        inside = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink() and p.name[0] != ".")
+    except OSError:
+        return
+    for sub in inside if depth > 0 else ():
+        yield from _below(sub, depth - 1)
+
+
+def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
+    """The run that is meant: a folder, `latest`, or a part of a folder's name that only one run below `roots` has.
+
+    Raises:
+        RunError: there is none, or several.
+    """
+    given = Path(text)
+    if given.is_dir():
+        entry = read(given)
+        if entry is not None:
+            return entry
+        if len(given.parts) > 1 or given.is_absolute():
+            raise RunError("this is not the folder of a run", place=Place(text),
+                           expected="a folder with " + ", ".join(k.config for k in KINDS[:-1]) + " or config.json",
+                           hint="persona-evo runs list shows those that there are")  # fmt: skip
+    entries, where = find(roots), ", ".join(map(str, roots))
+    if not entries:
+        raise RunError("there are no runs", place=Place(where), found=text, hint="name a run's folder")
+    if text == LATEST:
+        return max(entries, key=lambda e: (e.changed, e.folder))
+    fitting = [e for e in entries if e.folder.name == text] or [e for e in entries if text in e.folder.as_posix()]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        several = ", ".join(str(e.folder) for e in fitting[:5]) + (", ..." if len(fitting) > 5 else "")
+        raise RunError("several runs have this in their names", place=Place(where), found=f"{text}: {several}",
+                       expected="a part of one name, a folder, or latest")  # fmt: skip
+    near = nearest(text, [e.folder.name for e in entries])
+    raise RunError("there is no such run", place=Place(where), found=text,
+                   expected="a folder, a part of a run's name, or latest",
+                   hint=f"did you mean {near}?" if near else "persona-evo runs list shows those that there are")
+
+
+def deep(entry: RunEntry) -> RunEntry:
+    """The part of a run that is at work where it has parts (those of a reproduction), else the run itself."""
+    inside = find([entry.folder / "runs"]) if entry.kind == "reproduction" else []
+    running = next((part for part in inside if part.state == "running"), None)
+    return entry if running is None else running
