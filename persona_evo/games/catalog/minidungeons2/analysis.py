@@ -17,16 +17,7 @@ from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, beside, on_every_way
 from persona_evo.games.catalog.minidungeons2 import leftovers, opening, ways
-from persona_evo.games.catalog.minidungeons2.board import (
-    MINITAUR,
-    MONSTERS,
-    PORTAL,
-    TRAP,
-    Board,
-    capital,
-    is_are,
-    named,
-)
+from persona_evo.games.catalog.minidungeons2.board import MINITAUR, MONSTERS, PORTAL, TRAP, Board, capital, is_are, named
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding, Spot, ranked, where
 from persona_evo.words import counted

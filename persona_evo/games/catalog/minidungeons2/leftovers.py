@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from persona_evo.games.analysis import at, distances, least_cost, pockets
-from persona_evo.games.catalog.minidungeons2.board import (
-    GOALS,
-    MONSTERS,
-    POTION,
-    TRAP,
-    TREASURE,
-    Board,
-    capital,
-    is_are,
-    named,
-)
+from persona_evo.games.catalog.minidungeons2.board import GOALS, MONSTERS, POTION, TRAP, TREASURE, Board, capital, is_are, named
 from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.words import counted
 

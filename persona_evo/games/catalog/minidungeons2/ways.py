@@ -6,17 +6,7 @@ from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, distances, is_door, on_every_way, parts, shortest
 from persona_evo.games.catalog.minidungeons2.board import (
-    EXIT,
-    GOALS,
-    MINITAUR,
-    MONSTERS,
-    POTION,
-    TRAP,
-    TREASURE,
-    Board,
-    capital,
-    named,
-    tally,
+    EXIT, GOALS, MINITAUR, MONSTERS, POTION, TRAP, TREASURE, Board, capital, named, tally,
 )  # fmt: skip
 from persona_evo.games.findings import Finding, Severity, Spot, where
 from persona_evo.words import counted, plural
