@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 
-from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.errors import Place, SettingsError, nearest
 from persona_evo.games import textfile
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, spearman
@@ -113,8 +113,8 @@ def check_rates(rates: Mapping[str, float], levels: Sequence[str], source: str) 
     """
     both = [name for name in levels if name in rates]
     if len(both) < FEWEST:
-        strange = next((name for name in rates if name not in levels), None)
-        hint = unknown(strange, levels)[1] if strange is not None else None
+        near = ((name, nearest(name, levels)) for name in rates if name not in levels)
+        hint = next((f"{name} is not played; did you mean {level!r}?" for name, level in near if level), None)
         raise SettingsError(f"a calibration needs pass rates of at least {FEWEST} levels that are played",
                             place=Place(source), found=", ".join(both) or "none", expected=f"{FEWEST} levels or more",
                             hint=hint)  # fmt: skip

@@ -133,7 +133,8 @@ def difficulty_chart(steps: Sequence[Step]) -> str:
         return ""
     lines = []
     for place, skill in enumerate(SKILLS):
-        own = [(levels.index(s.level), s.win_rate) for s in found if s.skill == skill]
+        aside = 0.06 * (place - (len(SKILLS) - 1) / 2)
+        own = [(levels.index(s.level) + aside, s.win_rate) for s in found if s.skill == skill]
         spans = [(x, 100 * rate.low, 100 * rate.high) for x, rate in own if rate.known]
         lines.append(Series(skill, [(x, 100 * rate.value) for x, rate in own], "linedots", place, spans=spans))
     up = charts.Axis("win rate, %", low=0, high=100)
