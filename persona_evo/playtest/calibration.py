@@ -150,10 +150,10 @@ def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, fl
 def correlation_interval(r: float, n: int, level: float = 0.95) -> Interval:
     """A rank correlation over n > 3 pairs with its interval (see `Agreement`).
 
-    Of a perfect correlation Fisher's z is infinite. The interval then goes from the lower end of that of the next lower
-    value that n ranks without ties can have, to the correlation itself.
+    Of a perfect correlation Fisher's z is infinite. In its place stands z of the middle between the perfect correlation
+    and the next value that n ranks without ties can have.
     """
-    most = 1 - 12 / (n * (n * n - 1))
+    most = 1 - 6 / (n * (n * n - 1))
     near = max(-most, min(most, r))
     half = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt((1 + near * near / 2) / (n - 3))
     low, high = math.tanh(math.atanh(near) - half), math.tanh(math.atanh(near) + half)
