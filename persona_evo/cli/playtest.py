@@ -12,7 +12,7 @@ from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled, names, number, path, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.search.skill import LADDER, PERFECT, SKILLS
+from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ levels of skill (--skill): players who search anew for each move and make mistak
           move)
 {"".join(f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
          for s in LADDER.values())}\
-  {PERFECT:<8}plans the whole game with --iterations, and errs only where the search does
-  In the share "errors" of the moves, the move is drawn: with a chance in proportion to exp(value / temperature), the
-  values of the moves being scaled to the range from 0 to 1. The seed decides everything. Players who make mistakes
-  cause no findings on the level but narrow escapes, and requirements judge them only where they name them, as in
-  'runner (novice).win_rate >= 30%'. All numbers are on these simulated players; --calibrate compares them with people.
+  {PERFECT:<8}plans the whole game with --iterations, and makes mistakes only where the search does
+  A move is an error with the chance given. It is then drawn at random, with a probability proportional to
+  exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
+  everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them
+  judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
+  compares them with people.
 """
 MOST_TRIALS = 100_000
 FEWEST_LEVELS = 4
@@ -209,7 +210,7 @@ def play(
     if league is not None:
         _note_league(league, players, args.trials)
     elif game.planned:
-        options.note_left_out(game, levels[0], players, rules)
+        options.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,

@@ -6,6 +6,7 @@
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
 | difficulty.csv | win rate, death rate and damage by level, persona and level of skill |
+| calibration.csv | how win rates correlate with pass rates that were measured elsewhere |
 | health.csv | hit points by level, player and turn |
 | duels.csv | games for two: by level, player, opponent and side |
 | summary_wide.csv | one row for each level and player |
@@ -149,6 +150,7 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
         "difficulty": skill.difficulty_rows(analysis.steps),
+        "calibration": skill.calibration_rows(analysis.agreements),
         "health": skill.health_rows(health(analysis.records)),
         "summary": tables.summary_rows(analysis.summaries),
         "summary_wide": tables.wide_rows(analysis.summaries),

@@ -115,6 +115,17 @@ def difficulty_rows(steps: Iterable[Step]) -> list[dict[str, object]]:
     return rows
 
 
+def calibration_rows(agreements: Iterable[Agreement]) -> list[dict[str, object]]:
+    """The calibration for a CSV file."""
+    rows: list[dict[str, object]] = []
+    for a in agreements:
+        r = a.correlation
+        number = ("", "", "") if a.note else (r.value, r.low, r.high)
+        names = dict(zip(("correlation", "correlation_low", "correlation_high"), number, strict=True))
+        rows.append({"players": a.players, **names, "levels": r.n, "note": a.note})
+    return rows
+
+
 def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
     """Hit points over the turns for a CSV file."""
     return [

@@ -54,6 +54,8 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     assert float(found["level0", "novice"]["damage"]) > float(found["level1", "novice"]["damage"]) == 0
     points = [r for r in rows(out / "health.csv") if (r["level"], r["player"]) == ("level1", "runner (perfect)")]
     assert [float(r["mean"]) for r in points] == [10.0] * 5
+    assert [r["note"] for r in rows(out / "calibration.csv")] == ["", "all win rates are 100 %"]
+    assert {r["skill"] for r in rows(out / "playthroughs.csv")} == {"novice", "perfect"}
     page = (out / "index.html").read_text(encoding="utf-8")
     assert "Levels of skill" in page and "Difficulty curve" in page and "hit points in level0" in page
     assert run(capsys, "playtest", "--resume", out, "--bound-seconds", 0, "--no-pictures").code == 0

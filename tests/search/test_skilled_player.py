@@ -19,6 +19,7 @@ from persona_evo.personas.lists import DEFAULT_LISTS
 from persona_evo.search.skill import LADDER, SKILLS, Skill, check, errs
 from persona_evo.search.skilled_player import SkilledPlayer, softmax
 from persona_evo.search.tree_policy import TreePolicy
+from tests.examples.coin import GAME as COIN
 from tests.search.levels import GAME, level
 
 RUNNER = personas.load("runner")
@@ -126,3 +127,11 @@ def test_every_single_player_game_can_be_played(name: str) -> None:
     assert plan.actions == player.play(1).actions
     assert 0 < len(plan.actions) <= game.horizon_of(one)
     assert plan.iterations >= len(plan.actions)
+
+
+@pytest.mark.parametrize("prizes, action", [("0.9 1", "take"), ("0.1 1", "toss")])
+def test_games_of_chance_are_played_by_the_mean(prizes: str, action: str) -> None:
+    one = COIN.load(prizes, "coin")
+    prize = parse("PRIZE", COIN.symbols)
+    plan = SkilledPlayer(COIN, one, prize, TreePolicy.ucb1(), FLAWLESS).play(2)
+    assert [COIN.action_name(one, one.start, a) for a in plan.actions] == [action]
