@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -41,11 +41,13 @@ def _seen_from_start(game: Game, text: LevelText) -> Outlook:
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did. accepted: findings that are meant so.
+    command: the command line that made it, "" where none did. accepted: findings that are meant so. rates: pass
+    rates by level that were measured elsewhere, for a calibration.
     """
 
     command: str = ""
     accepted: Sequence[Accepted] = ()
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -88,7 +90,7 @@ class Results(batch.Results):
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
-            static=self.static, outlooks=self.outlooks, accepted=self.accepted,
+            static=self.static, outlooks=self.outlooks, accepted=self.accepted, rates=self.rates,
         )  # fmt: skip
 
     @property
