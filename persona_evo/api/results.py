@@ -112,12 +112,7 @@ class Results(batch.Results):
             ).page  # fmt: skip
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
-        shown = page.Page(
-            title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
-            findings=analysis.findings, checks=analysis.checks, baseline=analysis.baseline, players=analysis.players,
-            correlations=analysis.correlations, facts=self.facts, routes=routes.by_level(analysis),
-        )  # fmt: skip
-        return page.write(shown, target / "index.html")
+        return page.write(report.page_of(analysis, title=title, facts=self.facts), target / "index.html")
 
     def __str__(self) -> str:
         from persona_evo.report.text import summary_text

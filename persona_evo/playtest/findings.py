@@ -78,6 +78,9 @@ class Finding:
     text: str
     numbers: Mapping[str, float] = field(default_factory=dict)
     places: tuple[tuple[int, int], ...] = ()
+    players: tuple[str, ...] = ()
+    look: str = ""
+    trace: int | None = None
 
 
 def find(

@@ -7,14 +7,15 @@
 | playthroughs.csv | every playthrough as one row |
 | duels.csv | games for two: by level, player, opponent and side |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
-| pictures/ | charts, heatmaps (PNG) and replays (GIF), named by level and player |
+| pictures/ | maps (PNG) and replays (GIF), named by level and player |
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from persona_evo.errors import VerificationError
@@ -22,10 +23,10 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import Row
-from persona_evo.playtest.metrics import EVERY, grouped
+from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
-from persona_evo.report import duels, plots, replay, tables
+from persona_evo.report import charts, duels, maps, plots, replay, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.words import counted
@@ -89,22 +90,44 @@ def write(
     if versions:
         tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions))
     written = Written(folder / "index.html")
-    names = Names(folder / "pictures")
-    _charts(names, analysis, written, progress)
     with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
-        _levels(names, game, {level.name: level for level in levels}, analysis, written, replays, progress,
-                bool(versions))  # fmt: skip
+        _levels(Names(folder / "pictures"), game, {level.name: level for level in levels}, analysis, written, replays,
+                progress, bool(versions))  # fmt: skip
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
-    page = Page(
-        title=title,
+    page = replace(
+        page_of(analysis, title=title, facts=facts or {}), versions=versions, pictures=written.pictures,
+        notes=written.notes,
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
-        summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings, findings=analysis.findings,
-        checks=analysis.checks, pictures=written.pictures, baseline=analysis.baseline, players=analysis.players,
-        versions=versions,
-        correlations=analysis.correlations, facts=facts or {}, notes=written.notes, routes=routes.by_level(analysis),
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
     return written
+
+
+def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page:
+    """The page of an analysis, without what is drawn."""
+    return Page(
+        title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
+        findings=analysis.findings, checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
+        players=analysis.players, correlations=analysis.correlations, facts=facts, routes=routes.by_level(analysis),
+    )  # fmt: skip
+
+
+def hit_points(analysis: Analysis) -> dict[str, str]:
+    """Hit points over turns, a chart for each level where there are any: the median playthrough of each player."""
+    found: dict[str, list[charts.Series]] = {}
+    for (level, player), group in grouped(analysis.records).items():
+        if player in analysis.personas and group[0].hit_points:
+            record = replay.choose(group).median
+            points = list(enumerate(record.hit_points))
+            colour = analysis.personas.index(player)
+            found.setdefault(level, []).append(
+                charts.Series(player, points, "steps", colour, end="skull" if record.lost else "dot")
+            )
+    return {
+        level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
+                           title="Hit points in the median playthrough", width=336, height=230)
+        for level, series in found.items()
+    }
 
 
 def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
@@ -132,43 +155,51 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     return paths
 
 
-def _charts(names: Names, analysis: Analysis, written: Written, progress: Progress | None) -> None:
-    levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
-    if len(levels) > 1:
-        _tell(progress, "charts")
-        if any(s.wins for s in analysis.summaries):
-            path = plots.win_rates(analysis.summaries, names.file("win_rates", suffix=".png"))
-            written.pictures.append(Picture(EVERY, "chart", path, "Win rates with 95 % intervals"))
-    for name in [*([EVERY] if len(levels) > 1 else []), *levels]:
-        title = "all levels" if name == EVERY else name
-        path = names.file("metrics", title, suffix=".png")
-        plots.metric_bars(analysis.summaries, path, analysis.infos, name)
-        written.pictures.append(Picture(name, "chart", path, f"Metrics in {title}, means with 95 % intervals"))
-
-
 def _levels(
     names: Names, game: Game, levels: Mapping[str, Level], analysis: Analysis, written: Written, replays: bool,
     progress: Progress | None, compared: bool = False,
 ) -> None:  # fmt: skip
-    """Heatmaps and replays of each persona in each level that is at hand; compared: with the same colours in all."""
-    for (name, player), group in grouped(analysis.records).items():
+    """Maps and replays of each persona in each level that is at hand; compared: with the same colours in all."""
+    groups = grouped(analysis.records)
+    baselines = dict(analysis.pairs)
+    for (name, player), group in groups.items():
         level = levels.get(name)
         if player not in analysis.personas or level is None:
             continue
-        _tell(progress, f"{name}: {player}")
-        why = plots.skipped(game, level, group)
+        if progress is not None:
+            progress(f"{name}: {player}")
+        why = maps.skipped(game, level, group)
         if why:
             written.notes += [why] if why not in written.notes else []
         else:
-            high = plots.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
-            path = plots.heatmap(game, level, group, names.file(name, player, suffix=".png"), high=high)
-            if path is not None:
-                tolerance = analysis.tolerances.get(player)
-                times = counted(len(group), "playthrough") if tolerance is None else routes.shown(group, tolerance)
-                text = f"{player}{f' in {name}' if compared else ''}: where it walks, {times}"
-                written.pictures.append(Picture(name, "heatmap", path, text))
+            high = maps.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
+            path = names.file(name, player, suffix=".png")
+            maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
+            text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
+            written.pictures.append(Picture(name, "map", path, text))
         if replays:
-            _replays(names, game, level, group, written)
+            _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
+
+
+def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
+    """The findings on a level that concern a player, with the numbers that the page gives them."""
+    return [
+        maps.Marker(number, f.severity, f.places)
+        for number, f in enumerate(analysis.findings, 1)
+        if f.level == level and (not f.players or player in f.players)
+    ]
+
+
+def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> str:
+    """What a map shows, in words: whose ways, how often it won and died, and which playthroughs they are."""
+    ends = Counter(r.final for r in group)
+    told = ", ".join(f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end])
+    drawn = "" if tolerance is None else f"; {routes.shown(group, tolerance)}"
+    return f"{group[0].player}{where}: {told} of {counted(len(group), 'playthrough')}{drawn}"
+
+
+ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck": "stood still in", "ended": "ended"}
+"""How playthroughs end, for captions."""
 
 
 def _walked(
@@ -179,36 +210,37 @@ def _walked(
     return [(levels[name], group) for (name, who), group in groups if who == player and name in levels]
 
 
-def _replays(names: Names, game: Game, level: Level, group: list[Playthrough], written: Written) -> None:
-    """The median playthrough and the best one; once where they are the same actions."""
-    median, best = replay.choose(group)
-    same = median.actions == best.actions
-    wanted = [("median and best", best)] if same else [("median", median), ("best", best)]
-    for word, record in wanted:
+def _replays(
+    names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough], written: Written
+) -> None:
+    """The median, best and worst playthroughs and the median one of the baseline; once where their actions are the
+    same."""
+    wanted: dict[tuple[str, ...], tuple[Playthrough, list[str]]] = {}
+    for word, record in replay.choose(group)._asdict().items():
+        wanted.setdefault(tuple(replay.moves(record)), (record, []))[1].append(word)
+    chosen = list(wanted.values())
+    if baseline:
+        chosen.append((replay.choose(baseline).median, ["baseline", "median"]))
+    for record, words in chosen:
         try:
-            pictures = replay.frames(game, level, record) if record.actions else None
+            pictures = replay.frames(game, level, record, whole=True) if replay.moves(record) else None
         except VerificationError as e:
-            written.notes.append(f"no replay: {e}")
+            written.notes.append(f"There is no replay: {e}")
             continue
         if pictures is None:
-            why = f"no replays: {game.title} does not draw its states, or there are no actions"
+            why = f"There are no replays: {game.title} does not draw its states, or there are no actions."
             written.notes += [why] if why not in written.notes else []
             continue
-        path = names.file(level.name, record.player, word.split()[0], suffix=".gif")
+        path = names.file(level.name, record.player, words[0], suffix=".gif")
         replay.save_gif(pictures, path)
-        text = _caption(game, level, record, word)
+        text = _caption(game, level, record, ", ".join(words))
         written.pictures.append(Picture(level.name, "replay", path, text))
 
 
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
     """What a replay shows: who, by which colour where there are two, and how it ended."""
     found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
-    steps = counted(record.steps, "move" if found else "step")
-    ended = record.result or ("" if record.open else record.outcome)
+    steps = counted(len(replay.moves(record)), "move" if found else "step")
+    ended = record.result or ("" if record.unfinished else "died" if record.lost else record.final)
     how = f"{ended} in {steps}" if ended else f"not over after {steps}"
-    return f"{duels.in_words(found) if found else record.player}, {word}: {how}, utility {record.utility:.3f}"
-
-
-def _tell(progress: Progress | None, text: str) -> None:
-    if progress is not None:
-        progress(text)
+    return f"{duels.in_words(found) if found else record.player} ({word}): {how}, utility {record.utility:.3f}"

@@ -154,12 +154,14 @@ class Figure:
         path: the picture.
         caption: the line below.
         width: pixels that it is shown with, where that differs from its own.
+        least: pixels below which a narrow screen does not shrink it; 0 for none.
         enlarge: the picture is a link to its file in full size.
     """
 
     path: Path
     caption: str
     width: int = 0
+    least: int = 0
     enlarge: bool = False
 
     @functools.cached_property
@@ -237,7 +239,7 @@ class Styled:
 
 def render(page: Document, folder: Path | None = None) -> str:
     """The page as text; `folder`: where it will stand if pictures are to be named and not embedded."""
-    template = _environment().get_template("page.html")
+    template = environment().get_template("page.html")
     return template.render(page=page, policy=POLICY, source=functools.partial(_source, folder=folder))
 
 
@@ -249,7 +251,8 @@ def write(page: Document, path: Path | str, embed: bool = True) -> Path:
 
 
 @functools.cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates, with what they call."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
@@ -284,6 +287,12 @@ def _whole(text: str) -> str:
 def _relative(path: Path) -> str:
     """A picture's address from the page: pictures are in a folder beside it."""
     return quote(f"{path.parent.name}/{path.name}")
+
+
+def width_of(path: Path) -> int:
+    """Pixels across of a PNG or GIF file; 0 for other files."""
+    found = size(path)
+    return found[0] if found else 0
 
 
 def size(path: Path) -> tuple[int, int] | None:

@@ -28,6 +28,8 @@ MOST_FRAMES = 400
 COLOURS = 96
 """Colours of a replay. The one after them means "as in the frame before", which keeps files small."""
 
+MOST_COUNTED = 200_000
+"""Pixels from which on every second one, across and down, is looked at for the colours of a replay."""
 
 LEGEND = 11
 """Height of a legend's text in pixels."""
@@ -45,12 +47,14 @@ class Choice(NamedTuple):
 
     median: Playthrough
     best: Playthrough
+    worst: Playthrough
 
 
 def choose(records: Sequence[Playthrough]) -> Choice:
-    """The median playthrough (by utility, then steps; the lower one of an even number) and the best.
+    """The median playthrough (by utility, then steps; the lower one of an even number), the best and the worst.
 
-    The best has the highest utility and then the fewest steps; the first of equals is taken.
+    The best has the highest utility and then the fewest steps, the worst the lowest utility and then the most steps;
+    the first of equals is taken.
 
     Raises:
         ValueError: no records.
@@ -59,7 +63,8 @@ def choose(records: Sequence[Playthrough]) -> Choice:
         raise ValueError("no playthroughs to choose from")
     ordered = sorted(records, key=lambda r: (r.utility, r.steps, r.trial))
     best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
-    return Choice(ordered[(len(ordered) - 1) // 2], best)
+    worst = min(records, key=lambda r: (r.utility, -r.steps, r.trial))
+    return Choice(ordered[(len(ordered) - 1) // 2], best, worst)
 
 
 def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -> Iterator[Any]:
@@ -206,7 +211,9 @@ def _palette(pictures: Sequence[Image]) -> Image:
 
     picked = [pictures[int(i)] for i in np.unique(np.linspace(0, len(pictures) - 1, 8).round())]
     width, height = picked[0].size
+    every = 2 if width * height * len(picked) > MOST_COUNTED else 1
+    width, height = -(-width // every), -(-height // every)
     sheet = Image.new("RGB", (width * len(picked), height))
     for k, picture in enumerate(picked):
-        sheet.paste(picture.convert("RGB"), (k * width, 0))
+        sheet.paste(picture.convert("RGB").resize((width, height), Image.Resampling.NEAREST), (k * width, 0))
     return sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)

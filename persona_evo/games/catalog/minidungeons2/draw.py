@@ -1,4 +1,4 @@
-"""Pictures of levels, of single states (frames of a replay), and heatmaps.
+"""Pictures of levels, of single states (frames of a replay), and of maps.
 
 | function | draws |
 |---|---|
@@ -6,9 +6,9 @@
 | `state_image(level, state)` | a state: who is where, hit points, what is left |
 | `state_text(level, state)` | the same in characters, for terminals |
 | `draw_state(grid, objects)` | the same from a list of objects |
-| `heatmap(ax, grid, counts)` | where personas walked, in matplotlib axes |
+| `map_image(level, scale, tiles)` | a loaded level with colours below its objects |
 
-Everything is made of shapes of our own (`shapes`); Pillow and matplotlib are imported when something is drawn.
+Everything is made of shapes of our own (`shapes`); Pillow is imported when something is drawn.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, WALL, Grid
 from persona_evo.games.catalog.minidungeons2.shapes import INK, JAVELIN, SHAPES, Colour, Pen
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
     from numpy.typing import NDArray
     from PIL import Image
 
@@ -225,74 +223,6 @@ def state_text(level: Level, state: NDArray[Any]) -> str:
     return "\n".join("".join(row) for row in rows)
 
 
-def heatmap(
-    ax: Axes,
-    grid: Grid,
-    counts: NDArray[Any],
-    title: str = "",
-    *,
-    colours: str = "YlOrRd",
-    high: float | None = None,
-    scale: int = SCALE,
-) -> AxesImage:
-    """Where heroes walked, after the paper's figure 5: dark walls, heat on the floor, objects over it.
-
-    Args:
-        ax: where to draw.
-        grid: the level.
-        counts: [height, width], how often each tile was stood on (or a mean); 0 and nan stay uncoloured.
-        title: above the picture.
-        colours: a matplotlib colour map.
-        high: the count of the darkest colour; the largest of `counts` if not given. Share it between pictures that
-            are to be compared.
-        scale: pixels of a tile's side.
-
-    Returns:
-        The layer of heat, for a colour bar.
-
-    Raises:
-        ValueError: counts has another shape than the level.
-    """
-    import numpy as np
-    from matplotlib.patches import Rectangle
-
-    counts = np.asarray(counts, dtype=float)
-    if counts.shape != (grid.height, grid.width):
-        raise ValueError(f"counts must be [height, width] = {(grid.height, grid.width)}, got {counts.shape}")
-    board = np.asarray(_board(grid.rows, scale))
-    extent = (-0.5, grid.width - 0.5, grid.height - 0.5, -0.5)
-    ax.imshow(board, extent=extent, interpolation="nearest")
-    top = high if high is not None else float(np.nanmax(counts, initial=0.0))
-    heat = ax.imshow(
-        np.ma.masked_where(~(counts > 0), counts),
-        extent=extent,
-        cmap=colours,
-        vmin=0,
-        vmax=top if top > 0 else 1.0,
-        alpha=0.85,
-        interpolation="nearest",
-    )
-    ax.imshow(_glyph_layer(grid, scale), extent=extent, interpolation="antialiased")
-    for (x, y), colour in ((grid.hero, "#2f6fd0"), (grid.exit, "#2e8b57")):
-        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=2))
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_visible(False)
-    if title:
-        ax.set_title(title, fontsize=10)
-    return heat
-
-
-def _glyph_layer(grid: Grid, scale: int) -> NDArray[Any]:
-    """All objects of the level on a transparent board, a little smaller than their tiles: [rows, columns, RGBA]."""
-    import numpy as np
-    from PIL import Image
-
-    layer = Image.new("RGBA", (grid.width * scale, grid.height * scale), (0, 0, 0, 0))
-    small = max(4, round(scale * 0.8))
-    gap = (scale - small) // 2
-    for item in start_objects(grid):
-        shape = glyph(item.char, item.state, small)
-        layer.paste(shape, (item.x * scale + gap, item.y * scale + gap), shape)
-    return np.asarray(layer)
+def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], Colour]) -> Image.Image:
+    """A loaded level before the first move, with colours laid over tiles, below what lies on them."""
+    return image(level.facts["grid"], tiles, scale)

@@ -1,15 +1,14 @@
-"""Pictures of single states (frames of a replay), and heatmaps of where the player walked on all days together."""
+"""Pictures of single states (frames of a replay), and the board for maps."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.games.catalog.roguelike2d import layout, place
 from persona_evo.games.catalog.roguelike2d import rules as r
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
     from numpy.typing import NDArray
     from PIL import Image, ImageDraw
 
@@ -105,42 +104,23 @@ def _line(draw: ImageDraw.ImageDraw, text: str, side: int, number: int, size: in
     draw.text((4, side + 2 + number * (size + 6)), text, INK, font=font)
 
 
-def heatmap(
-    ax: Axes, grid: Any, counts: NDArray[Any], title: str = "", *, colours: str = "YlOrRd", high: float | None = None
-) -> AxesImage:
-    """Where players walked on all days together, start and exit framed.
+def map_image(
+    level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], tuple[int, int, int, int]]
+) -> Image.Image:
+    """The board with start and exit framed, and colours laid over cells: where players walked on all days together.
 
-    Args:
-        ax: where to draw.
-        grid: the board.
-        counts: [8, 8], how often each cell was stood on; 0 and nan stay uncoloured.
-        title: above the picture.
-        colours: a matplotlib colour map.
-        high: the count of the darkest colour; the largest of `counts` if not given.
-
-    Returns:
-        The layer of heat, for a colour bar.
-
-    Raises:
-        ValueError: counts has another shape than the board.
+    What lies on the board is another thing each day, so it is not drawn. level: any, all have the same board.
     """
-    import numpy as np
-    from matplotlib.patches import Rectangle
+    from PIL import Image, ImageDraw
 
-    counts = np.asarray(counts, dtype=float)
-    if counts.shape != (grid.height, grid.width):
-        raise ValueError(f"counts must be [height, width] = {(grid.height, grid.width)}, got {counts.shape}")
-    top = high if high is not None else float(np.nanmax(counts, initial=0.0))
-    heat = ax.imshow(
-        np.ma.masked_where(~(counts > 0), counts), extent=(-0.5, grid.width - 0.5, grid.height - 0.5, -0.5),
-        cmap=colours, vmin=0, vmax=top if top > 0 else 1.0, interpolation="nearest",
-    )
+    picture = Image.new("RGB", (layout.SIDE * scale, layout.SIDE * scale), FLOOR)
+    draw = ImageDraw.Draw(picture, "RGBA")
+    for x, y in map(place, range(layout.CELLS)):
+        box = (x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1)
+        draw.rectangle(box, FLOOR_DARK if (x + y) % 2 else FLOOR)
+        if (x, y) in tiles:
+            draw.rectangle(box, tiles[x, y])
     for cell, colour in ((layout.START, PLAYER_COLOUR), (layout.EXIT, EXIT_COLOUR)):
         x, y = place(cell)
-        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=2))
-    ax.set_facecolor(FLOOR)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    if title:
-        ax.set_title(title, fontsize=10)
-    return heat
+        draw.rectangle((x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1), None, colour, scale // 12)
+    return picture

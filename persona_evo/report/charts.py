@@ -1,0 +1,258 @@
+"""Charts as SVG texts: part of a page, whose colours they take (`series0`, ... and the text's), in light and dark.
+
+Texts are 12 pixels or more at the charts' own size, and pages never shrink charts. Each function returns a text for
+`pages.Svg`. `standalone` makes a file of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from persona_evo.playtest.statistics import Interval
+from persona_evo.report import pages
+
+SERIES = 8
+"""Colours; a further line has a colour again, and is dashed."""
+
+LETTER = 6.8
+"""Mean width of a letter in pixels."""
+
+Point = tuple[float, float]
+
+
+@dataclass
+class Series:
+    """What is drawn in one colour.
+
+    Attributes:
+        name: in the legend; "" to leave it out there.
+        points: (x, y) in the order in which they are joined.
+        style: "line", "steps" (a value holds until the next one), "dots" or "linedots".
+        colour: number of its colour; that of its place if None. -1 for grey.
+        dashed: how the line is drawn.
+        spans: (x, low, high) as thin vertical lines: intervals, or lowest and highest.
+        band: (x, low, high) as a light area.
+        end: a sign at the last point: "skull", "dot" or "".
+    """
+
+    name: str
+    points: Sequence[Point] = ()
+    style: Literal["line", "steps", "dots", "linedots"] = "line"
+    colour: int | None = None
+    dashed: bool = False
+    spans: Sequence[tuple[float, float, float]] = ()
+    band: Sequence[tuple[float, float, float]] = ()
+    end: str = ""
+
+
+class Tick(NamedTuple):
+    """A place on an axis, in pixels, and its text."""
+
+    at: float
+    text: str
+
+
+@dataclass
+class Axis:
+    """An axis.
+
+    Attributes:
+        label: its name.
+        low, high: ends that are shown at least; taken from the data where None.
+        logarithmic: positive values, with ticks at the values of `at`.
+        whole: ticks at whole numbers only.
+        at: values that have ticks; chosen if empty.
+        names: texts for 0, 1, 2, ... in place of numbers.
+    """
+
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+    logarithmic: bool = False
+    whole: bool = False
+    at: Sequence[float] = ()
+    names: Sequence[str] = ()
+    ends: tuple[float, float] = field(default=(0.0, 1.0), init=False)
+    pixels: tuple[float, float] = field(default=(0.0, 1.0), init=False)
+
+    def fit(self, values: Iterable[float]) -> None:
+        """Set the ends so that all finite values are within."""
+        found = [v for v in (*values, self.low, self.high, *self.at) if v is not None and math.isfinite(v)]
+        low, high = (min(found), max(found)) if found else (0.0, 1.0)
+        if self.names:
+            low, high = -0.5, len(self.names) - 0.5
+        elif self.logarithmic:
+            low, high = low / 1.25, high * 1.25
+        else:
+            room = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
+            low = low if self.low == low else low - room
+            high = high if self.high == high else high + room
+        self.ends = low, high
+
+    def __call__(self, value: float) -> float:
+        """Where a value is, in pixels."""
+        low, high = self.ends
+        if self.logarithmic:
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        start, end = self.pixels
+        return round(start + (value - low) / (high - low) * (end - start), 1)
+
+    @property
+    def ticks(self) -> list[Tick]:
+        """Ticks, few enough for their texts not to touch."""
+        if self.names:
+            return [Tick(self(k), name) for k, name in enumerate(self.names)]
+        values = list(self.at) if self.at else _round_values(*self.ends, 5, self.whole)
+        skip = max(1, math.ceil(len(values) / 9))
+        return [Tick(self(v), f"{v:,.10g}") for v in values[::-1][::skip][::-1]]
+
+
+def plot(
+    series: Sequence[Series], across: Axis, up: Axis, *, title: str = "", width: int = 480, height: int = 300,
+    marked: Sequence[tuple[str, float]] = (),
+) -> str:  # fmt: skip
+    """Lines and dots over two axes, with a legend below.
+
+    Args:
+        series: what is drawn, in the order of colours.
+        across: the axis to the right.
+        up: the axis upwards.
+        title: above the chart, and for readers who do not see it.
+        width, height: pixels without legend and title.
+        marked: (name, value) of dashed horizontal lines.
+    """
+    xs = [p[0] for s in series for p in (*s.points, *s.spans, *s.band)]
+    ys = [p[1] for s in series for p in s.points] + [v for s in series for p in (*s.spans, *s.band) for v in p[1:]]
+    across.fit(xs)
+    up.fit([*ys, *(value for _, value in marked)])
+    top = 26 if title else 8
+    turned = bool(across.names) and max(map(len, across.names)) * LETTER > (width - 70) / len(across.names)
+    bottom = 46 + (min(70, max(map(len, across.names)) * LETTER * 0.6) if turned else 0)
+    up.pixels = (top + height - bottom, top + 6)
+    left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
+    across.pixels = (left, width - 12)
+    drawn = [_drawn(s, k, across, up) for k, s in enumerate(series)]
+    legend, more = _legend([(s.name, d["class"], d["dashed"]) for s, d in zip(series, drawn, strict=True) if s.name],
+                           width, top + height + 4)  # fmt: skip
+    lines = [{"name": name, "at": up(value)} for name, value in marked]
+    return _svg("plot", width=width, height=top + height + more, title=title, across=across, up=up, series=drawn,
+                legend=legend, marked=lines, turned=turned)  # fmt: skip
+
+
+def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, high: float | None = None, *,
+         percent: bool = False, width: int = 320) -> str:  # fmt: skip
+    """Horizontal bars with their intervals, the value beside each; row k has colour k.
+
+    Args:
+        title: above the bars.
+        rows: names and values.
+        low, high: ends of the axis that are shown at least.
+        percent: values are shares, told in percent.
+        width: pixels.
+    """
+    shown = [v for _, v in rows]
+    ends = [v.value for v in shown] + [e for v in shown if v.known for e in (v.low, v.high)]
+    axis = Axis(low=min([low, *ends]), high=max([high if high is not None else low, *ends]))
+    if axis.low == axis.high:
+        axis.high = axis.low + 1 if axis.low is not None else 1
+    axis.fit([])
+    name_width = min(130, max((len(name) for name, _ in rows), default=0) * LETTER + 8)
+    axis.pixels = (name_width, width - 58)
+    body = []
+    for k, (name, value) in enumerate(rows):
+        zero, at = axis(max(0.0, axis.ends[0])), axis(value.value)
+        body.append({
+            "name": _short(name, int(name_width / LETTER)), "whole": name, "y": 26 + 22 * k, "class": f"s{k % SERIES}",
+            "x": min(zero, at), "width": max(1.0, abs(at - zero)), "text": _number(value.value, percent),
+            "span": (axis(value.low), axis(value.high)) if value.known else None,
+        })  # fmt: skip
+    return _svg("bars", width=width, height=32 + 22 * len(rows), title=title, rows=body, axis=axis)
+
+
+def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str, width: int = 0) -> str:
+    """Bars made of parts that stand on each other. parts: name -> its size in each bar."""
+    across, up = Axis(names=names), Axis(label, low=0)
+    base = [0.0] * len(names)
+    blocks = []
+    for values in parts.values():
+        blocks.append([(x, base[x], base[x] + v) for x, v in enumerate(values)])
+        base = [b + v for b, v in zip(base, values, strict=True)]
+    up.high = max(base, default=1.0)
+    width = width or max(360, 90 + 44 * len(names))
+    series = [Series(name, spans=own) for name, own in zip(parts, blocks, strict=True)]
+    text = plot(series, across, up, width=width)
+    return text.replace('class="spans', 'class="blocks')
+
+
+def standalone(svg: str) -> str:
+    """A chart as a file of its own, with the colours that a page has."""
+    style = pages.environment().get_template("chart.css").render()
+    head, _, rest = svg.partition(">")
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
+
+
+def _svg(name: str, **values: Any) -> str:
+    return pages.environment().get_template(f"charts/{name}.svg").render(**values)
+
+
+def _drawn(series: Series, place: int, across: Axis, up: Axis) -> dict[str, Any]:
+    """A series in pixels."""
+    colour = place if series.colour is None else series.colour
+    points = [(across(x), up(y)) for x, y in series.points if math.isfinite(y)]
+    path = points
+    if series.style == "steps":
+        path = [q for p, after in zip(points, [*points[1:], points[-1]], strict=True) for q in (p, (after[0], p[1]))]
+    band = [(across(x), up(high)) for x, _, high in series.band]
+    band += [(across(x), up(low)) for x, low, _ in reversed(series.band)]
+    return {
+        "name": series.name,
+        "class": "grey" if colour < 0 else f"s{colour % SERIES}",
+        "dashed": series.dashed or colour >= SERIES,
+        "path": _joined(path) if series.style != "dots" and len(path) > 1 else "",
+        "dots": points if "dots" in series.style or len(points) == 1 else [],
+        "spans": [(across(x), up(low), up(high)) for x, low, high in series.spans],
+        "band": _joined(band),
+        "end": (series.end, *points[-1]) if series.end and points else None,
+    }
+
+
+def _joined(points: Iterable[Point]) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in points)
+
+
+def _legend(names: Sequence[tuple[str, str, bool]], width: int, top: float) -> tuple[list[dict[str, Any]], int]:
+    """Where names stand, in lines of the chart's width, and the height that they take."""
+    if len(names) < 2:
+        return [], 0
+    found: list[dict[str, Any]] = []
+    x, y = 8.0, top + 10
+    for name, style, dashed in names:
+        wide = 30 + len(name) * LETTER
+        if found and x + wide > width:
+            x, y = 8.0, y + 20
+        found.append({"name": name, "class": style, "dashed": dashed, "x": round(x, 1), "y": y})
+        x += wide + 12
+    return found, int(y - top + 14)
+
+
+def _round_values(low: float, high: float, most: int, whole: bool) -> list[float]:
+    """Round numbers between two."""
+    raw = (high - low) / most
+    power = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1.0
+    step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw * 0.999)
+    step = max(1, round(step)) if whole else step
+    first = math.ceil(low / step - 1e-9)
+    return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _number(value: float, percent: bool) -> str:
+    if percent:
+        return f"{value * 100:.0f} %"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def _short(text: str, letters: int) -> str:
+    return text if len(text) <= letters else text[: max(1, letters - 1)] + "…"

@@ -1,0 +1,353 @@
+"""The map of a level with what a player did there: visits as heat, damage, deaths, the usual route, and findings.
+
+A game's drawing may have `map_image(level, *, scale, tiles)`, the level before the first move without anything around
+it: a picture of grid.width x grid.height tiles of `scale` pixels, with colours (red, green, blue, alpha) laid over the
+tiles of `tiles`, below what lies on them. Levels of other games are drawn as the characters of their text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Spot
+from persona_evo.playtest.records import Playthrough
+from persona_evo.report.plots import drawing
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+LONGEST, SMALLEST, LARGEST = 1000, 18, 48
+"""Pixels that the longer side of a map has, and the least and the most of a tile."""
+
+SHOWN, LEAST = 0.75, 0.58
+"""Share of a map's own size with which a page shows it, and the least on a narrow screen."""
+
+LETTER = 21
+"""Height of a ruler's numbers in pixels, at least 12 as a page shows them."""
+
+MOST_TILES = 500
+"""Columns or rows of a map at most."""
+
+MOST_MARKERS = 6
+"""Places of a finding that have its number; further ones are only framed."""
+
+COOL, HOT = (246, 176, 92), (150, 12, 40)
+"""Heat of the fewest and of the most visits."""
+
+ROUTE, CASING, RULER, INK = "#1f6feb", "#ffffff", "#808890", "#20242f"
+FLOOR, PROBLEM, NOTICE, DAMAGE = "#f3ecdf", "#c5221f", "#9a6700", "#b3001b"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A finding on the map: its number, its severity, and its tiles (x, y)."""
+
+    number: int
+    severity: str
+    places: tuple[Spot, ...]
+
+    @property
+    def colour(self) -> str:
+        """Red for a problem."""
+        return PROBLEM if self.severity == "problem" else NOTICE
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The tiles that places are on, of levels that have no grid. In tiles, from 0, 0 at the top left."""
+
+    width: int
+    height: int
+
+
+def ground(level: Level, records: Iterable[Playthrough]) -> Any:
+    """The level's grid, or what all places of some playthroughs lie in."""
+    grid = level.facts.get("grid")
+    if hasattr(grid, "width") and hasattr(grid, "height"):
+        return grid
+    return _reaching(place for record in records for place in walk(record))
+
+
+def _reaching(places: Iterable[Spot]) -> Ground:
+    """The tiles that some places lie in."""
+    walked = [*places, (0, 0)]
+    return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+
+
+def walk(record: Playthrough) -> list[Spot]:
+    """Where the avatar was: before the first move and after each, those after the plan among them."""
+    return [*record.positions, *(record.end.positions if record.end is not None else ())]
+
+
+def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
+    """How often a playthrough stands on each tile, on average: float64[height, width]; places outside are dropped."""
+    counts = np.zeros((height, width))
+    for record in records:
+        for x, y in walk(record):
+            if 0 <= x < width and 0 <= y < height:
+                counts[y, x] += 1
+    return counts / max(1, len(records))
+
+
+def most_visits(game: Game, groups: Iterable[tuple[Level, Sequence[Playthrough]]]) -> float:
+    """The most visits of a tile, on average, on any of several maps: their common `high`."""
+    most = 0.0
+    for level, records in groups:
+        if not skipped(game, level, records):
+            grid = ground(level, records)
+            most = max(most, float(visits(records, int(grid.height), int(grid.width)).max()))
+    return most
+
+
+def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
+    """Why there is no map, in words; "" where there is one."""
+    if not any(r.positions for r in records):
+        return f"There are no maps: {game.title} does not tell where the avatar is."
+    grid = ground(level, records)
+    if max(grid.width, grid.height) > MOST_TILES:
+        return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
+                "than can be drawn.")  # fmt: skip
+    return ""
+
+
+def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
+    """Hit points that a playthrough loses on arriving at a tile, on average."""
+    lost: Counter[Spot] = Counter()
+    for record in records:
+        for place, (before, after) in zip(walk(record)[1:], pairwise(record.hit_points), strict=False):
+            lost[place] += max(0.0, before - after)  # type: ignore[assignment]
+    return {place: total / len(records) for place, total in lost.items() if total}
+
+
+def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
+    """How many playthroughs were lost on each tile."""
+    return Counter(r.death_place for r in records if r.death_place is not None)
+
+
+def usual(records: Sequence[Playthrough]) -> Playthrough:
+    """The playthrough whose way most of them went; the first of equals."""
+    ways = [(tuple(r.positions), tuple(walk(r))) for r in records]
+    most = Counter(ways)
+    return max(zip(records, ways, strict=True), key=lambda pair: most[pair[1]])[0]
+
+
+def annotated(
+    game: Game, level: Level, records: Sequence[Playthrough], path: Path | str, markers: Sequence[Marker] = (),
+    high: float | None = None,
+) -> Path | None:  # fmt: skip
+    """Draw the map of one player in one level.
+
+    Args:
+        game, level: what was played.
+        records: the player's playthroughs.
+        path: of the picture (PNG).
+        markers: findings.
+        high: visits of the hottest colour, for maps that are to be compared; the most of this one if not given.
+
+    Returns:
+        The path; None where there are no places: the caller tells so (see `skipped`).
+    """
+    if skipped(game, level, records):
+        return None
+    grid = ground(level, records)
+    counts = visits(records, int(grid.height), int(grid.width))
+    sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
+    shown = usual(records)
+    sheet.route(shown.positions, walk(shown)[len(shown.positions) - 1 :])
+    for place, points in damage(records).items():
+        sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
+    for place, count in deaths(records).items():
+        sheet.skull(place, count)
+    sheet.mark(markers)
+    return sheet.save(path)
+
+
+def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> Path:
+    """Draw a plan on the map of its level: the way, and the number of each step where it ends.
+
+    Args:
+        game, level: what is planned.
+        places: where the avatar is before the first step and after each.
+        path: of the picture (PNG).
+    """
+    grid = level.facts.get("grid")
+    if not (hasattr(grid, "width") and hasattr(grid, "height")):
+        grid = _reaching(places)
+    sheet = Sheet(game, level, int(grid.width), int(grid.height))
+    sheet.route(places)
+    sheet.number(places)
+    return sheet.save(path)
+
+
+def heat(counts: NDArray[np.float64], high: float | None = None) -> dict[Spot, tuple[int, int, int, int]]:
+    """Colours of the tiles that were visited, clearly above the floor's from the first visit on."""
+    top = high if high is not None else float(counts.max(initial=0.0))
+    found = {}
+    for y, x in zip(*np.nonzero(counts > 0), strict=True):
+        share = min(1.0, counts[y, x] / top) if top > 0 else 0.0
+        red, green, blue = (round(a + (b - a) * share) for a, b in zip(COOL, HOT, strict=True))
+        found[int(x), int(y)] = (red, green, blue, 215)
+    return found
+
+
+class Sheet:
+    """A level's map with rulers, and what is drawn on it.
+
+    Args:
+        game, level: whose map it is.
+        width, height: its tiles.
+        tiles: colours of tiles.
+    """
+
+    def __init__(
+        self, game: Game, level: Level, width: int, height: int,
+        tiles: Mapping[Spot, tuple[int, int, int, int]] | None = None,
+    ) -> None:  # fmt: skip
+        from PIL import Image, ImageDraw
+
+        self.width, self.height = width, height
+        self.scale = max(SMALLEST, min(LARGEST, LONGEST // max(width, height)))
+        self.margin = max(self.scale * 3 // 4, LETTER * 4 // 3)
+        self.picture = Image.new("RGBA", (width * self.scale + self.margin, height * self.scale + self.margin))
+        self.picture.paste(board(game, level, width, height, self.scale, tiles or {}), (self.margin, self.margin))
+        self.pen = ImageDraw.Draw(self.picture)
+        self._marked: Counter[Spot] = Counter()
+        self._rulers()
+
+    def _rulers(self) -> None:
+        """Columns along the top and rows at the left, from 1."""
+        every = 1 if self.scale >= 2 * LETTER else 2 if self.scale > LETTER + 4 else 5
+        for count, turned in ((self.width, False), (self.height, True)):
+            for k in range(count):
+                if (k + 1) % every == 0 or k == 0:
+                    at = self.margin + (k + 0.5) * self.scale
+                    self._text((self.margin / 2, at) if turned else (at, self.margin / 2), str(k + 1), RULER, LETTER)
+
+    def middle(self, place: Spot, dx: float = 0.0, dy: float = 0.0) -> tuple[float, float]:
+        """The middle of a tile in pixels, moved by so many tiles."""
+        return (self.margin + (place[0] + 0.5 + dx) * self.scale, self.margin + (place[1] + 0.5 + dy) * self.scale)
+
+    def _text(self, at: tuple[float, float], text: str, colour: str, size: float, halo: int = 0) -> None:
+        from PIL import ImageFont
+
+        self.pen.text(at, text, colour, font=ImageFont.load_default(size), anchor="mm", stroke_width=halo,
+                      stroke_fill=CASING)  # fmt: skip
+
+    def inside(self, place: Spot) -> bool:
+        """Whether the map has this tile."""
+        return 0 <= place[0] < self.width and 0 <= place[1] < self.height
+
+    def route(self, plan: Sequence[Spot], after: Sequence[Spot] = ()) -> None:
+        """A line along a plan, and a dashed one along what followed it."""
+        self._line(plan, False)
+        self._line(after, True)
+        if plan and self.inside(plan[0]):
+            self._disc(self.middle(plan[0]), self.scale * 0.13, ROUTE)
+
+    def _line(self, places: Sequence[Spot], dashed: bool) -> None:
+        wide = max(2, self.scale // 12)
+        for a, b in pairwise(places):
+            if a == b or not (self.inside(a) and self.inside(b)):
+                continue
+            (x0, y0), (x1, y1) = self.middle(a), self.middle(b)
+            near = abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1
+            if near and not dashed:
+                self.pen.line((x0, y0, x1, y1), CASING, wide + 2)
+                self.pen.line((x0, y0, x1, y1), ROUTE, wide)
+                continue
+            pieces = max(2, round(max(abs(x1 - x0), abs(y1 - y0)) / self.scale * 3))
+            for k in range(pieces):
+                ends = [(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t) for t in (k / pieces, (k + 0.55) / pieces)]
+                self.pen.line([*ends[0], *ends[1]], CASING, wide + 2)
+                self.pen.line([*ends[0], *ends[1]], ROUTE, wide)
+
+    def number(self, places: Sequence[Spot]) -> None:
+        """The number of each step on its tile, from 1; on a tile that is stood on again the last one."""
+        for place, step in {place: k for k, place in enumerate(places)}.items():
+            if step and self.inside(place):
+                self._text(self.middle(place), str(step), INK, max(12, self.scale * 0.34), halo=2)
+
+    def note(self, place: Spot, text: str) -> None:
+        """A short text on white at the foot of a tile."""
+        if self.inside(place):
+            size = max(18, self.scale * 0.34)
+            x, y = self.middle(place, dx=-0.5)
+            wide, low = size * (0.34 + 0.5 * len(text)), self.scale / 2 - 1
+            box = (x + 2, y + low - size * 0.95, x + 2 + wide, y + low)
+            self.pen.rounded_rectangle(box, 4, CASING, DAMAGE)
+            self._text((x + 2 + wide / 2, y + low - size * 0.48), text, DAMAGE, size)
+
+    def skull(self, place: Spot, count: int) -> None:
+        """Somebody died here, so many times."""
+        if not self.inside(place):
+            return
+        x, y = self.middle(place)
+        r = max(8.0, self.scale * 0.36)
+        self.pen.rounded_rectangle((x - r * 0.55, y, x + r * 0.55, y + r * 0.95), r * 0.2, CASING, INK, 2)
+        self.pen.ellipse((x - r, y - r, x + r, y + r * 0.6), CASING, INK, 2)
+        self.pen.rectangle((x - r * 0.45, y + r * 0.3, x + r * 0.45, y + r * 0.7), CASING)
+        for side in (-1, 1):
+            self._disc((x + side * r * 0.4, y - r * 0.15), r * 0.26, INK, 0)
+            self.pen.line((x + side * r * 0.22, y + r * 0.55, x + side * r * 0.22, y + r * 0.9), INK, 2)
+        if count > 1:
+            self._text((x, y + r * 1.05), f"×{count}", INK, max(12, self.scale * 0.28), halo=3)
+
+    def mark(self, markers: Sequence[Marker]) -> None:
+        """Findings: a frame around each place, and the number at the first ones."""
+        for marker in markers:
+            for place in filter(self.inside, marker.places):
+                x, y = self.middle(place, -0.5, -0.5)
+                self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, marker.colour, 3)
+        for marker in markers:
+            for place in list(filter(self.inside, marker.places))[:MOST_MARKERS]:
+                corner = self._marked[place]
+                self._marked[place] += 1
+                dx, dy = ((0.34, -0.34), (-0.34, -0.34), (0.34, 0.34), (-0.34, 0.34))[corner % 4]
+                at = self.middle(place, dx, dy)
+                radius = max(10.0, self.scale * 0.25)
+                self._disc(at, radius, marker.colour)
+                self._text(at, str(marker.number), CASING, radius * (1.35 if marker.number < 10 else 1.1))
+
+    def _disc(self, at: tuple[float, float], radius: float, colour: str, edge: int = 2) -> None:
+        x, y = at
+        self.pen.ellipse((x - radius, y - radius, x + radius, y + radius), colour, CASING if edge else None, edge)
+
+    def save(self, path: Path | str) -> Path:
+        """Write the picture."""
+        path = Path(path)
+        self.picture.save(path, format="PNG", compress_level=6)
+        return path
+
+
+def board(
+    game: Game, level: Level, width: int, height: int, scale: int, tiles: Mapping[Spot, tuple[int, int, int, int]]
+) -> Image:
+    """The level before the first move, by the game's own drawing or as the characters of its text."""
+    draws = getattr(drawing(game), "map_image", None)
+    if draws is not None and hasattr(level.facts.get("grid"), "width"):
+        drawn: Image = draws(level, scale=scale, tiles=tiles)
+        return drawn
+    from PIL import Image, ImageDraw, ImageFont
+
+    picture = Image.new("RGB", (width * scale, height * scale), FLOOR)
+    pen = ImageDraw.Draw(picture, "RGBA")
+    rows = level.text.rstrip("\n").split("\n")
+    rows = rows if len(rows) == height and max(map(len, rows)) == width else []
+    for y in range(height):
+        for x in range(width):
+            box = (x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1)
+            pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
+            char = rows[y][x : x + 1] if rows else ""
+            if char.strip(" ."):
+                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm",
+                         font=ImageFont.load_default(scale * 0.6))  # fmt: skip
+    return picture
