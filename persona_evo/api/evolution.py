@@ -9,8 +9,10 @@ from typing import Any
 
 from persona_evo.api.naming import LevelsLike, PersonaLike, league_of, levels_of, rules_of_search
 from persona_evo.evolve import run as runs_of_evolution
+from persona_evo.evolve.comparison import held_out
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.run import Progress as Generation
+from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import registry
@@ -32,6 +34,7 @@ def evolve_policy(
     out: str | Path = "runs",
     duration: float | None = None,
     progress: Callable[[Generation], None] | None = None,
+    tell: TellPhase | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     search: str | SearchSettings | None = None,
@@ -44,7 +47,8 @@ def evolve_policy(
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
             has for a move.
         jobs: cores, -1 for all; without influence on the result.
-        duration: seconds after which no new generation is begun.
+        duration: seconds after which all is done; generations and the last steps share them.
+        progress, tell: called after each generation, and in the last steps.
         league: in games for two, whom the policies play against (see `playtest.match.names`); the game's own if there
             are none.
         agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
@@ -59,11 +63,13 @@ def evolve_policy(
     game = registry.get(who.game)
     meeting = league_of(game, who, league, agent)
     chosen = EvolutionSettings.of(preset, **{**usual(game, meeting), **settings})
+    trained = levels_of(game, levels)
     best, _ = runs_of_evolution.evolve_runs(
-        game, who, levels_of(game, levels), chosen, fresh() if seed is None else seed, root=Path(out),
+        game, who, trained, chosen, fresh() if seed is None else seed, root=Path(out),
         search=None if search is None else rules_of_search(search, game),
-        budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, deadline=_deadline(duration),
-        game_name=who.game, league=meeting,
+        budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, tell=tell,
+        deadline=_deadline(duration), game_name=who.game, league=meeting,
+        held_out=None if game.outside is not None else held_out(game, trained),
     )  # fmt: skip
     return best
 
@@ -75,10 +81,11 @@ def resume_evolution(
     jobs: int = -1,
     duration: float | None = None,
     progress: Callable[[Generation], None] | None = None,
+    tell: TellPhase | None = None,
 ) -> Outcome:
     """Continue an evolution where it stopped, or add generations to a finished one."""
     return runs_of_evolution.resume(
-        Path(folder), generations=generations, jobs=jobs, deadline=_deadline(duration), progress=progress
+        Path(folder), generations=generations, jobs=jobs, deadline=_deadline(duration), progress=progress, tell=tell
     )
 
 

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.core import Level
-from persona_evo.playtest import batch, duels, require, routes
+from persona_evo.playtest import batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
+from persona_evo.playtest.answer import Answer, answer
 from persona_evo.playtest.compare import Row, compare_levels, headlines
+from persona_evo.playtest.metrics import DAMAGE
+from persona_evo.playtest.versions import Changes
 from persona_evo.words import counted, listed
 
 
@@ -41,6 +45,12 @@ class Results(batch.Results):
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
         )  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        """What was played."""
+        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
+        return title + (f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else "")
 
     @property
     def facts(self) -> dict[str, str]:
@@ -102,17 +112,15 @@ class Results(batch.Results):
         from persona_evo.report import page
 
         analysis, target = analysis or self.analysis, Path(folder)
-        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
-        title += f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else ""
         target.mkdir(parents=True, exist_ok=True)
         if pictures:
             return report.write(
-                target, self.game, self.levels, analysis, title=title, facts=self.facts, replays=replays,
+                target, self.game, self.levels, analysis, title=self.title, facts=self.facts, replays=replays,
                 progress=progress,
             ).page  # fmt: skip
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
-        return page.write(report.page_of(analysis, title=title, facts=self.facts), target / "index.html")
+        return page.write(report.page_of(analysis, title=self.title, facts=self.facts), target / "index.html")
 
     def __str__(self) -> str:
         from persona_evo.report.text import summary_text
@@ -122,20 +130,33 @@ class Results(batch.Results):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two versions of a level: rows for each player and measure, and what is worth saying; printed, the latter."""
+    """Two versions of a level, A and B: rows for each player and measure, and the answer; printed, the latter."""
 
     a: Level
     b: Level
     results: Results
     rows: Sequence[Row]
 
+    @cached_property
+    def changes(self) -> Changes:
+        """The tiles that changed."""
+        return versions.changes(self.results.game, self.a, self.b)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What differs, in five lines at most. Hit points are told as damage alone."""
+        game = self.results.game
+        again = parse(game.health).symbols if any(r.measure.key == DAMAGE.key for r in self.rows) else ()
+        rows = [r for r in self.rows if r.measure.key not in again]
+        return answer(rows, self.changes, versions.difference(game, self.a, self.b))
+
     @property
     def sentences(self) -> list[str]:
-        """What differs, in words, then the win rates that do not."""
+        """Everything that was compared, in words: what differs, then the win rates that do not."""
         return headlines(self.rows)
 
     def __str__(self) -> str:
-        return "\n".join(self.sentences)
+        return "\n".join(self.answer.lines)
 
 
 def as_results(played: batch.Results) -> Results:
@@ -156,7 +177,6 @@ def add_bounds(
 def compared(results: Results) -> Comparison:
     """The comparison of the two levels of a playtest."""
     a, b = results.levels
-    names = (a.name, b.name)
-    groups = [[r for r in results.records if r.level == name] for name in names]
-    rows = compare_levels(groups[0], groups[1], results.game.metrics, names)
+    groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
+    rows = compare_levels(groups[0], groups[1], results.game.metrics)
     return Comparison(a, b, results, told_rows(rows, results.game))

@@ -45,12 +45,11 @@ def run(args: argparse.Namespace) -> int:
     comparison = compared(results)
     for letter, level in zip("AB", levels, strict=True):
         say(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
-    say()
-    for sentence in comparison.sentences:
-        say(f"- {sentence}")
+    for sentence in comparison.answer.lines:
+        say(sentence)
     table = tables.comparison_table(comparison.rows, "what differs", only_differing=not args.all)
     if table.rows:
-        say("\n" + table.render(_width()))
+        say("\n" + table.render())
     if args.out is not None:
         from persona_evo.report import folder
 
@@ -64,9 +63,3 @@ def run(args: argparse.Namespace) -> int:
         say(f"\nwrote {written.page}")
     say(f"\nseed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((120, 24)).columns

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
+from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
 from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
@@ -16,10 +17,12 @@ from persona_evo.words import counted
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
+    from persona_evo.evolve.schedule import Phase
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.search.duel import League
     from persona_evo.search.settings import SearchSettings
+    from persona_evo.store.policies import Policy
 
 MOST = 1_000_000
 GAMES = 4
@@ -90,6 +93,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     persona = load(args.persona, game)
     fresh = game.outside is None and compiling(game=game)  # what is imported from here on is
     from persona_evo.api.naming import rules_of_search
+    from persona_evo.evolve.comparison import held_out
     from persona_evo.evolve.run import evolve_runs
     from persona_evo.evolve.start import start_in_words
     from persona_evo.store import policies
@@ -117,7 +121,8 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, jobs=options.jobs_of(args), backend=args.backend, address=args.address,
-        deadline=end, progress=teller(), game_name=registry.address(game), league=league,
+        deadline=end, progress=teller(), tell=phase_teller(), game_name=registry.address(game), league=league,
+        held_out=None if game.outside is not None else held_out(game, levels),
     )
     options.report_findings(game)
     if len(all_runs) > 1:
@@ -160,7 +165,7 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
     note(f"resuming {args.resume}: {summary(config)}")
     outcome = resume(
         args.resume, generations=args.generations, jobs=options.jobs_of(args), backend=args.backend,
-        address=args.address, deadline=end, progress=teller(), game_name=options.moved(args),
+        address=args.address, deadline=end, progress=teller(), tell=phase_teller(), game_name=options.moved(args),
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)
@@ -217,6 +222,19 @@ def teller() -> Callable[[Generation], None]:
     return tell
 
 
+def phase_teller() -> Callable[[Phase], None]:
+    """Shows the last steps of an evolution, each on a line of its own."""
+    lines: dict[str, Progress] = {}
+
+    def tell(p: Phase) -> None:
+        last = p.done >= p.total
+        share = "done" if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
+        of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
+        lines.setdefault(p.name, Progress()).show(f"{p.name}{of}: {share}", last=last)
+
+    return tell
+
+
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
     from persona_evo.evolve.run import INTERRUPTED
@@ -229,23 +247,11 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
-        note(f"the time was up before the first generation was finished; {outcome.folder}")
+        note("the time was up before any formula was evaluated: there is no policy")
+        note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder, '--for', '5m')}")
         return 0
     policy = policies.read(outcome.policy)
-    say(f"persona     {policy.persona}   {policy.utility}")
-    say(f"formula     {policy.formula}")
-    say(f"simplified  {policy.simplified or '(no simpler form)'}")
-    say(f"            {policy.simplification}")
-    if outcome.found_in_start:
-        say("            this is a formula that the evolution started from: none that it bred did better")
-    for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<5} {meaning}")
-    say(f"mean utility {policy.mean:.4f} on fresh seeds, level by level")
-    for level, value in policy.fitness.items():
-        say(f"  {level:<12} {value:.4f}")
-    early = ", ended by its deadline" if outcome.status != "finished" else ""
-    say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
-    say(f"policy      {outcome.policy}")
+    _tell_policy(policy, outcome)
     if policy.agent and game.players > 1:
         budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
         limit = [word for k, v in budget if v for word in (f"--{k}", f"{v:g}")]
@@ -256,5 +262,33 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy,
             *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()))
     say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")
+    if "simplification" in policy.unfinished:
+        say(f"simplify:   {command(game, 'policy', 'simplify', outcome.policy)}")
     say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
     return 0
+
+
+def _tell_policy(policy: Policy, outcome: Outcome) -> None:
+    """Say what an evolution found, and how good it is."""
+    say(f"persona     {policy.persona}   {policy.utility}")
+    say(f"formula     {policy.formula}")
+    say(f"simplified  {policy.simplified or '(no simpler form)'}")
+    say(f"            {policy.simplification}")
+    if outcome.found_in_start:
+        say("            this is a formula that the evolution started from: none that it bred did better")
+    policy_command.tell_words(policy.words)
+    for symbol, meaning in policy.metrics.items():
+        say(f"  {symbol:<5} {meaning}")
+    trials = policy.run.get("trials")
+    seeds = f"{counted(trials, 'trial')} per level on new seeds" if trials else "as the evolution measured it"
+    say(f"mean utility {policy.mean:.4f}, {seeds}, level by level")
+    for level, value in policy.fitness.items():
+        say(f"  {level:<12} {value:.4f}")
+    policy_command.tell_comparison(policy)
+    early = ", ended by its deadline" if outcome.status != "finished" else ""
+    if outcome.generations:
+        say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
+    else:
+        say(f"seed {policy.seed}; the time was up in the first generation: this is the best of "
+            f"{counted(policy.run['evaluations'], 'formula')} that were evaluated")
+    say(f"policy      {outcome.policy}")

@@ -87,7 +87,7 @@ def run_check(args: argparse.Namespace) -> int:
             [key, *(f"{row[key]:.4g}" if key in row else "–" for row in rows.values()), said.get(key, "")]
             for key in measures
         ]
-        say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render(_width()))
+        say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render())
     fine = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
     say(f"{len(rows)} of {fine}" if wrong else fine)
     return 2 if wrong else 0
@@ -128,9 +128,3 @@ def open_border(level: Level) -> list[str]:
     spots = ", ".join(f"{y + 1}:{x + 1}" for x, y in edge[:5]) + (", ..." if len(edge) > 5 else "")
     return [f"no wall at the edge of the board: {counted(len(edge), 'tile')} (line:column {spots}); the edge stops "
             "movement as a wall does"]
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options
+from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled, number, path, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
+    from persona_evo.playtest.require import Requirement
     from persona_evo.search.duel import League
 
 REQUIREMENTS = """\
@@ -58,6 +59,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
+    ci.add(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no charts, heatmaps and replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
     options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
@@ -91,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.playtest import require
 
     options.check_backend(args)
+    ci.check(args)
     requirements = require.parse_all(args.require) if args.require else []
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
         raise SettingsError("bound_ratio needs the limits that --bound-seconds 0 leaves out", found="--bound-seconds 0",
@@ -113,12 +116,25 @@ def run(args: argparse.Namespace) -> int:
                                 found=game.name, expected="a requirement on win_rate, utility or a metric")
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
+        _check_ranges(args, game, levels, requirements)
         results, game_name = play(args, game, levels, players, args.out or _new_folder(levels)), args.game
     options.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
+
+
+def _check_ranges(
+    args: argparse.Namespace, game: Game, levels: Sequence[Level], requirements: Sequence[Requirement]
+) -> None:
+    """Refuse requirements that no result can fulfil, and warn of those that all do."""
+    from persona_evo.playtest import ranges
+
+    longest = max((game.horizon_of(level) for level in levels), default=0) if game.planned and not args.agent else 0
+    known = ranges.Known(game.metrics, args.trials, len(levels), longest)
+    for warning in filter(None, (ranges.check(r, known) for r in requirements)):
+        note(warning)
 
 
 def play(
@@ -208,7 +224,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
     words = [f"--{name}" for name in ("no-pictures", "no-replays") if getattr(args, name.replace("-", "_"))]
     if args.bound_seconds != BOUND_SECONDS:
         words += ["--bound-seconds", f"{args.bound_seconds:g}"]
-    return words + [word for text in args.require for word in ("--require", text)]
+    return words + [word for text in args.require for word in ("--require", text)] + ci.words(args)
 
 
 def interrupted(results: Results, wanted: Sequence[str] = ()) -> int:
@@ -243,8 +259,21 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
     )
     Progress.done_with_line()
     say(summary_text(analysis))
+    _write_ci(args, results, analysis, page)
     say(f"\nseed {results.seed}; everything is in {folder}, start with {page}")
     return analysis
+
+
+def _write_ci(args: argparse.Namespace, results: Results, analysis: Analysis, page: Path) -> None:
+    """--junit and --summary. Levels are test cases where a requirement is on findings."""
+    from persona_evo.playtest import ranges, require
+    from persona_evo.report.ci import level_cases, requirement_cases
+
+    cases = requirement_cases(analysis.checks)
+    if any(ranges.on_findings(r) for r in (require.parse_all(args.require) if args.require else ())):
+        cases += level_cases({level.name: level.source for level in results.levels}, analysis.findings)
+    facts = {"page": str(page), "seed": str(results.seed), **({"command": results.command} if results.command else {})}
+    ci.write(args, results.title, cases, analysis.checks, analysis.findings, facts)
 
 
 def _new_folder(levels: list[Level]) -> Path:

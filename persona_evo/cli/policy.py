@@ -1,15 +1,16 @@
-"""`persona-evo policy list|show|export|install`: tree policies, shipped, your own, and those of runs."""
+"""`persona-evo policy list|show|export|simplify|install`: tree policies, shipped, your own, and those of runs."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import note, say
+from persona_evo.cli.say import compiling, note, say
 from persona_evo.errors import Place, PolicyError
 from persona_evo.words import counted, listed
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("policy", help="list, show, export and install tree policies", description=__doc__)
-    parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|install", required=True)
+    parser = commands.add_parser("policy", help="list, show, export, simplify and install tree policies",
+                                 description=__doc__)
+    parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|simplify|install", required=True)
     listing = parts.add_parser("list", help="the policies that are found by name, and where")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
@@ -36,6 +38,10 @@ def add(commands: Any) -> None:
     export.add_argument("--raw", action="store_true", help="the formula as evolved, not the simplified one")
     options.add_game(export)
     export.set_defaults(run=run_export)
+    simplify = parts.add_parser("simplify", help="simplify the formula in a policy's file, with all the time it takes")
+    simplify.add_argument("policy", type=filled, metavar="FILE", help="a policy's file, or the folder of a run")
+    options.add_game(simplify)
+    simplify.set_defaults(run=run_simplify)
     install = parts.add_parser("install", help="copy a run's policy into ./policies, where commands find it by name")
     install.add_argument("policy", type=filled, metavar="RUN", help=what)
     install.add_argument("--name", type=filled, metavar="NAME", help="to be found by (default: the persona's)")
@@ -83,17 +89,72 @@ def _rounded(formula: str) -> str:
 def run_show(args: argparse.Namespace) -> int:
     """Everything that a policy's file says, for people."""
     policy = _load(args)
+    compiling(game=options.game_of(args))
+    from persona_evo.evolve.words import of_policy
+    from persona_evo.formula import parse
+    from persona_evo.store import policies
+
     for label, text in _facts(policy):
         if text:
             say(f"{label:<15} {text}")
-    if policy.metrics:
+    game = options.game_of(args)
+    say("\nin words")
+    tell_words(of_policy(policy, game))
+    if policy.best:
         say("\nwhat its symbols mean")
-        for symbol, meaning in policy.metrics.items():
+        for symbol, meaning in policies.meanings(parse(policy.best), game).items():
             say(f"  {symbol:<5} {meaning}")
     if policy.fitness:
         say("\nmean utility in the levels it was trained on, on fresh seeds")
         for level, value in policy.fitness.items():
             say(f"  {level:<12} {value:.4f}")
+    tell_comparison(policy)
+    return 0
+
+
+def tell_words(words: Sequence[str]) -> None:
+    """What a formula seeks, avoids and saves, a line each."""
+    for line in words:
+        group, _, rest = line.partition(": ")
+        say(f"  {group:<9} {rest}" if rest else f"  {group}")
+
+
+def tell_comparison(policy: Policy) -> None:
+    """How a policy does beside others, if its file says so."""
+    from persona_evo.evolve.comparison import of_policy
+
+    comparison = of_policy(policy)
+    for line in comparison.lines() if comparison else []:
+        say(line)
+
+
+def run_simplify(args: argparse.Namespace) -> int:
+    """Simplify a policy's formula with all the time that it takes, and write the file anew."""
+    import contextlib
+    import dataclasses
+
+    from persona_evo.store import policies, runs
+    from persona_evo.store.lock import Lock
+
+    file = policies.file_of(args.policy)
+    if file is None:
+        raise PolicyError("a policy is simplified in its own file", found=args.policy,
+                          expected="a policy file, or the folder of a run")  # fmt: skip
+    policy = _load(args)
+    if policy.kind != "formula":
+        raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
+    game = options.game_of(args)
+    compiling(game=game)
+    from persona_evo.evolve.simplifying import simplify_policy
+
+    with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
+        done = simplify_policy(policy, game)
+        policies.write(dataclasses.replace(done, file=""), file)
+    say(f"formula     {done.formula}")
+    say(f"simplified  {done.simplified or '(no simpler form)'}")
+    say(f"            {done.simplification}")
+    tell_words(done.words)
+    say(f"wrote {file}")
     return 0
 
 

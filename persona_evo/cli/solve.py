@@ -161,6 +161,7 @@ def _teller(line: Progress, name: str) -> Callable[[str], None]:
 
 def show(game: Game, level: Level, solution: Solution) -> None:
     """A solution in words."""
+    from persona_evo.report.layout import terminal_width, wrapped
     from persona_evo.search.bounds import at_most
 
     names = _names(game, level, solution)
@@ -168,5 +169,5 @@ def show(game: Game, level: Level, solution: Solution) -> None:
     proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {at_most(solution.upper)}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"
     say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {counted(len(names), 'move')}, {how}")
-    say("  " + " ".join(names))
-    say("  " + " ".join(f"{k}={v:.4g}" for k, v in solution.metrics.items()))
+    for words in (names, [f"{k}={v:.4g}" for k, v in solution.metrics.items()]):
+        say("\n".join(wrapped("  " + " ".join(words), terminal_width(), "  ")))

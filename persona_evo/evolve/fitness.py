@@ -11,6 +11,7 @@ into tasks as suits the workers, and each worker keeps the levels and the search
 from __future__ import annotations
 
 import hashlib
+import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -55,6 +56,12 @@ class LevelText(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {**self._asdict(), "options": dict(self.options)}
+
+    @classmethod
+    def of_dict(cls, values: Mapping[str, Any]) -> LevelText:
+        """The inverse of `to_dict`."""
+        options = tuple(sorted(values["options"].items()))
+        return cls(values["name"], values["text"], values["source"], options)
 
     @property
     def digest(self) -> str:
@@ -108,9 +115,9 @@ class FitnessSpec:
 
 
 class Playthrough(NamedTuple):
-    """formula, number of the case, seed; in games for two the side that the formula plays, 0 or 1."""
+    """What plays (a formula's text, or a tree policy), number of the case, seed; in games for two the side, 0 or 1."""
 
-    formula: str
+    formula: str | TreePolicy
     case: int
     seed: int
     side: int = 0
@@ -123,6 +130,25 @@ class Score(NamedTuple):
     priority: float
 
 
+class OutOfTime(Exception):
+    """The deadline came before everything was played (see `Fitness.stop`). It never reaches a user."""
+
+
+class Stop(NamedTuple):
+    """When workers stop to begin playthroughs: host's clock `time.time`, and the seconds that a playthrough takes.
+
+    Workers on other hosts, whose clocks may be wrong, are not stopped.
+    """
+
+    host: str
+    moment: float
+    pace: float
+
+    def is_due(self) -> bool:
+        """Whether another playthrough would end too late."""
+        return time.time() + self.pace > self.moment and socket.gethostname() == self.host
+
+
 class _Workshop:
     """The game, levels and planners of one specification, in one thread of one worker."""
 
@@ -132,8 +158,9 @@ class _Workshop:
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, Any] = {}
 
-    def policy(self, formula: Formula | str) -> TreePolicy:
-        return with_lists(TreePolicy.of(formula, self.game), self.spec.lists)
+    def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
+        own = formula if isinstance(formula, TreePolicy) else TreePolicy.of(formula, self.game)
+        return with_lists(own, self.spec.lists)
 
     def planner(self, case: int) -> Any:
         if case not in self._planners:
@@ -174,13 +201,16 @@ def _workshop(spec: FitnessSpec) -> _Workshop:
     return known[spec.digest]
 
 
-def play(task: tuple[FitnessSpec, Sequence[Playthrough]]) -> list[Score]:
-    """Play a task's playthroughs, in their order (this is what workers run)."""
-    spec, playthroughs = task
+def play(task: tuple[FitnessSpec, Sequence[Playthrough], Stop | None]) -> list[Score | None]:
+    """Play a task's playthroughs, in their order (this is what workers run); None for those that come too late."""
+    spec, playthroughs, stop = task
     shop = _workshop(spec)
-    scores = []
-    policies: dict[str, TreePolicy] = {}
+    scores: list[Score | None] = []
+    policies: dict[str | TreePolicy, TreePolicy] = {}
     for formula, case, seed, side in playthroughs:
+        if stop is not None and stop.is_due():
+            scores.append(None)
+            continue
         if formula not in policies:
             policies[formula] = shop.policy(formula)
         scores.append(shop.play(policies[formula], case, seed, side, spec.budget))
@@ -199,58 +229,128 @@ def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) 
 class Fitness:
     """Evaluates requests of the evolution: what `islands.generations` wants as its evaluation.
 
-    Args:
+    Attributes:
         spec: what is played.
         workers: where.
+        stop: moment on `time.monotonic` after which nothing is begun, None for never.
+        finished: where there is such a moment, (utilities, evaluations) of each formula that has been evaluated.
+        pace: seconds that a playthrough takes on one core, as measured lately.
     """
 
     def __init__(self, spec: FitnessSpec, workers: Workers) -> None:
         self.spec, self.workers = spec, workers
+        self.stop: float | None = None
+        self.finished: dict[str, tuple[list[float], int]] = {}
         seconds = spec.budget.seconds or (spec.budget.iterations or spec.budget.nodes or 0) / _GUESS
-        self._pace = max(_QUICKEST, seconds)
+        self.pace = max(_QUICKEST, seconds)
         self._warm = False
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
-        """For each request the mean utility of each case."""
-        return [[score.utility for score in levels] for levels in self.scores(requests)]
+        """For each request the mean utility of each case.
+
+        Raises:
+            OutOfTime: `stop` came first.
+        """
+        return [[score.utility for score in cases] for cases in self.scores(requests)]
 
     def scores(self, requests: Sequence[Request]) -> list[list[Score]]:
         """For each request the mean of utility and priority in each case.
 
         In a game for two the first trial's side follows from its seed, so all who play with the same seeds have the
         same sides; from then on the sides alternate.
+
+        Raises:
+            OutOfTime: `stop` came first.
+        """
+        most = max((len(trials) for request in requests for trials in request.seeds), default=0)
+        played = self.trials([r.formula for r in requests], [r.seeds for r in requests], 0, most)
+        means = [None if cases is None else [_mean(trials) for trials in cases] for cases in played]
+        if self.stop is not None:
+            for request, cases in zip(requests, means, strict=True):
+                if cases is not None:
+                    self._learn(request.formula, [score.utility for score in cases])
+        if any(cases is None for cases in means):
+            raise OutOfTime
+        return [cases for cases in means if cases is not None]
+
+    def trials(
+        self, policies: Sequence[str | TreePolicy], seeds: Sequence[Sequence[Sequence[int]]], first: int, end: int
+    ) -> list[list[list[Score]] | None]:
+        """What each policy scored in the trials from number `first` on and before number `end`.
+
+        Args:
+            policies: formulas, or tree policies.
+            seeds: [policy][case][trial], of all trials that there are.
+
+        Returns:
+            [policy][case][trial]; None for a policy that had not played everything when `stop` came.
         """
         sides = 1 if self.spec.league is None else self.spec.league.sides
-        all_played = [
-            Playthrough(request.formula, case, seed, (trials[0] + trial) % sides)
-            for request in requests
-            for case, trials in enumerate(request.seeds)
-            for trial, seed in enumerate(trials)
+        places = [
+            (who, case, trial)
+            for trial in range(first, end)
+            for who, cases in enumerate(seeds)
+            for case, trials in enumerate(cases)
+            if trial < len(trials)
         ]
-        results = iter(self._play(all_played))
-        return [[_mean([next(results) for _ in trials]) for trials in request.seeds] for request in requests]
+        results = self._play([
+            Playthrough(policies[who], case, seeds[who][case][trial], (seeds[who][case][0] + trial) % sides)
+            for who, case, trial in places
+        ])  # fmt: skip
+        found: list[list[list[Score]]] = [[[] for _ in cases] for cases in seeds]
+        cut: set[int] = set()
+        for (who, case, _), score in zip(places, results, strict=True):
+            if score is None:
+                cut.add(who)
+            else:
+                found[who][case].append(score)
+        return [None if who in cut else cases for who, cases in enumerate(found)]
 
     def usage(self) -> Usage:
         """How well the cores were used since the last call."""
         return self.workers.usage()
 
-    def _play(self, playthroughs: Sequence[Playthrough]) -> list[Score]:
+    def seconds(self, playthroughs: float) -> float:
+        """How long so many playthroughs take on all cores."""
+        return playthroughs * self.pace / self.workers.jobs
+
+    def time_one(self, formula: str) -> None:
+        """Play once, and take the time that it takes for what a playthrough takes."""
+        self._compile(Playthrough(formula, 0, 0))
+        started = time.perf_counter()
+        play((self.spec, [Playthrough(formula, 0, 0)], None))
+        self.pace = max(_QUICKEST, time.perf_counter() - started)
+
+    def _learn(self, formula: str, utilities: list[float]) -> None:
+        known, n = self.finished.get(formula, ([0.0] * len(utilities), 0))
+        means = [(mean * n + u) / (n + 1) for mean, u in zip(known, utilities, strict=True)]
+        self.finished[formula] = means, n + 1
+
+    def _play(self, playthroughs: Sequence[Playthrough]) -> list[Score | None]:
         if not playthroughs:
             return []
         self._compile(playthroughs[0])
         step = self._group(len(playthroughs))
-        tasks = [(self.spec, playthroughs[i : i + step]) for i in range(0, len(playthroughs), step)]
+        stop = self._stop()
+        tasks = [(self.spec, playthroughs[i : i + step], stop) for i in range(0, len(playthroughs), step)]
         started = time.perf_counter()
         scores = [score for part in self.workers.map(play, tasks) for score in part]
         seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(tasks))
-        self._pace = max(_QUICKEST, 0.5 * self._pace + 0.5 * seconds / len(playthroughs))
+        played = sum(score is not None for score in scores)
+        if played:
+            self.pace = max(_QUICKEST, 0.5 * self.pace + 0.5 * seconds / played)
         return scores
+
+    def _stop(self) -> Stop | None:
+        if self.stop is None:
+            return None
+        return Stop(socket.gethostname(), time.time() + self.stop - time.monotonic(), self.pace)
 
     def _group(self, n: int) -> int:
         """Playthroughs in a task."""
         low, high = TASK_SECONDS
-        wanted = min(high, max(low, n * self._pace / (self.workers.jobs * _TASKS_PER_WORKER)))
-        return max(1, min(n, round(wanted / self._pace)))
+        wanted = min(high, max(low, n * self.pace / (self.workers.jobs * _TASKS_PER_WORKER)))
+        return max(1, min(n, round(wanted / self.pace)))
 
     def _compile(self, one: Playthrough) -> None:
         """Have everything compiled and on disk before workers all start to do the same."""
@@ -281,10 +381,7 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
     """The inverse of `spec_to_dict`; KeyError, TypeError or an InputError where the values are not a specification."""
     return FitnessSpec(
         game=game,
-        levels=tuple(
-            LevelText(level["name"], level["text"], level["source"], tuple(sorted(level["options"].items())))
-            for level in values["levels"]
-        ),
+        levels=tuple(LevelText.of_dict(level) for level in values["levels"]),
         utility=values["utility"],
         priority=priority,
         search=SearchSettings.from_dict(values["search"]),

@@ -13,11 +13,13 @@ from typing import Any
 from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve import winner as winners
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, spec_to_dict
+from persona_evo.evolve.comparison import Comparing
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, OutOfTime, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, workers_for
 from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.evolve.schedule import Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
@@ -32,6 +34,9 @@ from persona_evo.words import counted
 
 FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
 """How a call ended: all generations are there, the time was up, or Ctrl-C. The last two can be resumed."""
+
+HELD_OUT = "held_out"
+"""Key of a run's configuration: the levels on which the winner is compared with others."""
 
 _PACE = 10
 """Generations that estimates of time look back on."""
@@ -61,7 +66,8 @@ class Outcome:
     """What a run came to.
 
     folder: of the run. status: FINISHED, DEADLINE or INTERRUPTED. generations: how many there are. best: fittest of
-    the hall of fame, None if no generation was finished. policy: the policy file, None after an interruption.
+    the hall of fame, or of what was evaluated where the time was up in the first generation; None if nothing was.
+    policy: the policy file, None after an interruption and where nothing was evaluated.
     priority: mean of the metric that the persona is about, in the comparison at the end; utility: of the utility.
     found_in_start: the policy is one of the formulas that the first population was given, at least in its canonical
     form.
@@ -101,8 +107,10 @@ def evolve(
     address: str | None = None,
     deadline: float | None = None,
     progress: Tell | None = None,
+    tell: TellPhase | None = None,
     game_name: str | None = None,
     league: League | None = None,
+    held_out: Sequence[Level] | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
 
@@ -118,10 +126,13 @@ def evolve(
             a single list otherwise, which is what a formula is seen best by. Where an agent plays the budget is one of
             a move (the template's unless given), and the template says how it searches.
         jobs, backend, address: see `parallel.Workers`; without influence on the result.
-        deadline: moment on `time.monotonic` after which no generation is begun that would not end before it.
-        progress: called after each generation.
+        deadline: moment on `time.monotonic` by which all is done, the last steps included. A generation that would not
+            end in time is not begun, and one that does not is given up.
+        progress: called after each generation. tell: called in the last steps.
         game_name: how the registry finds the game, where that is not its name ("module:object").
         league: who plays move by move; needed in a game for two. Without one a game for one is planned whole.
+        held_out: levels on which the winner is compared with UCB1 and the persona's known policy; none of them compares
+            on new seeds of `levels`, and None compares with nobody.
 
     Raises:
         SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two.
@@ -153,13 +164,14 @@ def evolve(
         "evolution": settings.to_dict(),
         "first": first_formulas(settings, game, utility, persona.priority),
         **spec_to_dict(spec),
+        **({} if held_out is None else {HELD_OUT: [LevelText.of(level).to_dict() for level in held_out]}),
         "versions": winners.versions(game),
     }
     with (
         closing_outside(game), workers_for(game, jobs, backend, address) as workers,
         runs.Run.create(root, config, name=name) as run,
     ):  # fmt: skip
-        return _work(run, Fitness(spec, workers), deadline, progress)
+        return _work(run, Fitness(spec, workers), deadline, progress, tell)
 
 
 def resume(
@@ -171,6 +183,7 @@ def resume(
     address: str | None = None,
     deadline: float | None = None,
     progress: Tell | None = None,
+    tell: TellPhase | None = None,
     game_name: str | None = None,
 ) -> Outcome:
     """Continue a run where it stopped, or add generations to a finished one.
@@ -178,7 +191,7 @@ def resume(
     Args:
         folder: of the run.
         generations: how many the run is to have in all; None for what it was going to have.
-        jobs, backend, address, deadline, progress: as for `evolve`.
+        jobs, backend, address, deadline, progress, tell: as for `evolve`.
         game_name: how the registry finds the game now, where the run does not know (its file has moved).
 
     Raises:
@@ -199,7 +212,7 @@ def resume(
                     "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
-        return _work(run, Fitness(spec, workers), deadline, progress)
+        return _work(run, Fitness(spec, workers), deadline, progress, tell)
 
 
 def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int,
@@ -259,6 +272,8 @@ def drive(
 ) -> str:
     """Make the generations that are missing in an open run and write each down; how it ended.
 
+    A generation that would not end before the deadline is not begun; where the evaluation runs out of time, the
+    generation is given up.
     Ctrl-C ends it at once: what is on disk is the last whole generation, and resuming makes the broken one again.
     """
     settings = reopening.settings_of(run.folder)
@@ -283,6 +298,8 @@ def drive(
                 progress(_progress(generation, target, pace, deadline, used))
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OutOfTime:
+        return DEADLINE
     return FINISHED
 
 
@@ -326,37 +343,71 @@ def _state(run: runs.Run) -> State | None:
     return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)
 
 
-def _work(run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None) -> Outcome:
+def _work(
+    run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None, tell: TellPhase | None
+) -> Outcome:
     game = registry.get(fitness.spec.game)
     if game.outside is not None:
         game.outside.keep_in(run.folder)
     settings = EvolutionSettings.from_dict(run.config["evolution"])
     try:
-        status = drive(
-            run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=deadline, progress=progress
-        )
+        schedule, comparing = _schedule(run, fitness, settings, deadline)
+        fitness.stop = schedule.generations_until()
+        status = drive(run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=fitness.stop,
+                       progress=progress)  # fmt: skip
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
         again = command(game, "evolve", "--resume", run.folder)
         raise e.hinting(f"kept in {run.folder}: {made}; go on with: {again}") from e
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     state = _state(run)
-    if state is None:
-        return Outcome(run.folder, status, 0, None)
-    done, best = state.generation + 1, state.hall[0]
-    if status == INTERRUPTED:
-        return Outcome(run.folder, status, done, best)
-    before = _policy_of(run.folder, done)
+    hall = _evaluated(fitness) if state is None else state.hall
+    done = 0 if state is None else state.generation + 1
+    best = hall[0] if hall else None
+    if status == INTERRUPTED or best is None:
+        return Outcome(run.folder, status, done, best if done else None)
+    before = _policy_of(run.folder, done) if done else None
     if before is not None:
         return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
-        winner = winners.choose(state.hall, settings, int(run.config["seed"]), len(fitness.spec.cases), fitness)
-        text = winners.policy_text(winner, run.config, fitness, run.folder.name, done, state.evaluations)
+        winner = winners.choose(hall, settings, int(run.config["seed"]), fitness, schedule.choosing_until(), tell)
+        about = winners.describe(winner, fitness, comparing, schedule, tell)
+        evaluations = len(fitness.finished) if state is None else state.evaluations
+        text = winners.policy_text(winner, about, run.config, fitness, run.folder.name, done, evaluations)
         policy = run.finish(text, done)
     except KeyboardInterrupt:
         return Outcome(run.folder, INTERRUPTED, done, best)
     return Outcome(
         run.folder, status, done, best, policy, winner.priority, winner.utility, _in_start(run, policy)
     )
+
+
+def _schedule(
+    run: runs.Run, fitness: Fitness, settings: EvolutionSettings, deadline: float | None
+) -> tuple[Schedule, Comparing | None]:
+    """How the time is shared, and what the winner is to be compared with."""
+    config, comparing = run.config, None
+    if HELD_OUT in config:
+        held_out = [LevelText.of_dict(level) for level in config[HELD_OUT]]
+        comparing = Comparing(
+            fitness, held_out, str(config["persona"]["name"]), int(config["seed"]), settings.final_trials
+        )
+    if deadline is None:
+        return Schedule(None, 0.0, 0.0), comparing
+    if registry.get(fitness.spec.game).outside is None:
+        fitness.time_one(fitness.spec.utility)
+    choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
+    return Schedule(deadline, choosing, fitness.seconds(comparing.playthroughs) if comparing else 0.0), comparing
+
+
+def _evaluated(fitness: Fitness) -> list[Individual]:
+    """What was evaluated of a first generation that could not be finished, best first."""
+    found = [
+        Individual(text, parse(text).size, utilities, trials, key=text)
+        for text, (utilities, trials) in fitness.finished.items()
+    ]
+    return sorted(found, key=lambda i: (-i.fitness, i.size, i.formula))
 
 
 def _in_start(run: runs.Run, path: Path) -> bool:

@@ -1,46 +1,60 @@
-"""From a hall of fame to one policy: compare on fresh seeds, simplify, and write down where it comes from."""
+"""From a hall of fame to one policy: compare on fresh seeds, hold it against others, simplify, put it in words."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import platform
 import random
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
+from persona_evo.evolve.comparison import Comparing, Comparison, mean_utility
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score, sample_plan
-from persona_evo.evolve.islands import Request
 from persona_evo.evolve.records import Individual
+from persona_evo.evolve.rounds import play_rounds
+from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.words import estimates, in_words
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 
 SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
+SAMPLING_SECONDS = 0.7
+"""Time that finding states for the simplification takes, roughly."""
+WORDS_SECONDS = 0.4
+"""Time that it takes to put a formula in words, roughly."""
+FEWEST_TRIALS = 2
+"""Trials of each finalist; where there is no time for that, fewer finalists are compared."""
 
 _SAMPLED_LEVELS = 3
 _SAMPLED_MOVES = 60
 _SAMPLE_ITERATIONS = 3000
 
 
-class Scores(Protocol):
-    """What the comparison needs of an evaluation."""
-
-    def scores(self, requests: Sequence[Request]) -> list[list[Score]]: ...
-
-
 @dataclass(frozen=True)
 class Winner:
-    """The best individual, and its mean utility and priority metric in each level on fresh seeds."""
+    """The best individual, and what it scored on fresh seeds.
+
+    Attributes:
+        scores: mean utility and priority metric of each case.
+        trials: of each case, 0 where there was no time for any and the scores are those of the evolution.
+        finalists: how many it was compared with, itself included.
+    """
 
     individual: Individual
     scores: tuple[Score, ...]
+    trials: int = 0
+    finalists: int = 1
 
     @property
     def utility(self) -> float:
@@ -54,28 +68,47 @@ class Winner:
 
 
 def choose(
-    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, evaluation: Scores
-) -> Winner:
-    """The member of the hall that does best on seeds that the evolution never used; of equals the smallest."""
+    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, fitness: Fitness,
+    until: float | None = None, tell: TellPhase | None = None,
+) -> Winner:  # fmt: skip
+    """The member of the hall that does best on seeds that the evolution never used; of equals the smallest.
+
+    Args:
+        hall: the candidates; the fittest of them are compared.
+        until: moment on `time.monotonic` by which to know, with fewer trials and candidates if there have to be.
+        tell: called now and then.
+    """
+    cases = len(fitness.spec.cases)
     plan = tuple(
-        tuple(seeds.derive(seed, "final", level, trial) for trial in range(settings.final_trials))
-        for level in range(levels)
+        tuple(seeds.derive(seed, "final", case, trial) for trial in range(settings.final_trials))
+        for case in range(cases)
     )
-    candidates = sorted(hall, key=lambda i: (-i.fitness, i.size))[: settings.final_candidates]
-    results = evaluation.scores([Request(c.formula, plan) for c in candidates])
-    winners = [Winner(c, tuple(scores)) for c, scores in zip(candidates, results, strict=True)]
-    return min(winners, key=lambda w: (-w.utility, w.individual.size, w.individual.formula))
+    most = settings.final_candidates
+    if until is not None:
+        time_for = (until - time.monotonic()) / max(1e-9, fitness.seconds(FEWEST_TRIALS * cases))
+        most = max(1, min(most, int(time_for)))
+    candidates = sorted(hall, key=lambda i: (-i.fitness, i.size))[:most]
+    played = play_rounds(fitness, [c.formula for c in candidates], plan, "comparing the finalists", until, tell)
+    trials = min(len(scores) for scores in played[0])
+    if not trials:
+        best = candidates[0]
+        return Winner(best, tuple(Score(u, 0.0) for u in best.utilities))
+    at = min(range(len(candidates)), key=lambda i: (
+        -mean_utility(played[i]), candidates[i].size, candidates[i].formula))  # fmt: skip
+    means = [Score(*(sum(column) / trials for column in zip(*scores, strict=True))) for scores in played[at]]
+    return Winner(candidates[at], tuple(means), trials, len(candidates))
 
 
-def simplified(formula: Formula, spec: FitnessSpec) -> tuple[str, str]:
-    """(text, what was done): a simpler formula that plays alike, or "" and the reason why there is none."""
+def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) -> Simplified:
+    """A simpler formula that plays alike, or the reason why there is none."""
     from persona_evo.formula.simplify import simplify
     from persona_evo.search.tree_policy import variables
 
+    if until is not None and until - time.monotonic() < LEAST_SECONDS + SAMPLING_SECONDS:
+        return Simplified(formula, formula, False, NO_TIME, True, 0.0, True)
     order = variables(registry.get(spec.game))
     rows, groups = sampled_choices(formula, spec)
-    result = simplify(formula, order, rows, SIMPLIFY_SECONDS, groups=groups, choice_only=True)
-    return (result.formula.text if result.replaced else ""), result.reason
+    return simplify(formula, order, rows, SIMPLIFY_SECONDS, groups=groups, choice_only=True, until=until)
 
 
 def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -103,20 +136,11 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
         for depth, children in enumerate(_children(game, loaded, states), 1):
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
-                known = {**metrics, **_estimates(utility.evaluate(metrics), visits, depth, stream)}
+                known = {**metrics, **estimates(utility.evaluate(metrics), visits, depth, stream)}
                 rows.append([known[v] for v in variables(game)])
                 groups.append(group)
             group += 1
     return np.array(rows).reshape(-1, len(variables(game))), np.array(groups, dtype=np.int64)
-
-
-def _estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
-    """Search variables of a child that is worth `value`, `depth` moves from the root, whose parent has `visits`."""
-    own = float(stream.randint(1, int(visits)))
-    spread = stream.random()
-    best = value + spread * stream.random()
-    mean = value - spread * stream.random()
-    return {"R": 0.75 * mean + 0.25 * best, "N": own, "P": visits, "D": float(depth), "RMAX": best, "RSD": spread}
 
 
 def _children(game: Game, level: Level, states: Sequence[Any]) -> Iterator[list[dict[str, float]]]:
@@ -146,15 +170,65 @@ def versions(game: Game | None = None) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True)
+class Description:
+    """What is found out about a winner after it has won, as far as there was time.
+
+    Attributes:
+        comparison: beside others, None where nobody asked for one.
+        simplified: a shorter form.
+        words: what the formula seeks, avoids and saves, a line each.
+        unfinished: steps that there was no time for: "comparison", "simplification".
+    """
+
+    comparison: Comparison | None
+    simplified: Simplified
+    words: tuple[str, ...]
+    unfinished: tuple[str, ...]
+
+
+def describe(
+    winner: Winner, fitness: Fitness, comparing: Comparing | None, schedule: Schedule, tell: TellPhase | None = None
+) -> Description:
+    """Hold a winner against others, put its formula in words, and simplify it."""
+    spec = fitness.spec
+    game = registry.get(spec.game)
+    formula = parse(winner.individual.formula)
+    comparison = None
+    if comparing is not None:
+        comparing.fitness.pace = fitness.pace
+        comparison = comparing.compare(formula.text, schedule.comparing_until(), tell)
+    ending = threading.Thread(target=fitness.workers.close)
+    if fitness.workers.backend == "loky":  # takes a second now and then, and nobody needs them any more
+        ending.start()
+    until = schedule.describing_until()
+    if tell:
+        tell(Phase("simplifying the formula", 0, 1, _left(until)))
+    short = simplified(formula, spec, None if until is None else until - WORDS_SECONDS)
+    if tell:
+        tell(Phase("simplifying the formula", 1, 1, 0.0))
+    levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
+    words = in_words(short.formula, game, levels, parse(spec.utility, game.symbols), until)
+    if ending.ident is not None:
+        ending.join()
+    steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
+             "simplification": short.cut}  # fmt: skip
+    return Description(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
+
+
+def _left(until: float | None) -> float:
+    return SIMPLIFY_SECONDS if until is None else max(0.0, min(SIMPLIFY_SECONDS, until - time.monotonic()))
+
+
 def policy_text(
-    winner: Winner, config: Mapping[str, Any], fitness: Fitness, run: str, generations: int, evaluations: int
-) -> str:
+    winner: Winner, about: Description, config: Mapping[str, Any], fitness: Fitness, run: str, generations: int,
+    evaluations: int,
+) -> str:  # fmt: skip
     """The policy file of a run's winner."""
     from persona_evo.store.policies import Policy, meanings
 
     game = registry.get(str(config["game"]))
     formula = parse(winner.individual.formula)
-    short, reason = simplified(formula, fitness.spec)
     names, league = fitness.spec.cases, fitness.spec.league
     template = {} if league is None else league.to_dict()["agent"]
     if template:
@@ -167,9 +241,12 @@ def policy_text(
         utility=fitness.spec.utility,
         priority=fitness.spec.priority,
         formula=formula.text,
-        simplified=short,
-        simplification=reason,
-        metrics=meanings(formula, game),
+        simplified=about.simplified.text if about.simplified.replaced else "",
+        simplification=about.simplified.reason,
+        words=about.words,
+        unfinished=about.unfinished,
+        comparison={} if about.comparison is None else about.comparison.to_dict(),
+        metrics=meanings(about.simplified.formula, game),
         levels=tuple(level.name for level in fitness.spec.levels),
         fitness={name: score.utility for name, score in zip(names, winner.scores, strict=True)},
         mean=winner.utility,
@@ -181,7 +258,7 @@ def policy_text(
         run={
             **({"opponents": [o.name for o in league.opponents]} if league and league.opponents else {}),
             "name": run, "generations": generations, "evaluations": evaluations,
-            "trials": int(config["evolution"]["final_trials"]), "born": winner.individual.born,
+            "trials": winner.trials, "finalists": winner.finalists, "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,
             "priority": {name: score.priority for name, score in zip(names, winner.scores, strict=True)},
         },

@@ -26,6 +26,14 @@ from persona_evo.formula.rewrite import canonical
 from persona_evo.formula.verify import EXACT, Cases, cases, choice_differs, value_differs
 from persona_evo.words import counted
 
+NO_TIME = "not simplified, since there was no time left for it"
+"""Why a formula stays as it is when the time is up before anything was tried."""
+STOPPED = "sympy was stopped"
+LEAST_SECONDS = 1.0
+"""Time below which nothing is tried: sympy alone takes most of it to start."""
+CHECK_SECONDS = 0.3
+"""Time that is kept for holding sympy's forms against the raw formula."""
+
 SHARED = ("P", "D")
 """Search variables that all children of a node have in common: the parent's visits and the depth."""
 
@@ -36,7 +44,7 @@ class Simplified:
 
     raw: as it came. formula: the shortest form that passed, or raw. replaced: whether that is another one. reason: why
     it was replaced or not, in words. same_value: False where terms that all children share were dropped, so that only
-    the choice of child is kept. seconds: wall clock.
+    the choice of child is kept. seconds: wall clock. cut: whether the time was up before all was tried.
     """
 
     raw: Formula
@@ -45,6 +53,7 @@ class Simplified:
     reason: str
     same_value: bool
     seconds: float
+    cut: bool = False
 
     @property
     def text(self) -> str:
@@ -77,6 +86,7 @@ def simplify(
     choice_only: bool = False,
     shared: Collection[str] = SHARED,
     seed: int = 1,
+    until: float | None = None,
 ) -> Simplified:
     """The shortest form of a formula that behaves the same.
 
@@ -91,18 +101,23 @@ def simplify(
         choice_only: True for a tree policy, where terms that all children share may go.
         shared: symbols that all children of a node have in common (P, D, and the game's clock).
         seed: of the made-up cases.
+        until: moment on `time.monotonic` by which to be done with what has been found by then.
 
     Raises:
         FormulaError: the formula has a symbol without a column.
     """
     started = time.perf_counter()
+    left = float("inf") if until is None else until - time.monotonic()
+    if left < LEAST_SECONDS:
+        return Simplified(formula, formula, False, NO_TIME, True, 0.0, True)
+    given_time = min(timeout, left - CHECK_SECONDS)
     if missing := formula.symbols - set(symbols):
         raise FormulaError(
             "the samples lack symbols of the formula", found=", ".join(sorted(missing)), expected="a column for each"
         )
     given = cases(symbols, samples, groups, shared, seed)
     exact = canonical(formula)
-    found, trouble = sympy_candidates(exact, timeout)
+    found, trouble = sympy_candidates(exact, given_time)
     forms = [_Candidate(exact, "the exact rules"), *(_Candidate(canonical(f), "sympy") for f in found), 
              *(_Candidate(f, "sympy") for f in found)]  # fmt: skip
     if digits is not None:
@@ -113,18 +128,21 @@ def simplify(
             for c in list(forms)
             if (short := without_shared(c.formula, shared)) is not None
         ]
-    best, reason = _choose(formula, forms, given, choice_only)
+    best, reason, late = _choose(formula, forms, given, choice_only, until)
     if trouble:
         reason += f"; {trouble}"
     replaced = best is not None
     return Simplified(
         raw=formula, formula=best.formula if best else formula, replaced=replaced, reason=reason,
         same_value=best.same_value if best else True, seconds=time.perf_counter() - started,
+        cut=late or (given_time < timeout and STOPPED in trouble),
     )  # fmt: skip
 
 
-def _choose(raw: Formula, forms: list[_Candidate], given: Cases, choice_only: bool) -> tuple[_Candidate | None, str]:
-    """The shortest form that passes, and why it or none replaces the raw one."""
+def _choose(
+    raw: Formula, forms: list[_Candidate], given: Cases, choice_only: bool, until: float | None = None
+) -> tuple[_Candidate | None, str, bool]:
+    """The shortest form that passes, why it or none replaces the raw one, and whether the time was up before that."""
     as_is = _Candidate(raw, "").rank[:3]
     refused = ""
     seen: set[tuple[Formula, bool]] = set()
@@ -133,15 +151,17 @@ def _choose(raw: Formula, forms: list[_Candidate], given: Cases, choice_only: bo
             break
         if (form.formula, form.same_value) in seen:
             continue
+        if until is not None and time.monotonic() > until:
+            return None, NO_TIME, True
         seen.add((form.formula, form.same_value))
         differs = value_differs(raw, form.formula, given, form.tolerance) if form.same_value else ""
         differs = differs or choice_differs(raw, form.formula, given)
         if not differs:
-            return form, _praise(raw, form, given) + (f"; a shorter form fell out: {refused}" if refused else "")
+            return form, _praise(raw, form, given) + (f"; a shorter form fell out: {refused}" if refused else ""), False
         refused = refused or differs
     if refused:
-        return None, f"kept as it is, since every shorter form fell out; the first: {refused}"
-    return None, "kept as it is: nothing shorter was found"
+        return None, f"kept as it is, since every shorter form fell out; the first: {refused}", False
+    return None, "kept as it is: nothing shorter was found", False
 
 
 def _praise(raw: Formula, form: _Candidate, given: Cases) -> str:
@@ -203,7 +223,7 @@ def sympy_candidates(formula: Formula, timeout: float) -> tuple[list[Formula], s
     except subprocess.TimeoutExpired:
         process.kill()
         output, _ = process.communicate()
-        trouble = f"sympy was stopped after {timeout:g} s"
+        trouble = f"{STOPPED} after {timeout:.3g} s"
     except BaseException:
         process.kill()
         process.communicate()

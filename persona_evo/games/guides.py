@@ -1,7 +1,8 @@
 """What a game tells those who make levels for it: an optional module `guide` beside the one that draws.
 
-It has LEGEND (the level format in words), EXAMPLE (a small level that can be played as it is), ACTIONS (how moves are
-written) and MEANINGS (what each number of the level's structure is), all of them optional.
+It has LEGEND (the level format in words), TILES (a name for each character, where a level is a map), EXAMPLE (a small
+level that can be played as it is), ACTIONS (how moves are written) and MEANINGS (what each number of the level's
+structure is), all of them optional.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Guide:
     example: str = ""
     actions: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)
+    tiles: Mapping[str, str] = field(default_factory=dict)
 
 
 def guide(game: Game) -> Guide:
@@ -33,5 +35,5 @@ def guide(game: Game) -> Guide:
     module = importlib.import_module(name)
     return Guide(
         getattr(module, "LEGEND", ""), getattr(module, "EXAMPLE", ""), getattr(module, "ACTIONS", ""),
-        getattr(module, "MEANINGS", {}),
+        getattr(module, "MEANINGS", {}), getattr(module, "TILES", {}),
     )  # fmt: skip

@@ -20,8 +20,9 @@ own range |
 | `novelty()` | optional: whole numbers, one a variable of the state, in the same order in each: `(self.at, self.hp)`.
 Searches look for states in which one has a value that it never had |
 
-The class attribute `care` is a formula over the metrics for what keeps the player in the game, which a search looks
-after beside the utility: `care = "HP"`.
+Class attributes that may be left out: `care` is a formula over the metrics for what keeps the player in the game, which
+a search looks after beside the utility (`care = "HP"`). `health` is a formula for the hit points left, from which
+playtests tell damage. `idle` names the action that stands still, so that playtests tell players who are stuck.
 
 Without `novelty`, the variables are the elements of a tuple `key()`, else the attributes: what they hold one by one,
 for each member of a set at the start whether it is there. What is one more or one less after each of a game's first
@@ -138,7 +139,11 @@ def from_class(
     limit = max_actions or len(names)
     if limit < 1:
         raise GameError(f"{cls.__name__} has no `actions`: say max_actions, the most legal actions of any state")
-    care = _care_of(cls, [m.symbol for m in found])
+    care, health = (_formula_of(cls, key, [m.symbol for m in found]) for key in ("care", "health"))
+    idle = getattr(cls, "idle", "")
+    if idle and idle not in names:
+        raise GameError(f"{cls.__name__}.idle is none of its actions\n  found: {idle!r}\n"
+                        f"  expected: one of {', '.join(names) or 'its actions, which it has to name'}")  # fmt: skip
     plain = _Plain(cls, found, names, players, deterministic)
     game_name = name or cls.__name__.lower()
 
@@ -170,22 +175,22 @@ def from_class(
         parse_action=plain.parse_action, players=players, deterministic=deterministic, compiled=False,
         horizon=horizon, levels=levels, level_suffixes=level_suffixes,
         locate=plain.locate if has_place else None, reach=(lambda: plain.reach) if has_reach else None,
-        novelty=plain.novelty, care=care,
+        novelty=plain.novelty, care=care, health=health, idle=idle,
     )  # fmt: skip
 
 
-def _care_of(cls: type[Any], symbols: Sequence[str]) -> str:
-    """The class's formula `care`, "" without one."""
-    care = getattr(cls, "care", "")
+def _formula_of(cls: type[Any], name: str, symbols: Sequence[str]) -> str:
+    """The formula that a class attribute holds, "" without one."""
+    text = getattr(cls, name, "")
     try:
-        if care != "":
-            parse(care, symbols)
+        if text != "":
+            parse(text, symbols)
     except (FormulaError, TypeError, AttributeError) as e:
         raise GameError(
-            f"{cls.__name__}.care is no formula over the class's metrics\n  found: {care!r}\n"
+            f"{cls.__name__}.{name} is no formula over the class's metrics\n  found: {text!r}\n"
             f"  expected: a formula over {', '.join(symbols)}\n  hint: {e}"
         ) from e
-    return str(care)
+    return str(text)
 
 
 class _Plain:

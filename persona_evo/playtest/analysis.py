@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level, Metric
-from persona_evo.playtest import compare, duels, findings, require
+from persona_evo.playtest import calibration, compare, duels, findings, require
+from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.findings import Finding, Thing
 from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check, Requirement
+from persona_evo.playtest.skill import Step, ladder
+from persona_evo.search.skill import errs
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,8 @@ class Analysis:
     """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
 
     standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
-    `between_players` among the personas. tolerances: see `analyse`.
+    `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level of
+    skill fares, none without any. agreements: with the pass rates given.
     """
 
     records: tuple[Playthrough, ...]
@@ -37,6 +41,8 @@ class Analysis:
     correlations: tuple[CorrelationRow, ...]
     checks: tuple[Check, ...]
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -55,6 +61,7 @@ def analyse(
     bounds: Bounds | None = None,
     requirements: Sequence[Requirement] = (),
     tolerances: Mapping[str, float] | None = None,
+    rates: Mapping[str, float] | None = None,
 ) -> Analysis:
     """Sum up, compare, correlate, find and check.
 
@@ -63,13 +70,15 @@ def analyse(
         levels: those that were played.
         records: the playthroughs.
         baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Players that are a
-            baseline are compared with, and not judged by findings, nor by requirements that do not name them.
+            baseline are compared with, and not judged by findings, nor by requirements that do not name them. Nor are
+            players whose level of skill makes them err, unless there are no others.
         priorities: label of a player -> symbol of the metric it cares for most; correlations are of win rates, steps
             and these.
         utilities: label of a player -> what it wants.
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
+        rates: pass rates by level that were measured elsewhere, for a calibration.
 
     Raises:
         SettingsError: a requirement names what does not exist.
@@ -79,14 +88,16 @@ def analyse(
     pairs = [(p, b) for p, b in (baselines or {}).items() if p in known and b in known]
     compared = {b for _, b in pairs}
     personas = [p for p in known if p not in compared]
+    erring = {r.player for r in records if errs(r.skill)}
+    judged = [p for p in personas if p not in erring]
     summaries = [replace(s, wins=told_wins(game)) for s in summarise(records, game.metrics, bounds)]
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
         records, game.metrics, bounds=bounds, things={level.name: things(level) for level in levels},
-        priorities=priorities, utilities=utilities, players=personas,
+        priorities=priorities, utilities=utilities, players=judged,
     )  # fmt: skip
-    found += duels.find(records, personas)
+    found += duels.find(records, judged)
     return Analysis(
         records=tuple(records),
         infos=game.metrics,
@@ -96,11 +107,13 @@ def analyse(
         findings=tuple(sorted(found, key=lambda f: f.severity != "problem")),
         standings=tuple(duels.standings(records)),
         baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
-        players=told_rows(compare.between_players(records, game.metrics, personas), game),
+        players=told_rows(compare.between_players(records, game.metrics, judged), game),
         structure=structure,
         correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
-        checks=tuple(require.evaluate(requirements, summaries, compared)),
+        checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared)),
         tolerances=dict(tolerances or {}),
+        steps=tuple(ladder(records)),
+        agreements=tuple(calibration.calibrate(records, rates) if rates else ()),
     )
 
 

@@ -28,7 +28,7 @@ from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.playtest.journal import MAX_TRIALS, TRACES, Journal, Reopened, config_reader, reading, reopen
 from persona_evo.playtest.metrics import Bound
-from persona_evo.playtest.players import Player, Role, movers, player_from
+from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.agents import agent_from, check
@@ -202,6 +202,7 @@ def specified(
     if not 0 <= continuation <= 1:
         raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
     _check_agents(players, game, league)
+    check_skills(players, game, league)
     if league is not None:
         league.check(game)
         budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)

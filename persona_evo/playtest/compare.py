@@ -40,12 +40,15 @@ from persona_evo.playtest.statistics import (
     Interval,
     Test,
     binomial,
+    difference,
     fisher,
     holm,
     mann_whitney,
     pearson,
+    rate_difference,
     spearman,
     student,
+    vargha_delaney,
     welch,
 )
 from persona_evo.words import counted
@@ -66,10 +69,16 @@ FEWEST_LEVELS = 4
 """Correlations over fewer levels are not computed."""
 
 
+NO_EFFECT, NO_DIFFERENCE = Interval(0.5, 0.0, 1.0, 0), Interval(0.0, -math.inf, math.inf, 0)
+"""What nothing is known of."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One measure of two groups, a and b.
 
+    effect: Vargha and Delaney's A, how likely b's value is larger than a's; difference: b - a, with its interval. Where
+    both groups are known neither is an estimate.
     test: "Welch", "Fisher", "exact" where neither group varies, "Student" or "binomial" where one is known, EXACT where
     both are (see the module); p: of that test, of EXACT no p value but 0 where the groups differ and 1 where not.
     p_rank: of the rank test (the same as p for rates and where a group is known); p_holm, p_rank_holm: both corrected
@@ -91,6 +100,8 @@ class Row:
     p_rank_holm: float = 1.0
     note: str = ""
     verdict: str = ""
+    effect: Interval = NO_EFFECT
+    difference: Interval = NO_DIFFERENCE
 
     @property
     def higher(self) -> str:
@@ -327,18 +338,37 @@ def correlations(
 
 def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> Row:
     name, test, rank = tested(a, b, measure)
+    effect, change = effects(a, b, measure)
     return Row(
         level, a[0].player, b[0].player, measure, estimate(measure, a), estimate(measure, b), name, test.statistic,
-        test.p, rank, note=test.note,
+        test.p, rank, note=test.note, effect=effect, difference=change,
     )  # fmt: skip
+
+
+def effects(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[Interval, Interval]:
+    """How large a difference is: A, and b - a (see `Row`)."""
+    x, y, known_a, known_b = _samples(a, b, measure)
+    effect = vargha_delaney(y, x)
+    change = (rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x))
+    if known_a and known_b:
+        return Interval.exact(effect.value, EACH), Interval.exact(change.value, EACH)
+    return effect, change
+
+
+def _samples(
+    a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure
+) -> tuple[list[float], list[float], bool, bool]:
+    """The values of both groups that count, and which of the groups are known."""
+    known_a, known_b = (bool(certain(group)) and measure.key != CLOCK for group in (a, b))
+    x = [measure.value(r) for r in (a if known_a else searches(a))]
+    y = [measure.value(r) for r in (b if known_b else searches(b))]
+    return x, y, known_a, known_b
 
 
 def tested(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[str, Test, float]:
     """A measure of two groups of at least one playthrough each, of one level each: the test's name (see `Row`), what it
     says, and the rank test's p. The statistic is positive where a is higher."""
-    known_a, known_b = (bool(certain(group)) and measure.key != CLOCK for group in (a, b))
-    x = [measure.value(r) for r in (a if known_a else searches(a))]
-    y = [measure.value(r) for r in (b if known_b else searches(b))]
+    x, y, known_a, known_b = _samples(a, b, measure)
     if known_a and known_b:
         apart = ((min(x) > max(y)) - (min(y) > max(x))) if measure.by_search else 0
         p = float(not apart)
@@ -397,7 +427,7 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
         text = f"no difference found for the {player}: {change}"
     else:
         text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
-    return f"{text}; {_blind(row, family)}" if row.test == "Fisher" else text
+    return f"{text}; {blind(row, family)}" if row.test == "Fisher" else text
 
 
 def _change(row: Row) -> str:
@@ -417,7 +447,7 @@ def _trials(row: Row) -> str:
     return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
 
 
-def _blind(row: Row, family: int) -> str:
+def blind(row: Row, family: int) -> str:
     """What a comparison of rates with this many trials cannot see."""
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))

@@ -21,6 +21,7 @@ from persona_evo.errors import Place, RunError
 from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
 from persona_evo.playtest.records import Playthrough, from_json
 from persona_evo.search.settings import SearchSettings
+from persona_evo.search.skill import SKILLS
 from persona_evo.store import schema
 from persona_evo.store.lines import claim, made, whole_lines
 from persona_evo.store.lock import Lock
@@ -172,6 +173,8 @@ def reopen(folder: Path) -> Reopened:
             formula_at(one, "score")
         if player.data.get("formula", "") is not None:
             formula_at(player, "formula")
+        if player.text_of("skill", "") not in ("", *SKILLS):
+            raise player.fail("is no level of skill", "skill", found=player.data["skill"], expected=", ".join(SKILLS))
         if not 0 <= player.number("c") < math.inf:
             raise player.fail("is out of range", "c", found=player.data["c"], expected="a number of at least 0")
     if not 1 <= r.whole("trials") <= MAX_TRIALS:

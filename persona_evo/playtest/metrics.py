@@ -210,17 +210,20 @@ def measures(
     """What can be compared between groups of these records: how games end, damage, metrics, steps, utility, and seconds
     if `clock`.
 
-    Ends that no playthrough has are left out. So is a metric that only says again how a playthrough ended or how many
-    steps it took, so that nothing is tested twice. A metric that is 0 or 1 in every playthrough is a rate.
+    Ends that no playthrough has are left out, and the only one beside winning. So is a metric that only says again how
+    a playthrough ended or how many steps it took, so that nothing is tested twice. A metric that is 0 or 1 in every
+    playthrough is a rate.
     """
     by_symbol = {m.symbol: m for m in infos}
     main = {m.symbol for m in main_metrics(infos)}
-    found = [WIN_RATE, *(m for m in OUTCOMES[1:] if any(m.value(r) for r in records))]
+    said = (_won, _steps, *([_lost] if any(r.lost for r in records) else []))
+    others = [m for m in OUTCOMES[1:] if any(m.value(r) for r in records)]
+    found = [WIN_RATE, *(others if len(others) > 1 else [])]
     found += [DAMAGE] if records and all(r.hit_points for r in records) else []
     for symbol in symbols_of(records, infos):
         info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
         values = [(r.metrics[symbol], r) for r in records if symbol in r.metrics]
-        if any(all(v == same(r) for v, r in values) for same in (_won, _lost, _steps)):
+        if any(all(v == same(r) for v, r in values) for same in said):
             continue
         rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
         found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate,

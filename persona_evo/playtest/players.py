@@ -13,6 +13,7 @@ from persona_evo.games.core import Game
 from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.agents import Agent, agent_from, policy_of
+from persona_evo.search import skill as skills
 from persona_evo.search.duel import League, plain
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy, in_words, with_lists
@@ -25,7 +26,7 @@ class Player:
     policy: with the persona's open lists where it is searched with some and has none of its own (see `with_lists`).
     label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
     compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
-    it has one, is its own.
+    it has one, is its own. skill: one of `search.skill.SKILLS`, "" for players who have none and play as `perfect`.
     """
 
     persona: Persona
@@ -33,6 +34,7 @@ class Player:
     label: str = ""
     baseline: str = ""
     agent: Agent | None = None
+    skill: str = ""
 
     @classmethod
     def of_agent(cls, persona: Persona, agent: Agent, game: Game, label: str = "", baseline: str = "") -> Player:
@@ -42,7 +44,11 @@ class Player:
     @property
     def text(self) -> str:
         """How it plays, for people."""
-        return in_words(self.policy) if self.agent is None else f"agent {self.agent.name}: {self.agent.about}"
+        if self.agent is not None:
+            return f"agent {self.agent.name}: {self.agent.about}"
+        if skills.errs(self.skill):
+            return f"{self.policy.text}; {skills.LADDER[self.skill].text}"
+        return in_words(self.policy)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.persona.name)
@@ -79,6 +85,8 @@ def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
     """
     if a.agent is not None or b.agent is not None:
         return a.agent is not None and b.agent is not None and plain(a.agent) == plain(b.agent)
+    if a.skill != b.skill and (skills.errs(a.skill) or skills.errs(b.skill)):
+        return False
     return _way(a.policy, mean) == _way(b.policy, mean)
 
 
@@ -90,6 +98,51 @@ def _way(policy: TreePolicy, mean: bool) -> tuple[str, float, tuple[OpenList, ..
     return policy.formula.text, 0.0, policy.lists
 
 
+def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> list[Player]:
+    """Each player at each level of skill, labelled such as "runner (novice)".
+
+    Args:
+        players: without levels of skill.
+        names: of the levels of skill, each once; none leaves the players as they are.
+
+    Raises:
+        SettingsError: there is no such level of skill, or the game or a player cannot be played at one.
+    """
+    if not names:
+        return list(players)
+    for name in names:
+        skills.check(name)
+    if len(set(names)) < len(names):
+        raise SettingsError("a level of skill is named twice", found=", ".join(names), expected="each one once")
+    found = [replace(p, label=f"{p.label} ({name})", skill=name) for p in players for name in names]
+    check_skills(found, game)
+    return found
+
+
+def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:
+    """See that the game and the players can be played at the levels of skill that the players have.
+
+    Raises:
+        SettingsError: a connected game, a game for two, an agent, or a baseline.
+    """
+    if not any(p.skill for p in players):
+        return
+    if game.outside is not None:
+        raise SettingsError("--skill needs search from move to move, which connected games do not have yet",
+                            found=game.name, hint="leave --skill out")  # fmt: skip
+    if game.players > 1:
+        raise SettingsError("--skill is for single-player games", found=f"{game.name}, for {game.players} players",
+                            hint="leave --skill out")  # fmt: skip
+    agents = [p.agent.name for p in players if p.agent is not None]
+    agents += [] if league is None else [league.agent.name]
+    if agents:
+        raise SettingsError("an agent plays in its own way and has no level of skill", found=agents[0],
+                            expected="personas with tree policies", hint="leave --skill or the agent out")  # fmt: skip
+    if any(p.baseline for p in players):
+        raise SettingsError("players with a level of skill have no baseline", found="--skill and --baseline",
+                            hint="leave one of them out")  # fmt: skip
+
+
 def movers(players: Sequence[Player], league: League) -> list[str]:
     """Names of the agents that play for players move by move, each once."""
     return list(dict.fromkeys((p.agent or league.agent).name for p in players))
@@ -98,8 +151,8 @@ def movers(players: Sequence[Player], league: League) -> list[str]:
 class Role(NamedTuple):
     """A player as it can be sent anywhere.
 
-    formula: None for UCB1 with the constant c, and for lists without an own score. agent: see `Player`. lists: that
-    the policy is searched with.
+    formula: None for UCB1 with the constant c, and for lists without an own score. agent, skill: see `Player`. lists:
+    that the policy is searched with.
     """
 
     label: str
@@ -110,6 +163,7 @@ class Role(NamedTuple):
     c: float
     agent: Agent | None = None
     lists: tuple[OpenList, ...] = ()
+    skill: str = ""
 
     @classmethod
     def of(cls, player: Player) -> Role:
@@ -118,14 +172,16 @@ class Role(NamedTuple):
         formula = None if policy.formula is None else policy.formula.text
         who = player.persona
         return cls(
-            player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent, policy.lists
+            player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent, policy.lists,
+            player.skill,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; `agent` and `lists` where there are any."""
+        """As plain values; `agent`, `lists` and `skill` where there are any."""
         agent = {} if self.agent is None else {"agent": plain(self.agent)}
         lists = {"lists": [one.to_dict() for one in self.lists]} if self.lists else {}
-        return {**{k: v for k, v in self._asdict().items() if k not in _RARE}, **agent, **lists}
+        skill = {"skill": self.skill} if self.skill else {}
+        return {**{k: v for k, v in self._asdict().items() if k not in _RARE}, **agent, **lists, **skill}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
@@ -138,7 +194,9 @@ class Role(NamedTuple):
         if not isinstance(lists, (list, tuple)):
             raise SettingsError("not the open lists of a player", found=repr(lists)[:80], expected="a list")
         read = tuple(OpenList.from_dict(one) for one in lists)
-        return cls(**{name: row[name] for name in cls._fields if name not in _RARE}, agent=agent, lists=read)
+        skill = skills.check(row["skill"]) if "skill" in row else ""
+        plain_values = {name: row[name] for name in cls._fields if name not in _RARE}
+        return cls(**plain_values, agent=agent, lists=read, skill=skill)
 
     def tree_policy(self, game: Game) -> TreePolicy:
         """What a search takes."""
@@ -149,7 +207,7 @@ class Role(NamedTuple):
         return TreePolicy(self.policy, lists=self.lists) if self.lists else TreePolicy.ucb1(self.c)
 
 
-_RARE = ("agent", "lists")
+_RARE = ("agent", "lists", "skill")
 """Fields of a role that its plain values have only where there is something in them."""
 
 
@@ -161,4 +219,4 @@ def player_from(row: Mapping[str, Any], game: Game) -> Player:
     )
     if role.agent is not None:
         return Player.of_agent(persona, role.agent, game, role.label, row.get("baseline", ""))
-    return Player(persona, role.tree_policy(game), role.label, row.get("baseline", ""))
+    return Player(persona, role.tree_policy(game), role.label, row.get("baseline", ""), skill=role.skill)

@@ -30,6 +30,8 @@ from persona_evo.search.continuation import Continuation, play_on
 from persona_evo.search.duel import League
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.skill import LADDER, errs
+from persona_evo.search.skilled_player import SkilledPlayer
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import derive, stream
 
@@ -102,7 +104,7 @@ class Spec:
         """Whether trials of each role draw routes after a proof (see `draws`)."""
         game = registry.get(self.game)
         return tuple(
-            role.agent is None and draws(game, self.settings, role.tree_policy(game), self.league)
+            role.agent is None and not errs(role.skill) and draws(game, self.settings, role.tree_policy(game), self.league)
             for role in self.roles
         )  # fmt: skip
 
@@ -137,19 +139,22 @@ class _Table:
         self._number = -1
         self._level: Level | None = None
         self._planner: Any = None
+        self._skilled: dict[int, SkilledPlayer] = {}
         self._warm: set[int] = set()
         self._held: tuple[int, Plan] | None = None
 
     def level(self, number: int) -> Level:
         if self._level is None or self._number != number:
             self._level = self.spec.levels[number].load(self.game)
-            self._number, self._planner, self._held = number, None, None
+            self._number, self._planner, self._held, self._skilled = number, None, None, {}
         return self._level
 
     def play(self, job: Job) -> Playthrough:
         level, role = self.level(job.level), self.spec.roles[job.player]
         opponent, side, search = "", None, None
-        if self.spec.league is None:
+        if errs(role.skill):
+            plan = self._skilled_game(job)
+        elif self.spec.league is None:
             route = self._route(job)
             plan = route or self._search(job.player, job.seed)
             search = job.source.trial if route and job.source else None
@@ -159,14 +164,14 @@ class _Table:
                        after=self._after(level, plan, job))  # fmt: skip
         cause = opponent if plan.outcome == LOST else ""
         return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
-                       opponent=opponent, search=search)  # fmt: skip
+                       opponent=opponent, search=search, skill=role.skill)  # fmt: skip
 
     def _after(self, level: Level, plan: Plan, job: Job) -> Continuation | None:
         """What is played after a plan; None where games are not played to their end, or have two sides."""
         spec = self.spec
         if not spec.continuation or self.game.players > 1 or self.game.outside is not None:
             return None
-        if spec.league is not None or plan.outcome != RUNNING:
+        if spec.league is not None or plan.outcome != RUNNING or errs(spec.roles[job.player].skill):
             return Continuation()
         budget = spec.budget.part(spec.continuation)
         return play_on(self.game, level, plan.actions, self.roles[job.player][0], budget, spec.settings, job.seed)
@@ -183,6 +188,13 @@ class _Table:
         plan: Plan = self._planner.plan(utility, policy, self.spec.budget, seed)
         self._held = player, plan
         return plan
+
+    def _skilled_game(self, job: Job) -> Plan:
+        """A whole game of a player who makes mistakes."""
+        if job.player not in self._skilled:
+            skill = LADDER[self.spec.roles[job.player].skill]
+            self._skilled[job.player] = SkilledPlayer(self.game, self.level(job.level), *self.roles[job.player], skill)
+        return self._skilled[job.player].play(job.seed)
 
     def _route(self, job: Job) -> Plan | None:
         """A route drawn from the tree of the job's source; None without one, and where its plan is not proven again."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.playtest import ranges
 from persona_evo.playtest.metrics import EVERY, Summary
 
 SOURCE = "--require"
@@ -71,7 +72,7 @@ class Requirement:
     """One parsed requirement.
 
     player: a label, or EVERY for each persona. level: a name, EVERY for each, or None for all trials together.
-    columns: where player, level and measure stand in the text, from 1.
+    columns: where player, level and measure stand in the text, from 1. number_at: where the number does.
     """
 
     text: str
@@ -82,6 +83,7 @@ class Requirement:
     number: float
     columns: tuple[int, int, int] = (0, 0, 0)
     source: str = SOURCE
+    number_at: int = 0
 
     def check_names(self, players: Iterable[str], levels: Iterable[str], symbols: Iterable[str]) -> None:
         """Refuse names that do not exist, to be called before the first trial is played.
@@ -116,7 +118,7 @@ class Requirement:
             if value is None:
                 return Check(self.text, None, False, _where(summary), _unknown(self.measure, summary))
             results.append((summary, value))
-        failed = [r for r in results if not self._holds(r[1])]
+        failed = [r for r in results if not self.holds(r[1])]
         summary, value = max(failed or results, key=lambda r: self._badness(r[1]))
         others = f"{len(failed)} of {len(results)} fail" if len(failed) > 1 else ""
         return Check(self.text, value, not failed, _where(summary), others)
@@ -133,7 +135,8 @@ class Requirement:
         mean = summary.metrics.get(self.measure)
         return None if mean is None else mean.value
 
-    def _holds(self, value: float) -> bool:
+    def holds(self, value: float) -> bool:
+        """Whether a value of the measure is as required."""
         if abs(value - self.number) <= _NEAR * max(1.0, abs(self.number)):
             return self.operator in (">=", "<=", "==")
         return _OPERATORS[self.operator](value, self.number)
@@ -147,24 +150,24 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     """Read one requirement.
 
     Raises:
-        SettingsError: with the column of what is wrong.
+        SettingsError: with the column of what is wrong, also where no result at all could hold.
     """
     signs = list(re.finditer(r"[<>=!]+", text))
     if not signs:
         _refuse("a requirement has no operator", source, len(text.rstrip()) + 1, text, f"one of {' '.join(_OPERATORS)}")
-    found = signs[-1]
-    sign = found.group()
+    last = signs[-1]
+    sign = last.group()
     if sign not in _OPERATORS:
         hint = "write ==" if sign == "=" else None
-        _refuse("no such operator", source, found.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
+        _refuse("no such operator", source, last.start() + 1, sign, f"one of {' '.join(_OPERATORS)}", hint)
     between = [text[: signs[0].start()], *(text[a.end() : b.start()] for a, b in itertools.pairwise(signs))]
     if len(signs) > 1 and any(_NUMBER.fullmatch(part.strip()) for part in between):
         _refuse(
-            "a requirement has more than one operator", source, found.start() + 1, text.strip(), _FORM,
+            "a requirement has more than one operator", source, last.start() + 1, text.strip(), _FORM,
             "write two requirements, with ; between them",
         )  # fmt: skip
-    number = _number(text, found.end(), source)
-    left = text[: found.start()]
+    number, number_at = _number(text, last.end(), source)
+    left = text[: last.start()]
     start = len(left) - len(left.lstrip())
     name = left.strip()
     who, dot, measure = name.rpartition(".")
@@ -177,11 +180,13 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     if at and not level.strip():
         _refuse("a requirement names no level", source, start + len(player) + 2, text, _FORM, "* stands for each level")
     if not dot and "@" in measure:
-        _refuse("a requirement names no measure", source, found.start() + 1, text, _FORM)
-    return Requirement(
+        _refuse("a requirement names no measure", source, last.start() + 1, text, _FORM)
+    found = Requirement(
         text.strip(), player.strip() or EVERY, level.strip() or None, measure.strip(), sign, number,
-        (start + 1, start + len(player) + 2, measure_at + 1), source,
+        (start + 1, start + len(player) + 2, measure_at + 1), source, number_at,
     )  # fmt: skip
+    ranges.check(found)
+    return found
 
 
 def parse_all(texts: Iterable[str]) -> list[Requirement]:
@@ -217,7 +222,8 @@ def evaluate(
     return checks
 
 
-def _number(text: str, start: int, source: str) -> float:
+def _number(text: str, start: int, source: str) -> tuple[float, int]:
+    """The number behind the operator, and its column."""
     rest = text[start:]
     column = start + len(rest) - len(rest.lstrip()) + 1
     word = rest.strip()
@@ -228,7 +234,7 @@ def _number(text: str, start: int, source: str) -> float:
     value = float(digits) / (100 if percent else 1)
     if abs(value) > 1e300:
         _refuse("a requirement's number is out of range", source, column, word, "a number within +-1e300")
-    return value
+    return value, column
 
 
 def _refuse(

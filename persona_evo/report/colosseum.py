@@ -95,7 +95,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     page = m.folder / "index.html"
     under = f"{study().source}; {counted(games, 'game')} here"
     schema.write_atomically(page, html.document(f"Reproduction: {study().title}", under, links, parts))
-    shown = [t.render(110) for t in (first, shapes, *others)]
+    shown = [t.render() for t in (first, shapes, *others)]
     return Report(page, "\n\n".join([*shown, "\n".join([*details(m, said), *standing(m, said)])]))
 
 

@@ -6,6 +6,7 @@
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
 | duels.csv | games for two: by level, player, opponent and side |
+| summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | maps (PNG) and replays (GIF), named by level and player |
 """
@@ -141,6 +142,7 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
         "summary": tables.summary_rows(analysis.summaries),
+        "summary_wide": tables.wide_rows(analysis.summaries),
         "comparison": tables.comparison_rows(analysis.baseline),
         "players": tables.comparison_rows(analysis.players),
         "correlations": tables.correlation_rows(analysis.correlations),

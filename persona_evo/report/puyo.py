@@ -75,7 +75,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
                          links, parts)  # fmt: skip
     page = m.folder / "index.html"
     schema.write_atomically(page, text)
-    return Report(page, "\n\n".join(t.render(110) for t in (said, four, budgets, plans, personas)))
+    return Report(page, "\n\n".join(t.render() for t in (said, four, budgets, plans, personas)))
 
 
 # numbers

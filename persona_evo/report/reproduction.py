@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -98,7 +97,7 @@ def write(material: Material, progress: Progress | None = None) -> Report:
     )  # fmt: skip
     page = m.folder / "index.html"
     schema.write_atomically(page, text)
-    said = [two.render(_width()), three.render(_width()), "\n".join(words)]
+    said = [two.render(), three.render(), "\n".join(words)]
     said[:0] = reservations(m)
     return Report(page, "\n\n".join(said))
 
@@ -443,7 +442,3 @@ def _grid(content: Sequence[str]) -> str:
 
 def _dense(content: str) -> str:
     return f'<div class="dense">{content}</div>'
-
-
-def _width() -> int:
-    return shutil.get_terminal_size((100, 24)).columns

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,8 @@ from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import NO_VARIATION, Interval
+from persona_evo.report import layout
+from persona_evo.report.layout import clean
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -54,24 +55,9 @@ class Table:
     keys: int = 1
 
     def render(self, width: int | None = None) -> str:
-        """The table as lines; columns beyond `width` follow in further blocks that repeat the columns of `keys`."""
-        grid = [[clean(cell) for cell in row] for row in [list(self.headers), *self.rows]]
-        widths = [max(columns(row[i]) for row in grid) for i in range(len(self.headers))]
-        lines = [clean(self.title)] if self.title else []
-        for block in _blocks(widths, width, self.keys):
-            if len(lines) > 1:
-                lines.append("")
-            head, *body = (self._line(row, block, widths) for row in grid)
-            rule = "─" * (sum(widths[i] for i in block) + 2 * (len(block) - 1))
-            lines += [head, rule, *body]
-        return "\n".join([*lines, *map(clean, self.notes)])
-
-    def _line(self, row: Sequence[str], block: Sequence[int], widths: Sequence[int]) -> str:
-        cells = []
-        for i in block:
-            gap = " " * (widths[i] - columns(row[i]))
-            cells.append(row[i] + gap if i == 0 or i in self.left else gap + row[i])
-        return "  ".join(cells).rstrip()
+        """The table as lines of at most `width` columns, those of the terminal if not given (see `layout.table`)."""
+        columns = width or layout.terminal_width()
+        return layout.table(self.title, [self.headers, *self.rows], self.notes, self.left, self.keys, columns)
 
 
 def put(stream: TextIO, text: str) -> None:
@@ -83,17 +69,6 @@ def put(stream: TextIO, text: str) -> None:
         text = text.translate(ASCII)
         text = text.encode("ascii", "backslashreplace").decode("ascii")
     stream.write(text + "\n")
-
-
-def clean(text: str) -> str:
-    """A text of one line without control characters, which a level's name could bring into a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def interval(measure: Measure, value: Interval) -> str:
@@ -213,6 +188,8 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     ]  # fmt: skip
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
+    if not any(row[-1] for row in body):
+        headers, body = headers[:-1], [row[:-1] for row in body]
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     notes += _exact_note(chosen)
     notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
@@ -290,8 +267,11 @@ def findings_text(findings: Sequence[Finding]) -> str:
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
-    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given."""
-    body = list(rows)
+    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given.
+
+    Numbers have as many digits as mean something: DIGITS of them, whole numbers all of theirs.
+    """
+    body = [{key: _rounded(value) for key, value in row.items()} for row in rows]
     names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
@@ -301,29 +281,59 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: S
     return len(body)
 
 
+DIGITS = 8
+"""Significant digits of a number in a CSV file."""
+
+
+def _rounded(value: object) -> object:
+    """A number without the digits that binary fractions leave behind: 0.3 for 0.30000000000000004, 20 for 20.0."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.{DIGITS}g}"
+
+
 def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
     """Summaries for a CSV file, one measure a row; the level EVERY stands for all levels."""
     rows: list[dict[str, object]] = []
     for s in summaries:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
-        harm = {"damage": s.damage, "health": s.health}
-        measured = {**s.rates, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds,
-                    **{key: v for key, v in harm.items() if v is not None}}
-        for key, v in measured.items():
+        for key, v in _measured(s).items():
             rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
                          "n": s.trials if v.note else v.n, "note": v.note})
-        limits: dict[str, object] = {
-            "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
-            "bound_ratio": "" if s.ratio is None else s.ratio,
-        }  # fmt: skip
-        lost = "losses" if s.opponents else "deaths"
-        single: dict[str, object] = {
-            "best_utility": s.best_utility, **({} if s.opponents else limits),
-            **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
-            **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
-        }  # fmt: skip
-        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in single.items()]
+        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in _single(s).items()]
     return rows
+
+
+def wide_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
+    """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
+    return [
+        {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
+         **{name: value for key, v in _measured(s).items()
+            for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
+         **_single(s)}
+        for s in summaries
+    ]  # fmt: skip
+
+
+def _measured(s: Summary) -> dict[str, Interval]:
+    """What a summary has an interval of, by the measure's key."""
+    harm = {"damage": s.damage, "health": s.health}
+    return {**s.rates, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds,
+            **{key: v for key, v in harm.items() if v is not None}}
+
+
+def _single(s: Summary) -> dict[str, object]:
+    """What a summary has one number of, by name."""
+    limits: dict[str, object] = {
+        "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
+        "bound_ratio": "" if s.ratio is None else s.ratio,
+    }  # fmt: skip
+    lost = "losses" if s.opponents else "deaths"
+    return {
+        "best_utility": s.best_utility, **({} if s.opponents else limits),
+        **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
+        **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
+    }  # fmt: skip
 
 
 def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
@@ -357,6 +367,9 @@ def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
         {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
          "a": r.a.value, "a_low": r.a.ends[0], "a_high": r.a.ends[1], "a_n": r.a.n,
          "b": r.b.value, "b_low": r.b.ends[0], "b_high": r.b.ends[1], "b_n": r.b.n,
+         "difference": r.difference.value, "difference_low": r.difference.ends[0],
+         "difference_high": r.difference.ends[1], "vargha_delaney": r.effect.value,
+         "vargha_delaney_low": r.effect.ends[0], "vargha_delaney_high": r.effect.ends[1],
          "test": r.test, "statistic": r.statistic,
          **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},
          "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
@@ -388,14 +401,3 @@ def _share(ratio: float | None) -> str:
     if ratio is None:
         return "–"
     return "below 0 %" if ratio < 0 else f"{ratio * 100:.1f} %"
-
-
-def _blocks(widths: Sequence[int], width: int | None, keys: int = 1) -> list[list[int]]:
-    """Columns in blocks that fit into `width`, each starting with the first `keys` columns."""
-    blocks = [list(range(keys))]
-    for i in range(keys, len(widths)):
-        used = sum(widths[k] + 2 for k in blocks[-1]) + widths[i]
-        if width is not None and used > width and len(blocks[-1]) > keys:
-            blocks.append(list(range(keys)))
-        blocks[-1].append(i)
-    return blocks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 
 from persona_evo.playtest.analysis import Analysis
@@ -20,7 +19,6 @@ NOTICES = 15
 def summary_text(analysis: Analysis, width: int | None = None) -> str:
     """Findings, tables and requirements for a terminal of `width` columns (its own width if not given)."""
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
-    columns = width or shutil.get_terminal_size((100, 24)).columns
     whole = EVERY if len(levels) > 1 else levels[0]
     shown = [tables.summary_table(analysis.summaries, analysis.infos, whole, brief=True)]
     if analysis.standings:
@@ -29,9 +27,9 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
-    parts = ["findings\n" + _findings(analysis.findings), *(table.render(columns) for table in shown)]
+    parts = ["findings\n" + _findings(analysis.findings), *(table.render(width) for table in shown)]
     if analysis.checks:
-        parts.append(tables.check_table(analysis.checks).render(columns))
+        parts.append(tables.check_table(analysis.checks).render(width))
     return "\n\n".join(parts)
 
 

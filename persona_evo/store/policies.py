@@ -44,8 +44,11 @@ class Policy:
             where there is none.
         lists: the open lists of the kind "lists", which replace the planner's defaults and the persona's.
         simplification: what was done and checked, or why the raw one is kept.
+        words: what the formula seeks, avoids and saves, a line each.
+        comparison: how it does beside others, as `evolve.comparison.Comparison.to_dict` has it.
+        unfinished: steps that the evolution had no time for: "comparison", "simplification".
         c: constant of UCB1.
-        metrics: symbol -> meaning of what the formula names.
+        metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
         agent: in games for two the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
@@ -63,6 +66,9 @@ class Policy:
     formula: str = ""
     simplified: str = ""
     simplification: str = ""
+    words: tuple[str, ...] = ()
+    comparison: Mapping[str, Any] = field(default_factory=dict)
+    unfinished: tuple[str, ...] = ()
     lists: tuple[OpenList, ...] = ()
     c: float = math.sqrt(2)
     metrics: Mapping[str, str] = field(default_factory=dict)
@@ -107,11 +113,10 @@ class Policy:
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "file"}
         if self.kind != "ucb1":
             del values["c"]
-        if not self.agent:
-            del values["agent"]
         values["lists"] = [one.to_dict() for one in self.lists]
-        if not self.lists:
-            del values["lists"]
+        for name in ("agent", "lists", "words", "comparison", "unfinished"):
+            if not values[name]:
+                del values[name]
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
 
     def to_text(self) -> str:
@@ -167,6 +172,9 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
         formula=r.text_of("formula", ""),
         simplified=r.text_of("simplified", ""),
         simplification=r.text_of("simplification", ""),
+        words=tuple(r.texts("words", [])),
+        comparison=dict(r.object("comparison", {}).data),
+        unfinished=tuple(r.texts("unfinished", [])),
         lists=lists_at(r, _game(r.text_of("game"))),
         c=r.number("c", math.sqrt(2)),
         metrics=r.words("metrics", {}),

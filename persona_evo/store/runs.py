@@ -7,6 +7,7 @@
 | checkpoint.json | all that the next generation depends on, how far the run is to go | replaced each generation |
 | hall_of_fame.json | the best formulas so far | replaced each generation |
 | policy.json | the final policy | once; a run that is extended adds policy-<generations>.json |
+| policy-0.json | the policy of a run whose time was up in its first generation | until it has a generation |
 | lock | who is at work here | while it is |
 
 What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
@@ -38,6 +39,8 @@ SCHEMA = 1
 CONFIG, JOURNAL, CHECKPOINT, HALL, POLICY = (
     "config.json", "journal.jsonl", "checkpoint.json", "hall_of_fame.json", "policy.json",
 )  # fmt: skip
+BEFORE_FIRST = "policy-0.json"
+"""The policy of a run whose time was up before the end of its first generation."""
 TIMING = "timing"
 """Key of a journal line under which is what differs between equal runs."""
 
@@ -148,7 +151,10 @@ class Run:
 
     def finish(self, policy_text: str, generations: int) -> Path:
         """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
-        path = self.folder / POLICY
+        path = self.folder / (POLICY if generations else BEFORE_FIRST)
+        if not generations:
+            schema.write_atomically(path, policy_text)
+            return path
         if path.exists() and path.read_text(encoding="utf-8") != policy_text:
             path = self.folder / f"policy-{generations}.json"
         if not path.exists():
@@ -265,7 +271,8 @@ def _check_new(folder: Path) -> None:
     Raises:
         RunError: the checkpoint was lost; nothing is deleted.
     """
-    signs, begun = [p.name for p in sorted(folder.glob("policy*.json"))], read_journal(folder)
+    signs = [p.name for p in sorted(folder.glob("policy*.json")) if p.name != BEFORE_FIRST]
+    begun = read_journal(folder)
     hall = folder / HALL
     if hall.exists() and (not begun or schema.read(hall, RunError)[0].get("generation") != 0):
         signs.insert(0, HALL)
@@ -291,6 +298,25 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
         raise RunError("the journal is no file", place=Place(str(path)), hint="restore it from a copy")
     lines = path.read_bytes().splitlines(keepends=True)
     return [_row(line, path, n) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
+
+
+def read_hall(folder: Path) -> list[dict[str, Any]]:
+    """The hall of fame of a run, best first; [] before the first generation is finished.
+
+    Raises:
+        RunError: a damaged file.
+    """
+    path = folder / HALL
+    if not path.exists():
+        return []
+    data, text = schema.read(path, RunError)
+    members = schema.Reader(data, text, str(path), RunError).items("members")
+    for member in members:
+        member.number("fitness")
+        member.text_of("formula")
+        for name in ("size", "trials", "born"):
+            member.whole(name)
+    return [dict(member.data) for member in members]
 
 
 def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -349,11 +375,10 @@ def _check_end(kept: bytes, generation: int, path: Path) -> None:
 
 def policy_of(folder: Path) -> Path | None:
     """The newest final policy of a run, None if it has none yet."""
-    later = [(int(m.group(1)), p) for p in folder.glob("policy-*.json") if (m := re.search(r"-(\d+)\.json$", p.name))]
-    if later:
-        return max(later)[1]
-    first = folder / POLICY
-    return first if first.is_file() else None
+    found = {int(m.group(1)): p for p in folder.glob("policy-*.json") if (m := re.search(r"-(\d+)\.json$", p.name))}
+    if (folder / POLICY).is_file():
+        found.setdefault(1, folder / POLICY)  # the first that is not of a run without generations
+    return found[max(found)] if found else None
 
 
 def find_runs(root: Path) -> list[Path]:

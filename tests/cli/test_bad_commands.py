@@ -54,6 +54,8 @@ BAD: list[tuple[str, str]] = [
     ("playtest test01 --require runner.winrate>=1", "did you mean 'win_rate'"),
     ("playtest test01 --require runer.win_rate>=1", "did you mean 'runner'"),
     ("playtest test01 --require runner.win_rate>=lots", "no number"),
+    ("playtest test01 --require runner.win_rate>95", "100 %\n  found: > 95\n  hint: did you mean 95%?"),
+    ("playtest test01 --require runner.steps>999", "a playthrough ends after 200 steps"),
     ("playtest test01 --rules papper", "did you mean 'paper'"),
     ("playtest test01 --option speed=3", "speed"),
     ("playtest test01 --option speed", "NAME=VALUE"),

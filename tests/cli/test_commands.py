@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -121,7 +122,7 @@ def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys:
     assert traces.count("\n") == 12
     wrong = run(capsys, *line[:-2], "--policy", f"MK={run_folder.parent}", "--out", "other")
     assert wrong.code == 2 and f"it holds 1 run with a policy: name {run_folder}" in wrong.err
-    failed = run(capsys, *line, "--require", "monster_killer.win_rate > 1")
+    failed = run(capsys, *line, "--require", "monster_killer.steps < 1")
     assert failed.code == 1 and "FAILED" in failed.out
     assert (here / "out/traces.jsonl").read_text() == traces, "what was played is not played again"
     other = run(capsys, *line[:-2], "--out", "out", "--trials", 4)
@@ -151,6 +152,24 @@ def test_levels_of_different_folders_and_a_set_file(here: Path, capsys: pytest.C
               "--no-pictures", "--bound-seconds", 0)  # fmt: skip
     assert ran.code == 0, ran.err
     assert "a/m" in ran.out and "b/m" in ran.out
+
+
+def test_continuous_integration_reads_the_results_also_of_a_playtest_that_fails(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a<b>.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
+    line = ("playtest", "a<b>.txt", "--personas", "R", *PLAY, "--bound-seconds", 0, "--no-pictures", "--out", "o",
+            "--require", "steps < 9", "--require", "runner.steps < 2")  # fmt: skip
+    ran = run(capsys, *line, "--junit", "junit.xml", "--summary", "summary.md")
+    assert ran.code == 1, ran.err
+    cases = list(ElementTree.parse(here / "junit.xml").getroot().iter("testcase"))
+    assert [c.get("name") for c in cases if c.find("failure") is None] == ["steps < 9"] and len(cases) == 2
+    text = (here / "summary.md").read_text()
+    assert "1 of 2 requirements holds" in text and "Playtest of a&lt;b&gt;" in text and "seed: `5`" in text
+    assert run(capsys, *line, "--junit", "no/where.xml").code == 2
+    always = run(capsys, *line[:-4], "--require", "win_rate >= 0")
+    assert always.code == 0
+    assert "warning: the requirement 'win_rate >= 0' always holds: a rate is at least 0 %" in always.err
 
 
 def test_two_versions_are_compared_in_words(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,7 @@ def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch
         (0, 10, 0), (0, 20, 1), (0, 30, 0), (1, 11, 1), (1, 21, 0), (1, 31, 1),
     ]  # fmt: skip
     assert [p[1:] for p in seen[:12]] == [p[1:] for p in seen[12:]]
-    opponents = [(play((SPEC, [p]))[0]) for p in seen[:3]]
+    opponents = [(play((SPEC, [p], None))[0]) for p in seen[:3]]
     assert scores[0][0].priority == pytest.approx(sum(s.priority for s in opponents) / 3)
 
 

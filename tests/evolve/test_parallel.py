@@ -59,8 +59,8 @@ def test_a_request_is_the_mean_of_plain_searches(alone: list[list[float]]) -> No
 
 def test_reused_planners_give_what_new_ones_give() -> None:
     task = [Playthrough("R * PE", 0, 1), Playthrough("MS", 1, 2), Playthrough("R * PE", 0, 1)]
-    scores = play((SPEC, task))
-    assert scores[0] == scores[2] == play((SPEC, task[:1]))[0]
+    scores = play((SPEC, task, None))
+    assert scores[0] == scores[2] == play((SPEC, task[:1], None))[0]
 
 
 def test_two_jobs_do_not_change_the_result(alone: list[list[float]], two: Workers) -> None:
@@ -172,11 +172,11 @@ def test_workers_that_make_no_sense(jobs: int, backend: str, said: str) -> None:
 def test_tasks_are_of_a_reasonable_length() -> None:
     with Workers(2, "threading") as workers:
         fitness = Fitness(SPEC, workers)
-        fitness._pace = 0.01
+        fitness.pace = 0.01
         assert fitness._group(6000) == 100
         assert fitness._group(160) == 20
         assert fitness._group(8) == 8
-        fitness._pace = 5.0
+        fitness.pace = 5.0
         assert fitness._group(10) == 1
 
 

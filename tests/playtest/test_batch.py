@@ -63,7 +63,7 @@ def test_records_come_in_order_and_replay(levels: list[Level], players: list[Pla
         assert GAME.measure(level, end) == r.metrics
         assert len(r.positions) == r.steps + 1 == len(r.actions) + 1
         assert r.positions[-1] == GAME.locate(level, end)  # type: ignore[misc]
-        assert (r.cause != "") == r.lost
+        assert (r.lost_to != "") == r.lost
     assert results.complete and results.baselines == {"runner": "runner/formula"}
     assert results.priorities["monster_killer"] == "MS"
 

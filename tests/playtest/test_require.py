@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from persona_evo.errors import SettingsError
-from persona_evo.playtest import require
+from persona_evo.games.core import Metric
+from persona_evo.playtest import ranges, require
 from persona_evo.playtest.metrics import Bound, summarise
 from tests.playtest.makers import INFOS, group
 
@@ -85,10 +88,10 @@ def test_how_many_fail_is_said() -> None:
         ("runner.win_rate >= lots", 20, "no number"),
         ("runner.win_rate >= nan", 20, "no number"),
         ("runner.win_rate >= 1e999", 20, "out of range"),
-        (".win_rate > 1", 1, "no player"),
+        (".win_rate > 0.1", 1, "no player"),
         ("runner. > 1", 8, "no measure"),
         ("> 1", 1, "no measure"),
-        ("runner@.win_rate > 1", 8, "no level"),
+        ("runner@.win_rate > 0.1", 8, "no level"),
         ("runner@map01 > 1", 14, "no measure"),
     ],
 )
@@ -102,8 +105,8 @@ def test_bad_syntax_is_told_by_its_column(text: str, column: int, said: str) -> 
 @pytest.mark.parametrize(
     ("text", "column", "hint"),
     [
-        ("runer.win_rate > 1", 1, "runner"),
-        ("runner@map1.win_rate > 1", 8, "map01"),
+        ("runer.win_rate > 0.1", 1, "runner"),
+        ("runner@map1.win_rate > 0.1", 8, "map01"),
         ("steps > 0; runner.win_rat > 1", 19, "win_rate"),
     ],
 )
@@ -135,3 +138,70 @@ def test_nothing_is_no_requirement() -> None:
 def test_two_operators_are_told(text: str) -> None:
     with pytest.raises(SettingsError, match="more than one operator"):
         require.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said", "hint"),
+    [
+        ("win_rate > 95", 12, "a rate is at most 100 %", "did you mean 95%?"),
+        ("runner@map01.death_rate <= -1%", 28, "a rate is at least 0 %", ""),
+        ("win_rate > 100%", 12, "a rate is at most 100 %", "did you mean >= 100%?"),
+        ("deaths < 0", 10, "a number of things is at least 0", "did you mean <= 0?"),
+        ("deaths == 2.5", 11, "deaths is a whole number", ""),
+        ("steps < 0", 9, "steps cannot be negative", "did you mean <= 0?"),
+        ("steps > 0; bound_ratio >= 101%", 27, "100 % of the limit", ""),
+    ],
+)
+def test_what_can_never_hold_is_refused(text: str, column: int, said: str, hint: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        require.parse_all([text])
+    assert said in str(caught.value) and hint in str(caught.value)
+    assert caught.value.place is not None and caught.value.place.column == column
+
+
+KNOWN = ranges.Known((*INFOS, Metric("X", "plain", "")), trials=10, levels=2, horizon=50)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("steps > 50", "ends after 50 steps"),
+        ("runner.deaths > 20", "over 20 playthroughs"),
+        ("runner@*.deaths > 10", "over 10 playthroughs"),
+        ("trials == 10", "20 trials are played"),
+        ("TO >= 1.2", r"TO \(treasures opened\) is at most 100 %"),
+    ],
+)
+def test_what_is_known_of_the_playtest_decides_too(text: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        ranges.check(require.parse(text), KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("text", "always"),
+    [
+        ("win_rate >= 0", True), ("win_rate <= 100%", True), ("win_rate >= 1%", False), ("deaths <= 20", True),
+        ("deaths <= 19", False), ("deaths == 0", False), ("trials == 20", True), ("trials != 21", True),
+        ("steps <= 50", True), ("X < 0", False), ("utility > -1e9", False), ("TO >= 0", True), ("TU > -1", False),
+    ],
+)  # fmt: skip
+def test_what_always_holds_is_a_warning(text: str, always: bool) -> None:
+    warning = ranges.check(require.parse(text), KNOWN)
+    assert ("always holds: " in warning and text in warning) if always else warning == ""
+
+
+@given(st.sampled_from(["win_rate", "deaths", "trials", "steps", "TO"]),
+       st.sampled_from([">=", ">", "<", "<=", "==", "!="]),
+       st.sampled_from([-1, 0, 0.5, 1, 10, 20, 50, 60]))  # fmt: skip
+def test_what_is_said_of_ranges_is_true_of_the_values_in_them(measure: str, sign: str, number: float) -> None:
+    wanted = require.Requirement("", "*", None, measure, sign, number)
+    span = ranges.range_of(wanted, KNOWN)
+    within = {span.low, span.high, (span.low + span.high) / 2, number} & {v / 2 for v in range(200)}
+    values = [v for v in within if span.low <= v <= span.high and not (span.whole and v != int(v))]
+    held = {wanted.holds(v) for v in values}
+    try:
+        warning = ranges.check(wanted, KNOWN)
+    except SettingsError:
+        assert held == {False}
+    else:
+        assert True in held and (not warning or held == {True})

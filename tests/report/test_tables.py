@@ -14,7 +14,7 @@ from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import Bound, Measure
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
-from persona_evo.report import tables
+from persona_evo.report import layout, tables
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group, played
 
@@ -24,7 +24,7 @@ SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, Tru
 
 def test_columns_line_up_in_any_script() -> None:
     text = Table("t", ["name", "n"], [["迷宮", "1"], ["a\u0301b", "22"], ["long name", "333"]]).render()
-    widths = {tables.columns(line) for line in text.splitlines()[1:]}
+    widths = {layout.columns(line) for line in text.splitlines()[1:]}
     assert widths == {len("long name  333")}
 
 
@@ -139,11 +139,14 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_csv_keeps_every_text_and_number(tmp_path: Path) -> None:
+def test_csv_keeps_every_text_and_numbers_without_noise(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     assert tables.write_csv(path, [{"a": 'x,"y"\nz', "b": 0.1 + 0.2}, {"a": "ü", "c": 1}]) == 2
     rows = read(path)
-    assert rows == [{"a": 'x,"y"\nz', "b": "0.30000000000000004", "c": ""}, {"a": "ü", "b": "", "c": "1"}]
+    assert rows == [{"a": 'x,"y"\nz', "b": "0.3", "c": ""}, {"a": "ü", "b": "", "c": "1"}]
+    numbers = [1e-20, 20.0, 1 / 3, float("nan"), 12345678.5, -0.0, True]
+    tables.write_csv(path, [{"a": n} for n in numbers])
+    assert [r["a"] for r in read(path)] == ["1e-20", "20", "0.33333333", "nan", "12345678", "0", "True"]
     assert tables.write_csv(path, [], ["a", "b"]) == 0 and path.read_text() == "a,b\n"
 
 
@@ -156,10 +159,25 @@ def test_csv_of_results(tmp_path: Path) -> None:
     assert found["one", "runner", "bound_proven"]["value"] == "1"
     assert found["two", "runner", "bound_ratio"]["value"] == ""
     tables.write_csv(path, tables.record_rows(RECORDS))
-    assert len(read(path)) == 30 and read(path)[0]["TO"] == str(RECORDS[0].metrics["TO"])
+    assert len(read(path)) == 30 and float(read(path)[0]["TO"]) == pytest.approx(RECORDS[0].metrics["TO"], rel=1e-7)
     rows = compare.between_players(RECORDS, INFOS)
     tables.write_csv(path, tables.comparison_rows(rows))
-    assert [float(r["p_holm"]) for r in read(path)] == [r.p_holm for r in rows]
+    assert [float(r["p_holm"]) for r in read(path)] == pytest.approx([r.p_holm for r in rows], rel=1e-7)
+
+
+def test_the_wide_table_has_one_row_for_each_level_and_player(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    tables.write_csv(path, tables.wide_rows(SUMMARIES))
+    rows = read(path)
+    assert [(r["level"], r["player"]) for r in rows] == [(s.level, s.player) for s in SUMMARIES]
+    tables.write_csv(path, tables.summary_rows(SUMMARIES))
+    for row in read(path):
+        (wide,) = [r for r in rows if (r["level"], r["player"]) == (row["level"], row["player"])]
+        name = row["measure"]
+        assert wide[name] == row["value"] and wide.get(f"{name}_low", "") == row["low"]
+        assert wide.get(f"{name}_high", "") == row["high"]
+    (collector,) = [r for r in rows if (r["level"], r["player"]) == ("one", "collector")]
+    assert (collector["trials"], collector["won"], collector["deaths:ogre"]) == ("10", "4", "6")
 
 
 def test_correlations_are_cut_and_say_so() -> None:
@@ -204,7 +222,7 @@ def test_places_are_explained_once() -> None:
 def test_what_is_proven_by_one_search_says_so_and_has_no_interval(tmp_path: Path) -> None:
     records = drawn("one", "runner", 20) + group("one", "base", 17, 20) + drawn("one", "killer", 20, best=0.5)
     summaries = metrics.summarise(records, INFOS)
-    text = tables.summary_table(summaries, INFOS, "one").render()
+    text = tables.summary_table(summaries, INFOS, "one").render(300)
     lines = {line.split("  ")[0]: line for line in text.splitlines()}
     assert "100 % (proven, one search)" in lines["win rate"] and "85 % (64–95)" in lines["win rate"]
     assert "0.900 (proven, one search)" in lines["utility"] and tables.PROVEN_NOTE in text

@@ -7,6 +7,7 @@ from typing import Any
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.games.core import Event, Game, Level, Metric, Rules
+from persona_evo.games.findings import Finding
 
 METRICS = (
     Metric("ST", "steps taken", "hero actions so far, throws and lost turns included", "steps", better="lower",
@@ -174,6 +175,13 @@ def structure(level: Level) -> dict[str, float]:
     return measured(level.facts["grid"])
 
 
+def analyse(level: Level) -> list[Finding]:
+    """What can be said of the level before anybody plays it (see `analysis`)."""
+    from persona_evo.games.catalog.minidungeons2.analysis import analyse as found
+
+    return found(level)
+
+
 def informed(costly: bool = False) -> Rules:
     """Rules whose rollouts walk toward things (see `informed`)."""
     from persona_evo.games.catalog.minidungeons2.informed import informed as found
@@ -218,4 +226,5 @@ GAME = Game(
     care="HL",
     health="10 * HL",
     variants={"informed": informed},
+    analyse=analyse,
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from persona_evo.games.catalog.minidungeons2 import levels
 from persona_evo.games.catalog.minidungeons2.structure import MEANINGS
 
-__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
+__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS", "TILES"]
+
+TILES = levels.LEGEND
 
 _NUMBERS = {levels.HERO: ", exactly one", levels.EXIT: ", exactly one", levels.PORTAL: ", none or a pair"}
 

@@ -181,5 +181,6 @@ GAME = Game(
     homing="PR",
     novelty=novelty,
     care="FD",
+    health="FD",
     score=lambda level: f"RW * {layout.START_FOOD * len(level.facts['days'])}",
 )

@@ -1,0 +1,60 @@
+"""What `playtest` and `level check` write for continuous integration: --junit and --summary."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_evo.cli.parser import path
+from persona_evo.errors import Place, SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.playtest.require import Check
+    from persona_evo.report.ci import Case, Told
+
+OPTIONS = ("junit", "summary")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """--junit and --summary."""
+    parser.add_argument("--junit", type=path, metavar="FILE",
+                        help="write the results as JUnit XML, also where something failed")
+    parser.add_argument("--summary", type=path, metavar="FILE",
+                        help="write a summary in Markdown, such as for $GITHUB_STEP_SUMMARY")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, before anything is played.
+
+    Raises:
+        SettingsError: which one.
+    """
+    for name in OPTIONS:
+        target: Path | None = getattr(args, name)
+        if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+            found = "a folder" if target.is_dir() else "a folder that does not exist"
+            raise SettingsError(f"--{name} names no file that can be written", place=Place(str(target)), found=found,
+                                expected="a file in a folder that exists")  # fmt: skip
+
+
+def words(args: argparse.Namespace) -> list[str]:
+    """The options as they were given."""
+    return [word for name in OPTIONS if getattr(args, name) for word in (f"--{name}", str(getattr(args, name)))]
+
+
+def write(
+    args: argparse.Namespace, title: str, cases: Sequence[Case], checks: Sequence[Check], findings: Sequence[Told],
+    facts: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Write what was asked for. facts: where the rest is, and how it was made, by name."""
+    if args.junit is None and args.summary is None:
+        return
+    from persona_evo.report import ci
+    from persona_evo.store.schema import write_atomically
+
+    if args.junit is not None:
+        write_atomically(args.junit, ci.junit(cases))
+    if args.summary is not None:
+        write_atomically(args.summary, ci.summary(title, ci.verdict(checks, findings), checks, findings, facts))

@@ -1,0 +1,241 @@
+"""How a winner does beside UCB1 and the policy that is known for its persona, where it was not trained."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from persona_evo import seeds
+from persona_evo.errors import InputError, Place, PolicyError
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, Score
+from persona_evo.evolve.rounds import play_rounds
+from persona_evo.evolve.schedule import TellPhase
+from persona_evo.formula import parse
+from persona_evo.formula.rewrite import canonical
+from persona_evo.games import mapsets, registry
+from persona_evo.games.commands import UNSEEN
+from persona_evo.games.core import Game, Level
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.store import policies
+from persona_evo.words import counted
+
+MOST_LEVELS = 8
+"""Levels of a comparison at most."""
+EQUAL = 1e-9
+"""Difference of mean utilities below which two policies do equally well."""
+LEVEL = 0.95
+"""Confidence level of the intervals."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another policy, and how the winner does beside it.
+
+    Attributes:
+        name: "UCB1", or which policy it is.
+        utility: its mean.
+        difference: mean utility of the winner less its own.
+        low, high: the difference's confidence interval (95 %), from trials with the same seeds, over these levels; None
+            where each level was played once.
+    """
+
+    name: str
+    utility: float
+    difference: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """"better", "worse", "no better", or "perhaps better" (one trial each, which tells little)."""
+        if self.low is None or self.high is None:
+            return "perhaps better" if self.difference > EQUAL else "no better"
+        return "better" if self.low > EQUAL else "worse" if self.high < -EQUAL else "no better"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A winner beside others.
+
+    Attributes:
+        levels: where they played. unseen: whether the winner was not trained on these; else only the seeds are new.
+        trials: of each level. utility: mean of the winner.
+        rivals: whom it was compared with.
+        missing: why there is no comparison, or not with everybody; "" if there is.
+    """
+
+    levels: tuple[str, ...] = ()
+    unseen: bool = True
+    trials: int = 0
+    utility: float = 0.0
+    rivals: tuple[Rival, ...] = ()
+    missing: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a policy's file has it."""
+        return {
+            "levels": list(self.levels), "unseen": self.unseen, "trials": self.trials, "utility": self.utility,
+            "rivals": [vars(rival) for rival in self.rivals], "missing": self.missing,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Comparison:
+        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are none."""
+        rivals = tuple(
+            Rival(str(r["name"]), *(float(r[k]) for k in ("utility", "difference")),
+                  *(None if r[k] is None else float(r[k]) for k in ("low", "high")))
+            for r in values["rivals"]
+        )  # fmt: skip
+        return cls(tuple(map(str, values["levels"])), bool(values["unseen"]), int(values["trials"]),
+                   float(values["utility"]), rivals, str(values["missing"]))  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """The comparison in sentences, the plainest first."""
+        found = []
+        if self.rivals:
+            named = ", ".join(self.levels)
+            where = f"{named} (not trained on)" if self.unseen else f"new seeds of {named}"
+            for rival in self.rivals:
+                found.append(f"{rival.verdict} than {rival.name} on {where}: {self.utility:.4f} against "
+                             f"{rival.utility:.4f}, {_difference(rival)}")  # fmt: skip
+            found.append(f"mean utility of {counted(self.trials, 'trial')} per level"
+                         + (", with 95 % intervals over the trials" if self.trials > 1 else ""))  # fmt: skip
+        return [*found, *([self.missing] if self.missing else [])]
+
+
+def _difference(rival: Rival) -> str:
+    if rival.low is None or rival.high is None:
+        return f"difference {rival.difference:+.4f}"
+    return f"difference {rival.difference:+.4f} [{rival.low:+.4f}, {rival.high:+.4f}]"
+
+
+def of_policy(policy: policies.Policy) -> Comparison | None:
+    """The comparison that a policy's file holds, None where it has none.
+
+    Raises:
+        PolicyError: it is damaged.
+    """
+    if not policy.comparison:
+        return None
+    try:
+        return Comparison.from_dict(policy.comparison)
+    except (KeyError, TypeError, ValueError, AttributeError) as e:
+        raise PolicyError("the comparison is damaged", place=Place(policy.file or policy.name),
+                          found=f"{type(e).__name__}: {e}", hint="delete the key comparison") from e  # fmt: skip
+
+
+def held_out(game: Game, levels: Sequence[Level]) -> list[Level]:
+    """The levels to compare on: shipped ones that are not among `levels`, the test set first.
+
+    None of them where only levels of one's own were trained on, whose new seeds say more, or where nothing else ships.
+    """
+    known = mapsets.shipped(game)
+    if game.outside is not None or not {Path(level.source) for level in levels} & set(known.levels.values()):
+        return []
+    trained = {LevelText.of(level).digest for level in levels}
+    paths = [known.levels[name] for name in known.sets.get(UNSEEN, tuple(known.levels)) if name in known.levels]
+    loaded = [mapsets.load(game, path, path.stem, dict(levels[0].options)) for path in paths]
+    return [level for level in loaded if LevelText.of(level).digest not in trained][:MOST_LEVELS]
+
+
+def known_policy(persona: str, game: Game) -> tuple[str, TreePolicy] | None:
+    """(what it is called, the policy) that the game's commands find for a persona; None where there is none, or it
+    cannot be used."""
+    try:
+        policy = policies.find(persona, game.name)
+        tree = policy.tree_policy(game)
+    except InputError:
+        return None
+    home = policies.shipped_folder()
+    ships = home is not None and Path(policy.file).resolve().is_relative_to(home.resolve())
+    return f"the {'shipped' if ships else 'installed'} policy {persona}", tree
+
+
+class Comparing:
+    """A comparison to be made.
+
+    Args:
+        fitness: of the evolution.
+        levels: held-out ones; none compares on the levels of the evolution, with new seeds.
+        persona: name, of whom there may be a policy already.
+        seed: of the evolution.
+        trials: of each case at most.
+    """
+
+    def __init__(self, fitness: Fitness, levels: Sequence[LevelText], persona: str, seed: int, trials: int) -> None:
+        self.game = registry.get(fitness.spec.game)
+        self.unseen = bool(levels)
+        spec: FitnessSpec = replace(fitness.spec, levels=tuple(levels)) if levels else fitness.spec
+        self.fitness = Fitness(spec, fitness.workers)
+        self.fitness.pace = fitness.pace
+        self.rivals: list[tuple[str, TreePolicy]] = [("UCB1", TreePolicy.ucb1())]
+        other = known_policy(persona, self.game)
+        if other is not None and (other[1].kind != "lists" or spec.search.lists):
+            self.rivals.append(other)
+        self.plan = tuple(
+            tuple(seeds.derive(seed, "held out", case, trial) for trial in range(trials))
+            for case in range(len(spec.cases))
+        )
+
+    @property
+    def playthroughs(self) -> int:
+        """How many playthroughs the whole comparison has."""
+        return (1 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
+
+    def compare(self, formula: str, until: float | None = None, tell: TellPhase | None = None) -> Comparison:
+        """The winner beside its rivals, with as many trials as there is time for."""
+        spec = self.fitness.spec
+        names = tuple(level.name for level in spec.levels)
+        rivals = [(name, policy) for name, policy in self.rivals if not _same(policy, formula)]
+        same = [name for name, _ in self.rivals if name not in [n for n, _ in rivals]]
+        missing = f"{same[0]} is the same formula" if same else ""
+        played = play_rounds(self.fitness, [formula, *(policy for _, policy in rivals)], self.plan,
+                             "comparing with others", until, tell)  # fmt: skip
+        trials = min(len(trials) for trials in played[0])
+        if not trials:
+            return Comparison(names, self.unseen, missing="not compared with UCB1: there was no time left for it")
+        found = []
+        for (name, _), theirs in zip(rivals, played[1:], strict=True):
+            difference, half = paired(played[0], theirs)
+            low, high = (None, None) if half is None else (difference - half, difference + half)
+            found.append(Rival(name, mean_utility(theirs), difference, low, high))
+        return Comparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing)
+
+
+def _same(policy: TreePolicy, formula: str) -> bool:
+    return policy.kind == "formula" and policy.formula is not None and not policy.lists and (
+        canonical(policy.formula) == canonical(parse(formula)))  # fmt: skip
+
+
+def mean_utility(cases: Sequence[Sequence[Score]]) -> float:
+    """Mean over cases of the mean over trials."""
+    return sum(sum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
+
+
+def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -> tuple[float, float | None]:
+    """(mean difference of utility, half width of its interval), trials with the same seed being pairs.
+
+    The cases are fixed and only the seeds are drawn, so the variances of the cases' means are added up (a stratified
+    sample); the degrees of freedom are Satterthwaite's. The half width is None with one trial.
+    """
+    pairs = [zip(x, y, strict=True) for x, y in zip(ours, theirs, strict=True)]
+    differences = [[a.utility - b.utility for a, b in case] for case in pairs]
+    cases, n = len(differences), len(differences[0])
+    means = [sum(case) / n for case in differences]
+    difference = sum(means) / cases
+    if n < 2:
+        return difference, None
+    parts = [
+        sum((d - mean) ** 2 for d in case) / (n - 1) / n / cases**2
+        for case, mean in zip(differences, means, strict=True)
+    ]
+    variance = sum(parts)
+    if variance == 0.0:
+        return difference, 0.0
+    from scipy.special import stdtrit  # type: ignore[import-untyped]
+
+    freedom = variance**2 / sum(part**2 / (n - 1) for part in parts)
+    return difference, float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)

@@ -1,0 +1,57 @@
+"""Simplifying the formula of a policy that was written without, for want of time."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from persona_evo.evolve import reopening
+from persona_evo.evolve.fitness import FitnessSpec
+from persona_evo.evolve.winner import simplified
+from persona_evo.evolve.words import in_words
+from persona_evo.formula import parse
+from persona_evo.formula.simplify import simplify
+from persona_evo.games import mapsets
+from persona_evo.games.core import Game, Level
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import variables
+from persona_evo.store import runs
+from persona_evo.store.policies import Policy, meanings
+
+
+def simplify_policy(policy: Policy, game: Game) -> Policy:
+    """A policy with its formula simplified, as the end of its evolution would have done it without a deadline.
+
+    States to check the shorter form on come from the levels of its run, where the file stands in a run's folder, or
+    else from the levels it was trained on that ship with the game. Where there are none, made-up states have to do.
+
+    Raises:
+        RunError: the run's configuration is damaged.
+    """
+    formula = parse(policy.formula, variables(game))
+    spec, levels = _trained(policy, game)
+    result = simplified(formula, spec) if spec is not None else simplify(formula, variables(game), choice_only=True)
+    utility = parse(policy.utility, game.symbols) if policy.utility else None
+    return dataclasses.replace(
+        policy,
+        simplified=result.text if result.replaced else "",
+        simplification=result.reason,
+        metrics=meanings(result.formula, game),
+        words=in_words(result.formula, game, levels, utility),
+        unfinished=tuple(step for step in policy.unfinished if step != "simplification"),
+    )
+
+
+def _trained(policy: Policy, game: Game) -> tuple[FitnessSpec | None, list[Level]]:
+    """What the policy was evolved with, as far as that is known here; and levels it was trained on."""
+    folder = Path(policy.file).parent
+    if (folder / runs.CONFIG).is_file():
+        spec = reopening.spec_of(folder, game.name)
+        return spec, [level.load(game) for level in spec.levels]
+    known = mapsets.shipped(game).levels
+    levels = [mapsets.load(game, known[name], name, {}) for name in policy.levels if name in known]
+    if not levels or not policy.utility or policy.agent or game.players > 1:
+        return None, levels
+    search = SearchSettings.from_dict(policy.search) if policy.search else SearchSettings.single()
+    budget = Budget.from_dict(policy.budget) if policy.budget else Budget()
+    return FitnessSpec.of(game.name, levels, parse(policy.utility, game.symbols), search, budget), levels

@@ -1,0 +1,146 @@
+"""A tree policy's formula in words: what it seeks, avoids and saves."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from persona_evo.formula import Formula, parse
+from persona_evo.formula.effects import Effect, effects
+from persona_evo.games import mapsets
+from persona_evo.games.core import RUNNING, Game, Level, Metric
+from persona_evo.personas.template import high_end, low_end
+from persona_evo.search.samples import MOST_LEVELS, Sampled, random_states
+from persona_evo.search.tree_policy import SEARCH_VARIABLES
+from persona_evo.store.policies import Policy
+
+CLEAR = 0.85
+"""Share of a symbol's changes that go one way, from which on this is its way."""
+SLIGHT = 0.005
+"""Share of the score's movement below which a symbol is not worth a percentage."""
+MADE_UP = 60
+"""States that are made up for games whose states cannot be looked at."""
+
+_SEARCH_WORDS = {
+    "R": ("moves that have turned out well", "moves that have turned out badly"),
+    "N": ("moves that were tried often", "moves that were tried rarely"),
+    "P": ("more of the rest, the longer it searches", "less of the rest, the longer it searches"),
+    "D": ("long plans", "short plans"),
+    "RMAX": ("moves with a high best result", "moves with a low best result"),
+    "RSD": ("moves with uncertain results", "moves with certain results"),
+}
+"""Search variable -> what a formula seeks that rises, or falls, with it."""
+
+
+def in_words(
+    formula: Formula, game: Game, levels: Sequence[Level], utility: Formula | None = None, until: float | None = None
+) -> tuple[str, ...]:
+    """What a formula seeks, avoids and saves, one line each.
+
+    Each metric is varied in states of random games, the same ones every time, and the direction in which the score
+    goes decides. Percentages are the shares of the score's movement.
+
+    Args:
+        formula: over the game's metrics and the search's variables.
+        game: whose metrics they are.
+        levels: for the random games; without any, and for connected games, states are made up.
+        utility: of the persona, from which made-up results of a search are near.
+        until: moment on `time.monotonic` after which no random game is begun.
+    """
+    if not formula.symbols:
+        return ("every state has the same score: the formula has no symbols",)
+    sampled = random_states(game, levels, until)
+    ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
+    states = [s.metrics for s in sampled if s.outcome == RUNNING] or _made_up(game)
+    rows = _with_search(states, utility)
+    ranges.update({"R": (0.0, 1.0), "RMAX": (0.0, 1.0), "RSD": (0.0, 0.5), "D": (0.0, 50.0), "N": (1.0, 100.0),
+                   "P": (100.0, 10_000.0)})  # fmt: skip
+    found = effects(formula, rows, ranges, game.targets)
+    kept = _stocks(sampled)
+    total = sum(e.strength for e in found) or 1.0
+    groups: dict[str, list[str]] = {}
+    for effect in found:
+        group, text = _said(effect, game, kept)
+        share = effect.strength / total
+        percent = f", {share:.0%}" if share >= SLIGHT else ""
+        symbol = effect.symbol + (" low" if group != "has no effect" and effect.up <= 1 - CLEAR else "")
+        groups.setdefault(group, []).append(f"{text} ({symbol}{percent if group != 'has no effect' else ''})")
+    order = ("seeks", "avoids", "saves", "depends on the state", "has no effect")
+    return tuple(f"{group}: {', '.join(groups[group])}" for group in order if group in groups)
+
+
+def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
+    """(what the formula does, with what)."""
+    metric = next((m for m in game.metrics if m.symbol == effect.symbol), None)
+    rises = effect.up >= CLEAR
+    if effect.strength == 0.0:
+        group = "has no effect"
+    elif not rises and effect.up > 1 - CLEAR:
+        group = "depends on the state"
+    elif metric is None:
+        return "seeks", _SEARCH_WORDS[effect.symbol][0 if rises else 1]
+    elif _is_way(metric):
+        group = "avoids" if rises else "seeks"
+    elif rises:
+        group = "saves" if metric.symbol in kept else "seeks"
+    else:
+        group = "saves" if metric.clock else "avoids"
+    if metric is None:
+        return group, SEARCH_VARIABLES[effect.symbol].split(",")[0].split(":")[0]
+    return group, f"the {metric.name}" if _is_way(metric) else metric.name
+
+
+def _is_way(metric: Metric) -> bool:
+    """Whether a metric is a distance to something: worked out only where it is read, and better low."""
+    return metric.costly and metric.better == "lower"
+
+
+def _stocks(sampled: Sequence[Sampled]) -> frozenset[str]:
+    """Metrics that are there from the start and are used up: better high, and never higher at a game's end."""
+    games: dict[tuple[str, int], list[Sampled]] = {}
+    for state in sampled:
+        games.setdefault((state.level, state.game), []).append(state)
+    ends = [(states[0].metrics, states[-1].metrics) for states in games.values()]
+    return frozenset(
+        symbol for symbol in (sampled[0].metrics if sampled else ())
+        if all(start[symbol] > 0 for start, _ in ends) and sum(b[symbol] for _, b in ends) < sum(
+            a[symbol] for a, _ in ends) and sum(b[symbol] <= a[symbol] for a, b in ends) >= 0.9 * len(ends)
+    )  # fmt: skip
+
+
+def _made_up(game: Game) -> list[dict[str, float]]:
+    stream = random.Random(0)
+    return [
+        {m.symbol: stream.uniform(low_end(m), high_end(m, game)) for m in game.metrics} for _ in range(MADE_UP)
+    ]  # fmt: skip
+
+
+def _with_search(states: Sequence[dict[str, float]], utility: Formula | None) -> list[dict[str, float]]:
+    """The states with values of the search's variables that a search could have."""
+    stream = random.Random(1)
+    return [{**estimates(utility.evaluate(state) if utility else 0.5, float(stream.randint(2, 3000)),
+                         stream.randint(1, 50), stream), **state} for state in states]  # fmt: skip
+
+
+def estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
+    """Search variables of a child that is worth `value`, `depth` moves from the root, whose parent has `visits`."""
+    own = float(stream.randint(1, int(visits)))
+    spread = stream.random()
+    best = value + spread * stream.random()
+    mean = value - spread * stream.random()
+    return {"R": 0.75 * mean + 0.25 * best, "N": own, "P": visits, "D": float(depth), "RMAX": best, "RSD": spread}
+
+
+def of_policy(policy: Policy, game: Game) -> tuple[str, ...]:
+    """A policy in words, a line each: as its file has it, or else found out on levels that ship with the game."""
+    if policy.words:
+        return policy.words
+    if policy.kind == "ucb1":
+        return ("seeks: moves that have turned out well, and moves that were tried rarely",)
+    if not policy.best:
+        return ()
+    known = mapsets.shipped(game).levels
+    names = [name for name in policy.levels if name in known] or list(known)
+    levels = [mapsets.load(game, known[name], name, {}) for name in names[:MOST_LEVELS]]
+    utility = parse(policy.utility, game.symbols) if policy.utility else None
+    return in_words(parse(policy.best), game, levels, utility)

@@ -1,0 +1,210 @@
+"""Questions about a board that nobody has played: ways, what lies on every way, and pockets that lead nowhere.
+
+A board is a mapping of each tile to the tiles that one move leads to (`Moves`). A move may be one way, as through a
+portal. Tiles are (x, y) from the top left; order decides nothing but ties.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from persona_evo.games.findings import Spot, where
+from persona_evo.words import enumerated
+
+Moves = Mapping[Spot, Sequence[Spot]]
+STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
+MOST_PLACES = 6
+"""Places that a sentence names one by one."""
+
+
+def beside(spot: Spot) -> list[Spot]:
+    """The four tiles next to one: north, east, south, west."""
+    return [(spot[0] + dx, spot[1] + dy) for dx, dy in STEPS]
+
+
+def distances(start: Spot | Iterable[Spot], moves: Moves, without: Collection[Spot] = ()) -> dict[Spot, int]:
+    """Fewest moves from a tile, or from the nearest of several, to each tile that can be reached.
+
+    Args:
+        without: tiles that are not entered.
+    """
+    starts = [start] if isinstance(start, tuple) and isinstance(start[0], int) else list(start)  # type: ignore[list-item]
+    found: dict[Spot, int] = dict.fromkeys(starts, 0)  # type: ignore[arg-type]
+    queue = deque(found)
+    while queue:
+        tile = queue.popleft()
+        for to in moves.get(tile, ()):
+            if to not in found and to not in without:
+                found[to] = found[tile] + 1
+                queue.append(to)
+    return found
+
+
+def shortest(start: Spot, goal: Spot, moves: Moves, without: Collection[Spot] = ()) -> list[Spot]:
+    """The tiles of a shortest way, both ends included; empty where there is none."""
+    came: dict[Spot, Spot | None] = {start: None}
+    queue = deque([start])
+    while queue and goal not in came:
+        tile = queue.popleft()
+        for to in moves.get(tile, ()):
+            if to not in came and to not in without:
+                came[to] = tile
+                queue.append(to)
+    way: list[Spot] = []
+    here: Spot | None = goal if goal in came else None
+    while here is not None:
+        way.append(here)
+        here = came[here]
+    return way[::-1]
+
+
+def least_cost(start: Spot, moves: Moves, cost: Callable[[Spot], int]) -> dict[Spot, int]:
+    """The least sum of costs of the tiles entered on any way to each tile; costs are 0 or 1."""
+    found = {start: 0}
+    queue = deque([(0, start)])
+    while queue:
+        spent, tile = queue.popleft()
+        if spent > found[tile]:
+            continue
+        for to in moves.get(tile, ()):
+            price = cost(to)
+            if spent + price < found.get(to, spent + price + 1):
+                found[to] = spent + price
+                (queue.append if price else queue.appendleft)((spent + price, to))
+    return found
+
+
+def on_every_way(start: Spot, goal: Spot, moves: Moves) -> list[Spot]:
+    """The tiles between start and goal that every way passes, in order; empty where there is no way."""
+    path = shortest(start, goal, moves)
+    index = {tile: i for i, tile in enumerate(path)}
+    seen: set[Spot] = set()
+    far, found = 0, []
+    for i, tile in enumerate(path[:-1]):
+        if i and far == i:
+            found.append(tile)
+        stack = [tile]
+        while stack:
+            here = stack.pop()
+            for to in moves.get(here, ()):
+                if to in index:
+                    far = max(far, index[to])
+                elif to not in seen:
+                    seen.add(to)
+                    stack.append(to)
+    return found
+
+
+def parts(tiles: Iterable[Spot]) -> list[list[Spot]]:
+    """Tiles in connected pieces (sides, not corners), each row by row, the first tile's piece first."""
+    left = dict.fromkeys(sorted(tiles, key=lambda p: (p[1], p[0])))
+    found = []
+    while left:
+        queue = [next(iter(left))]
+        del left[queue[0]]
+        for tile in queue:
+            near = [n for n in beside(tile) if n in left]
+            for n in near:
+                del left[n]
+            queue += near
+        found.append(sorted(queue, key=lambda p: (p[1], p[0])))
+    return found
+
+
+def is_door(spot: Spot, passable: Callable[[int, int], bool]) -> bool:
+    """Whether a tile is a door or a piece of a corridor: walls on two opposite sides, floor on the two others."""
+    north, east, south, west = (passable(*n) for n in beside(spot))
+    return north == south and east == west and north != east
+
+
+@dataclass(frozen=True)
+class Pocket:
+    """Tiles that hang on the rest of the board by one tile.
+
+    Attributes:
+        door: the tile that all ways into it pass; it is no part of the pocket.
+        tiles: in the order of a walk from the door.
+        end: the tile farthest from the door.
+        depth: moves from the door to there.
+    """
+
+    door: Spot
+    tiles: tuple[Spot, ...]
+    end: Spot
+    depth: int
+
+
+def pockets(start: Spot, moves: Moves, content: Callable[[Spot], bool]) -> list[Pocket]:
+    """The largest pockets without content, seen from `start`.
+
+    Args:
+        moves: both ways.
+        content: whether something on a tile makes a pocket one that does not count.
+    """
+    order, low, parent = _depth_first(start, moves)
+    number = {tile: i for i, tile in enumerate(order)}
+    full = [0] * (len(order) + 1)
+    for i, tile in enumerate(order):
+        full[i + 1] = full[i] + content(tile)
+    size = [1] * len(order)
+    for i in range(len(order) - 1, 0, -1):
+        size[number[parent[order[i]]]] += size[i]
+    found, i = [], 1
+    while i < len(order):
+        tile = order[i]
+        door = parent[tile]
+        hangs = low[tile] >= number[door]
+        if hangs and full[i + size[i]] == full[i]:
+            tiles = tuple(order[i : i + size[i]])
+            inside = distances(door, {t: moves[t] for t in (door, *tiles)})
+            end = max(tiles, key=lambda t: inside[t])
+            found.append(Pocket(door, tiles, end, inside[end]))
+            i += size[i]
+        else:
+            i += 1
+    return found
+
+
+def _depth_first(start: Spot, moves: Moves) -> tuple[list[Spot], dict[Spot, int], dict[Spot, Spot]]:
+    """A depth-first walk: tiles in order, the earliest tile that each subtree touches, and parents."""
+    number, low, parent, order = {start: 0}, {start: 0}, {start: start}, [start]
+    stack = [(start, iter(moves.get(start, ())))]
+    while stack:
+        tile, rest = stack[-1]
+        for to in rest:
+            if to not in number:
+                number[to] = low[to] = len(order)
+                parent[to] = tile
+                order.append(to)
+                stack.append((to, iter(moves.get(to, ()))))
+                break
+            if to != parent[tile]:
+                low[tile] = min(low[tile], number[to])
+        else:
+            stack.pop()
+            low[parent[tile]] = min(low[parent[tile]], low[tile])
+    return order, low, parent
+
+
+def at(spots: Sequence[Spot]) -> str:
+    """Where things are, for a sentence: one by one, or "8:5 to 8:15" for a row or column without gaps."""
+    spots = list(dict.fromkeys(spots))
+    ends = _line(sorted(spots))
+    if ends:
+        return f"{where(ends[0])} to {where(ends[1])}"
+    names = [where(p) for p in spots]
+    more = len(names) - MOST_PLACES
+    return enumerated(names) if more <= 0 else f"{', '.join(names[:MOST_PLACES])} and {more} more"
+
+
+def _line(spots: list[Spot]) -> tuple[Spot, Spot] | None:
+    """Both ends of three tiles or more that lie in a row or column without gaps."""
+    if len(spots) < 3:
+        return None
+    first, last = spots[0], spots[-1]
+    for axis in (0, 1):
+        if first[axis] == last[axis] and [p[1 - axis] for p in spots] == list(range(first[1 - axis], last[1 - axis] + 1)):
+            return (first, last) if all(p[axis] == first[axis] for p in spots) else None
+    return None

@@ -1,0 +1,195 @@
+"""What can be said of a level of MiniDungeons 2 before anybody plays it (see `persona_evo.games.findings`).
+
+| module | what |
+|---|---|
+| board | who can walk where, and how things are called |
+| survival | what can be reached alive over the traps |
+| opening | the first moves, all of them: a start that kills, monsters upon the hero, objects that others take |
+| ways | ways to the exit: shortcuts, and what lies on every way |
+| leftovers | ground and objects that nobody has a reason to go to |
+
+A problem is true whatever the monsters do, since what they do can only cost hit points and objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from persona_evo.games.analysis import at, beside, on_every_way
+from persona_evo.games.catalog.minidungeons2 import leftovers, opening, ways
+from persona_evo.games.catalog.minidungeons2.board import MINITAUR, MONSTERS, PORTAL, TRAP, Board, capital, is_are, named
+from persona_evo.games.core import Level
+from persona_evo.games.findings import Finding, Spot, ranked, where
+from persona_evo.words import counted
+
+
+def analyse(level: Level) -> list[Finding]:
+    """All findings, the most important first."""
+    board = Board(level)
+    found = [*unreachable_exit(board), *unreachable_objects(board), *leftovers.sealed_floor(board)]
+    if board.grid.exit in board.reached:
+        deadly = deadly_way(board)
+        first = opening.opening(board)
+        found += deadly + first
+        if not deadly:
+            found += [*no_return(board), *ways.forced(board)]
+        found += [*ways.shortcuts(board), *leftovers.leftovers(board)]
+    return ranked(found)
+
+
+def unreachable_exit(board: Board) -> list[Finding]:
+    """The exit that no way leads to."""
+    goal = board.grid.exit
+    if goal in board.reached:
+        return []
+    around = board.pieces[board.piece_of[goal]]
+    why = "walls are on all sides of it" if len(around) == 1 else (
+        f"it lies among {counted(len(around), 'tile')} that no way leads to"
+    )
+    wall = _thin_wall(board, around)
+    return [
+        Finding(
+            "unreachable_exit", "problem", board.level.name,
+            f"The exit at {where(goal)} cannot be reached: {why}.", (goal,),
+            evidence={"tiles_in_reach": len(board.reached), "tiles_around_exit": len(around)},
+            look=f"the wall at {where(wall)}, which alone lies between" if wall else "",
+        )
+    ]  # fmt: skip
+
+
+def _thin_wall(board: Board, area: Sequence[Spot]) -> Spot | None:
+    """A wall tile between the hero's ground and an area."""
+    for tile in area:
+        for wall in beside(tile):
+            if wall not in board.walk and any(n in board.reached and n != board.grid.exit for n in beside(wall)):
+                return wall
+    return None
+
+
+def unreachable_objects(board: Board) -> list[Finding]:
+    """Objects that the hero can never touch, those with one cause together; what shares the exit's fate is left out."""
+    grid = board.grid
+    lost = [
+        (x, y) for char, x, y in grid.objects
+        if (x, y) != grid.exit and not (board.can_meet((x, y)) if char in MONSTERS else board.touches((x, y)))
+    ]  # fmt: skip
+    groups: dict[int, list[Spot]] = {}
+    for spot in lost:
+        groups.setdefault(board.piece_of[spot], []).append(spot)
+    shut = None if grid.exit in board.reached else board.piece_of[grid.exit]
+    found = [_out_of_reach(board, piece, spots) for piece, spots in groups.items() if piece != shut]
+    if grid.exit in board.reached:
+        deadly = [
+            (x, y) for char, x, y in grid.objects
+            if char not in MONSTERS and (x, y) in board.reached and (x, y) not in board.survival.alive
+        ]  # fmt: skip
+        found += _only_dying(board, deadly)
+    return found
+
+
+def _out_of_reach(board: Board, piece: int, spots: list[Spot]) -> Finding:
+    area = board.pieces[piece]
+    if len(area) == 1:
+        why = "walls are on all sides"
+    elif piece in board.open_pieces:
+        why = f"only the exit at {where(board.grid.exit)} leads there, and it ends the game"
+    else:
+        why = f"walls are around the {counted(len(area), 'tile')} there"
+    wall = _thin_wall(board, area)
+    chars = {board.char[s] for s in spots}
+    return Finding(
+        "unreachable_object", "notice" if chars <= {TRAP, MINITAUR} else "problem", board.level.name,
+        f"{capital(named(board, spots))} cannot be reached: {why}.", tuple(spots),
+        evidence={"objects": len(spots), "tiles": len(area)},
+        look=f"the wall at {where(wall)}" if wall and piece not in board.open_pieces else "",
+    )  # fmt: skip
+
+
+def _only_dying(board: Board, spots: list[Spot]) -> list[Finding]:
+    """Objects behind more traps than the hero can bear, unless the exit is, too."""
+    spots = [s for s in spots if board.char[s] not in (TRAP, PORTAL) and s != board.grid.exit]
+    if not spots or board.grid.exit not in board.survival.alive:
+        return []
+    least = min(board.survival.damage[s] for s in spots)
+    return [
+        Finding(
+            "unreachable_object", "problem", board.level.name,
+            f"{capital(named(board, spots))} cannot be reached alive: every way there springs at least "
+            f"{counted(least, 'trap')}, and the hero has {counted(board.health, 'hit point')}.",
+            tuple(spots), evidence={"objects": len(spots), "least_damage": least, "hit_points": board.health},
+        )
+    ]  # fmt: skip
+
+
+def deadly_way(board: Board) -> list[Finding]:
+    """The exit behind more traps than the hero can bear."""
+    goal, lives = board.grid.exit, board.survival
+    if goal in lives.alive:
+        return []
+    least = lives.damage[goal]
+    forced = [s for s in on_every_way(board.grid.hero, goal, board.moves) if board.char.get(s) == TRAP]
+    spots = forced or ways.a_layer(board)
+    has = f"the hero has {counted(board.health, 'hit point')}"
+    if lives.drinkable:
+        has += f" and can drink at most {counted(len(lives.drinkable), 'potion')} before (at {at(lives.drinkable)})"
+    told = f"those at {at(forced)} are on every way" if len(forced) > 1 else f"for example at {at(spots)}"
+    return [
+        Finding(
+            "deadly_way", "problem", board.level.name,
+            f"No way to the exit at {where(goal)} can be survived: every way springs at least "
+            f"{counted(least, 'trap')} of 1 hit point each ({told}), and {has}.",
+            tuple(spots),
+            evidence={"least_damage": least, "hit_points": board.health, "potions": len(lives.drinkable),
+                      "forced_traps": len(forced)},
+            look="fewer traps, a way around some of them, or more potions before them",
+        )
+    ]  # fmt: skip
+
+
+def no_return(board: Board) -> list[Finding]:
+    """Ground that the hero can enter and never leave, or not alive."""
+    goal, hero = board.grid.exit, board.grid.hero
+    back = _leading_to(board, goal)
+    stuck = [t for t in board.reached if t not in back]
+    dying = [t for t in board.survival.alive - board.survival.leaves if t in back]
+    found = []
+    if stuck:
+        doors = sorted({t for t in stuck if any(t in board.moves[b] for b in back if b in board.reached)})
+        names = [s for s in stuck if s in board.char]
+        holds = f" (there {is_are(names)} {named(board, names)})" if names and set(names) != set(doors) else ""
+        found.append(
+            Finding(
+                "no_return", "problem", board.level.name,
+                f"Whoever comes to {at(doors)} never gets away from there{holds}: no way leads on to the exit.",
+                tuple(doors), evidence={"tiles": len(stuck)},
+            )
+        )  # fmt: skip
+    goods = [t for t in dying if board.char.get(t) not in (None, TRAP)]
+    if dying and hero not in dying:
+        over = sorted(t for t in dying if board.char.get(t) == TRAP)
+        least = min(board.survival.damage[t] for t in dying)
+        holds = f", where {named(board, goods)} {is_are(goods)}" if goods else ""
+        spots = goods or over[:1]
+        found.append(
+            Finding(
+                "no_return", "problem" if goods else "notice", board.level.name,
+                f"The ground behind the traps at {at(over)}{holds}, can be entered and not left alive: "
+                f"{counted(least, 'trap')} or more on the way in, and too few hit points for the way out.",
+                tuple(spots), evidence={"least_damage": least, "hit_points": board.health},
+            )
+        )  # fmt: skip
+    return found
+
+
+def _leading_to(board: Board, goal: Spot) -> set[Spot]:
+    before: dict[Spot, list[Spot]] = {}
+    for tile in board.reached:
+        for to in board.moves[tile]:
+            before.setdefault(to, []).append(tile)
+    found, queue = {goal}, [goal]
+    for tile in queue:
+        new = [b for b in before.get(tile, ()) if b not in found]
+        found.update(new)
+        queue += new
+    return found
+

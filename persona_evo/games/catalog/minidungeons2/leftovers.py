@@ -1,0 +1,135 @@
+"""Ground and objects that nobody has a reason to go to: sealed floor, empty dead ends, traps and portals for nobody."""
+
+from __future__ import annotations
+
+from persona_evo.games.analysis import at, distances, least_cost, pockets
+from persona_evo.games.catalog.minidungeons2.board import GOALS, MONSTERS, POTION, TRAP, TREASURE, Board, capital, is_are, named
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.words import counted
+
+DEEP = 4
+"""Moves into a dead end from which on it is worth a word that nothing is in it."""
+ROOMY = 9
+"""Tiles of a dead end from which on it is, however near its end is."""
+
+
+def sealed_floor(board: Board) -> list[Finding]:
+    """Floor without objects that no way leads to."""
+    closed = [
+        piece for i, piece in enumerate(board.pieces)
+        if i not in board.open_pieces and not any(tile in board.char for tile in piece)
+    ]  # fmt: skip
+    if not closed:
+        return []
+    tiles = sum(map(len, closed))
+    spots = tuple(piece[0] for piece in closed)
+    return [
+        Finding(
+            "unreachable_floor", "notice", board.level.name,
+            f"No way leads to the {counted(tiles, 'tile')} of floor {_around(closed)}.", spots,
+            evidence={"tiles": tiles, "areas": len(closed)},
+        )
+    ]
+
+
+def _around(closed: list[list[Spot]]) -> str:
+    """Where closed areas are: all tiles of small ones, the first of large ones."""
+    if all(len(piece) <= 3 for piece in closed):
+        return f"at {at([tile for piece in closed for tile in piece])}"
+    return f"around {at([piece[0] for piece in closed])}"
+
+
+def leftovers(board: Board) -> list[Finding]:
+    """Dead ends and objects that nobody needs."""
+    return [*_useless_traps(board), *_useless_potions(board), *_useless_portals(board), *_dead_ends(board)]
+
+
+def _dead_ends(board: Board) -> list[Finding]:
+    """All empty dead ends that are worth a word, in one notice."""
+    special = {board.grid.hero, board.grid.exit}
+    found = pockets(board.grid.hero, board.walk, lambda tile: tile in board.char or tile in special)
+    found = [p for p in found if p.depth >= DEEP or len(p.tiles) >= ROOMY]
+    if not found:
+        return []
+    ends = [p.end for p in found]
+    tiles = sum(len(p.tiles) for p in found)
+    if len(found) == 1:
+        text = f"The dead end from {where(found[0].door)} to {where(ends[0])} is empty: {counted(tiles, 'tile')}"
+    else:
+        text = f"{len(found)} dead ends are empty, those that end at {at(ends)}: {counted(tiles, 'tile')} in all"
+    return [
+        Finding("empty_dead_end", "notice", board.level.name, f"{text} without anything to find.", tuple(ends),
+                evidence={"dead_ends": len(found), "tiles": tiles})
+    ]  # fmt: skip
+
+
+def _useless_traps(board: Board) -> list[Finding]:
+    """Traps in dead ends with nothing else in them."""
+    special = {board.grid.hero, board.grid.exit}
+    hangs = pockets(
+        board.grid.hero, board.walk, lambda tile: tile in special or board.char.get(tile, TRAP) != TRAP
+    )
+    traps = [tile for pocket in hangs for tile in pocket.tiles if tile in board.char]
+    if not traps:
+        return []
+    them = "it" if len(traps) == 1 else "them"
+    return [
+        Finding("useless_object", "notice", board.level.name,
+                f"Nobody has a reason to step on {named(board, traps)}: nothing else is in the dead end there, so "
+                f"players never meet {them}.", tuple(sorted(traps)), evidence={"traps": len(traps)})
+    ]  # fmt: skip
+
+
+def _useless_potions(board: Board) -> list[Finding]:
+    """Potions that cost as many hit points as they give, and potions where nothing hurts."""
+    potions = [p for p in board.at(POTION) if p in board.survival.alive]
+    if potions and not board.at(MONSTERS + TRAP):
+        return [
+            Finding("useless_object", "notice", board.level.name,
+                    f"Nothing in the level hurts, so nobody needs {named(board, potions)}.", tuple(potions),
+                    evidence={"potions": len(potions)})
+        ]  # fmt: skip
+    damage = board.survival.damage
+    behind = [p for p in potions if damage[p] > 0]
+    found = []
+    for potion in behind:
+        back = _damage_from(board, potion)
+        extra = damage[potion] + back - damage[board.grid.exit]
+        if extra >= 1:
+            found.append((potion, extra))
+    rooms = board.at(TREASURE) + [m for m in board.at(MONSTERS)]
+    found = [(p, extra) for p, extra in found if not any(damage.get(r) == damage[p] for r in rooms)]
+    if not found:
+        return []
+    spots = [p for p, _ in found]
+    least = min(extra for _, extra in found)
+    return [
+        Finding("useless_object", "notice", board.level.name,
+                f"{capital(named(board, spots))} {is_are(spots)} not worth the way: a potion gives 1 hit point, and the "
+                f"traps on the way there and back cost at least {least}.", tuple(spots), evidence={"least_cost": least})
+    ]  # fmt: skip
+
+
+def _damage_from(board: Board, spot: Spot) -> int:
+    traps = set(board.at(TRAP))
+    return least_cost(spot, board.moves, lambda tile: tile in traps).get(board.grid.exit, 10**6)
+
+
+def _useless_portals(board: Board) -> list[Finding]:
+    """A pair of portals that shortens no way between the start, the exit, treasures, potions and monsters."""
+    if not board.grid.portals or not all(p in board.reached for p in board.grid.portals):
+        return []
+    marks = [s for s in (board.grid.hero, *board.at(GOALS)) if s in board.reached]
+    goals = {*marks, board.grid.exit}
+    for mark in marks:
+        on_foot = distances(mark, {**board.walk, board.grid.exit: ()})
+        ported = distances(mark, board.moves)
+        if any(ported[g] < on_foot.get(g, 10**9) for g in goals if g in ported):
+            return []
+    one, other = board.grid.portals
+    return [
+        Finding("useless_object", "notice", board.level.name,
+                f"The portals at {where(one)} and {where(other)} lead nowhere new: they shorten no way between the start, "
+                "the exit and any object.", (one, other), evidence={"steps_apart": board.on_foot.get(other, 0)})
+    ]  # fmt: skip
+

@@ -1,0 +1,216 @@
+"""The first moves of a level, all of them: whether anybody survives, who attacks at once, and what others take.
+
+All play of the first turns is explored with the game's own rules (`persona_evo.games.exploration`), so what is said of
+it holds whatever the hero does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from persona_evo.games.analysis import distances
+from persona_evo.games.catalog.minidungeons2 import tables as tb
+from persona_evo.games.catalog.minidungeons2.board import MONSTERS, Board, named
+from persona_evo.games.core import LOST, RUNNING, Level
+from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer
+from persona_evo.games.findings import Finding, Spot
+from persona_evo.words import counted, plural
+
+LARGE_STATES = 2_000
+"""States looked at on levels whose paths are worked out while they are played (see `tables.PAIR_FILL`)."""
+FIRST_TURNS = 4
+"""Turns in which monsters that reach the hero make a start exposed."""
+UNAVOIDABLE, STANDING = 2, 4
+"""Hit points that nobody keeps, or that one loses by standing still, from which on a start is exposed."""
+WATCHED_TURNS = 40
+"""Turns in which objects that others take are looked for while the hero stands still."""
+WIZARD = "R"
+
+
+def opening(board: Board) -> list[Finding]:
+    """All findings about the first moves; none on levels too large to explore."""
+    tiles = int(board.level.tables[tb.TILES])
+    if tiles > tb.PAIR_TILES:
+        return []
+    most = MOST_STATES if tiles <= tb.PAIR_FILL else LARGE_STATES
+    from persona_evo.games.catalog.minidungeons2 import GAME
+
+    taken = _Taken(board.level)
+    found = explore(GAME, board.level, most, taken)
+    if found.exhausted and not found.endless and set(found.status) == {RUNNING, LOST}:
+        return [_lethal(board, found)]
+    return [*_no_win(board, found), *_exposed(board, found), *_stolen(board, found, taken.by_hero)]
+
+
+def _lethal(board: Board, found: Exploration) -> Finding:
+    moves = found.complete
+    spots = _attackers(board, moves)
+    by = f", by {named(board, spots)}" if spots else ""
+    return Finding(
+        "lethal_start", "problem", board.level.name,
+        f"The hero cannot survive the start: every continuation dies within {counted(moves, 'move')} (proven){by}.",
+        (board.grid.hero, *spots), evidence={"moves": moves, "proven": True, "states": len(found.states)},
+        look="fewer monsters near the start, or walls between them and the hero",
+    )  # fmt: skip
+
+
+def _no_win(board: Board, found: Exploration) -> list[Finding]:
+    """A level whose states were all looked at, and none is won, though the traps alone would allow it."""
+    if not found.exhausted or found.has(1) or board.grid.exit not in board.survival.alive:
+        return []
+    spots = [s for s in board.at(MONSTERS) if board.can_meet(s)]
+    return [
+        Finding(
+            "impossible", "problem", board.level.name,
+            f"The level cannot be won: all {counted(len(found.states), 'state')} that play can come to were looked at, "
+            f"and none is at the exit alive. Monsters in play: {named(board, spots)}.",
+            tuple(spots), evidence={"states": len(found.states), "proven": True},
+        )
+    ]  # fmt: skip
+
+
+def _attackers(board: Board, turns: int) -> list[Spot]:
+    """Monsters that see the start, or a tile beside it, and can strike there within so many turns."""
+    way = distances(board.grid.hero, board.walk)
+    reach = int(board.level.tables[tb.WIZARD_RANGE])
+    near = [board.grid.hero, *board.walk[board.grid.hero]]
+    found = []
+    for spot in board.at(MONSTERS):
+        if spot not in way:
+            continue
+        moves = way[spot] - 1
+        if board.char[spot] == WIZARD:
+            moves = max(0, abs(spot[0] - board.grid.hero[0]) + abs(spot[1] - board.grid.hero[1]) - reach)
+        if moves <= turns and (board.char[spot] == "m" or any(board.sees(spot, tile) for tile in near)):
+            found.append((moves, spot))
+    return [spot for _, spot in sorted(found)]
+
+
+def _exposed(board: Board, found: Exploration) -> list[Finding]:
+    """Monsters that hurt the hero before he can do anything about it."""
+    turns = min(FIRST_TURNS, found.complete)
+    kept = [_most_health(found, k) for k in range(turns + 1)]
+    lost = max(board.health - health for health in kept)
+    standing = _standing(board, turns)
+    if lost < UNAVOIDABLE and standing < STANDING:
+        return []
+    spots = _attackers(board, turns)
+    if not spots:
+        return []
+    if lost >= UNAVOIDABLE:
+        first = next(k for k, health in enumerate(kept) if board.health - health == lost)
+        text = (f"whatever the hero does, he loses at least {lost} of {counted(board.health, 'hit point')} in the first "
+                f"{_turns(first)}")  # fmt: skip
+    else:
+        text = (f"a hero who hesitates loses {standing} of {counted(board.health, 'hit point')} in the first "
+                f"{_turns(turns)}")  # fmt: skip
+    return [
+        Finding(
+            "exposed_start", "notice", board.level.name,
+            f"The start is within reach of {named(board, spots)}: {text}.", (board.grid.hero, *spots),
+            evidence={"turns": turns, "unavoidable_damage": lost, "damage_standing_still": standing,
+                      "hit_points": board.health},
+        )
+    ]  # fmt: skip
+
+
+def _turns(turns: int) -> str:
+    """So many turns, as it goes on after "in the first"."""
+    return "turn" if turns == 1 else f"{turns} turns"
+
+
+def _most_health(found: Exploration, moves: int) -> int:
+    """The most hit points that any play has left after so many moves; those of the start where none goes on."""
+    states = layer(found, moves)
+    values = [int(found.states[i][tb.HP_AT]) - tb.HP_BIAS for i in states]
+    return max(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
+
+
+def _standing(board: Board, turns: int) -> int:
+    """Hit points that a hero loses who does nothing."""
+    states = _idle(board.level, turns)
+    return int(states[0][tb.HP_AT]) - int(states[-1][tb.HP_AT])
+
+
+def _idle(level: Level, turns: int) -> list[Any]:
+    """The states of a game in which the hero does nothing, until he is dead."""
+    from persona_evo.games.catalog.minidungeons2.rules import LOST_TURN, RULES
+
+    state, rng, states = level.start.copy(), np.ones(2, dtype=np.int64), [level.start.copy()]
+    for _ in range(turns):
+        if RULES.over(level.tables, state) != RUNNING:
+            break
+        RULES.step(level.tables, state, LOST_TURN, rng)
+        states.append(state.copy())
+    return states
+
+
+class _Taken:
+    """Remembers which potions and treasures the hero takes in any move (numbers as in the tables)."""
+
+    def __init__(self, level: Level) -> None:
+        t = level.tables
+        self.words = int(t[tb.WORDS])
+        n, things = int(t[tb.TILES]), int(t[tb.THINGS])
+        first = int(tb.offset(t, tb.BOARD_AT)) + int(t[tb.WIDTH]) * int(t[tb.HEIGHT])
+        self.number = {int(t[first + k]): k for k in range(things)}
+        self.next = t[tb.HEADER + 2 * n : tb.HEADER + 6 * n]
+        self.by_hero: set[int] = set()
+
+    def __call__(self, before: Any, action: int, after: Any) -> None:
+        if 0 <= action < 4 and (
+            before[tb.DRUNK_AT] != after[tb.DRUNK_AT] or before[tb.OPENED_AT] != after[tb.OPENED_AT]
+        ):
+            self.by_hero.add(self.number[int(self.next[4 * int(before[tb.HERO_AT]) + action])])
+
+
+def _gone(state: Any, k: int) -> bool:
+    return not int(state[tb.THINGS_AT + (k >> 4)]) >> (k & 15) & 1
+
+
+def _stolen(board: Board, found: Exploration, by_hero: set[int]) -> list[Finding]:
+    """Potions and treasures that a monster takes before the hero can, whatever he does."""
+    level, things = board.level, int(board.level.tables[tb.THINGS])
+    left = {k for k in range(things) if k not in by_hero}
+    gone: dict[int, int] = {}
+    for moves in range(1, found.complete + 1):
+        if not left:
+            break
+        states = layer(found, moves)
+        if not states:
+            break
+        for k in sorted(left):
+            if all(_gone(found.states[i], k) for i in states):
+                gone[k] = moves
+        left -= gone.keys()
+    spots = _things(level)
+    return [_stolen_finding(board, [spots[k] for k in gone], gone)] if gone else []
+
+
+def _things(level: Level) -> list[Spot]:
+    """Where the potions and treasures are, by their numbers."""
+    t = level.tables
+    first = int(tb.offset(t, tb.BOARD_AT)) + int(t[tb.WIDTH]) * int(t[tb.HEIGHT])
+    n = int(t[tb.TILES])
+    tiles = [int(t[first + k]) for k in range(int(t[tb.THINGS]))]
+    return [(int(t[tb.HEADER + i]), int(t[tb.HEADER + n + i])) for i in tiles]
+
+
+def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -> Finding:
+    chars = {board.char[s] for s in spots}
+    takers = [s for s in board.at("o" if "T" in chars else "") + board.at("b" if "P" in chars else "")]
+    near = [s for s in takers if any(distances(s, board.walk).get(spot, 99) <= max(gone.values()) for spot in spots)]
+    turns = max(gone.values())
+    by = named(board, near or takers)
+    nothing_left = "T" in chars and set(board.at("T")) <= set(spots)
+    return Finding(
+        "stolen_object", "problem" if nothing_left else "notice", board.level.name,
+        f"The hero never gets {named(board, spots)}: {by} {'takes' if len(near) == 1 else 'take'} "
+        f"{'it' if len(spots) == 1 else 'them'} within {counted(turns, 'turn')}, whatever he does (proven).",
+        tuple(spots), evidence={"turns": turns, "proven": True, "objects": len(spots),
+                                "steps_of_hero": min(board.reached.get(s, 0) for s in spots)},
+        look=f"the {plural(len(near), 'monster')} nearby, or a way for the hero to be there first",
+    )  # fmt: skip

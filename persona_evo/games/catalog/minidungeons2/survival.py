@@ -1,0 +1,135 @@
+"""Whether the hero lives through the traps on his way, monsters left aside: exact but for two simplifications.
+
+A trap costs 1 hit point each time, a potion gives 1 once. Two things are made easier for the hero than they are, so that
+what is said to be deadly is: he drinks every potion within reach before he goes on, and between two traps he gets
+everywhere, also where a portal does not lead back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from persona_evo.games.analysis import Moves, distances, least_cost
+from persona_evo.games.findings import Spot
+
+MOST_STATES = 20_000
+"""Pairs of (last trap, potions drunk) that are looked at; beyond them a simpler estimate, as safe, is taken."""
+MOST_TRAPS = 300
+"""Traps of which the ground behind each is worked out."""
+
+
+@dataclass(frozen=True)
+class Survival:
+    """Attributes:
+        damage: fewest traps sprung on any way to each tile that can be reached.
+        alive: tiles that can be reached alive.
+        leaves: of those, the tiles from which the exit can be reached alive; all of them where that was not worked out.
+        drinkable: potions that can be drunk.
+    """
+
+    damage: dict[Spot, int]
+    alive: set[Spot]
+    leaves: set[Spot]
+    drinkable: list[Spot] = field(default_factory=list)
+
+
+def survival(
+    start: Spot, goal: Spot, moves: Moves, traps: Collection[Spot], potions: Sequence[Spot], health: int, cap: int
+) -> Survival:
+    """What can be reached alive.
+
+    Args:
+        moves: of the hero.
+        health: hit points at the start. cap: most hit points that potions can give, 0 for no limit.
+    """
+    damage = least_cost(start, moves, lambda tile: tile in traps)
+    found = None
+    if len(traps) <= MOST_TRAPS:
+        found = _Walk(start, goal, moves, set(traps), potions, health, cap).result()
+    alive, leaves = found or (None, None)
+    if alive is None or leaves is None:
+        alive = _estimate(damage, potions, health)
+        leaves = alive
+    return Survival(damage, alive, leaves, [p for p in potions if p in alive])
+
+
+def _estimate(damage: dict[Spot, int], potions: Sequence[Spot], health: int) -> set[Spot]:
+    """Tiles in reach if every potion in reach could be drunk at once."""
+    drunk = -1
+    while (now := sum(damage.get(p, health + len(potions)) < health + max(0, drunk) for p in potions)) != drunk:
+        drunk = now
+    return {tile for tile, cost in damage.items() if cost < health + drunk}
+
+
+class _Walk:
+    """All ways from trap to trap; a state is the last trap (or the start) and the potions drunk, as bits."""
+
+    def __init__(
+        self, start: Spot, goal: Spot, moves: Moves, traps: set[Spot], potions: Sequence[Spot], health: int, cap: int
+    ) -> None:
+        self.moves, self.traps, self.potions, self.cap, self.goal = moves, traps, potions, cap, goal
+        self.ground: dict[Spot, tuple[set[Spot], int, list[Spot]]] = {}
+        self.best: dict[tuple[Spot, int], int] = {}
+        self.edges: dict[tuple[Spot, int], set[tuple[Spot, int]]] = {}
+        self.first = self._enter(start, 0, health)
+
+    def _behind(self, tile: Spot) -> tuple[set[Spot], int, list[Spot]]:
+        """The tiles reached from one without a trap, the potions there as bits, and the traps beside."""
+        if tile not in self.ground:
+            free = set(distances(tile, self.moves, self.traps))
+            bits = sum(1 << k for k, potion in enumerate(self.potions) if potion in free)
+            beside = dict.fromkeys(to for t in free for to in self.moves.get(t, ()) if to in self.traps)
+            self.ground[tile] = free, bits, list(beside)
+        return self.ground[tile]
+
+    def _enter(self, tile: Spot, drunk: int, health: int) -> tuple[Spot, int]:
+        """The state after coming to a tile alive and drinking all that is there."""
+        _, bits, _ = self._behind(tile)
+        for k in range(len(self.potions)):
+            bit = 1 << k
+            if bits & bit and not drunk & bit and (self.cap == 0 or health < self.cap):
+                drunk |= bit
+                health += 1
+        state = tile, drunk
+        self.best[state] = max(self.best.get(state, 0), health)
+        return state
+
+    def result(self) -> tuple[set[Spot], set[Spot]] | None:
+        """Tiles in reach alive, and those of them from which the exit is; None where there are too many states."""
+        queue = [self.first]
+        done: dict[tuple[Spot, int], int] = {}
+        while queue:
+            state = queue.pop()
+            health = self.best[state]
+            if done.get(state, 0) >= health:
+                continue
+            done[state] = health
+            if len(done) > MOST_STATES:
+                return None
+            following = self.edges.setdefault(state, set())
+            if health > 1:
+                for trap in self._behind(state[0])[2]:
+                    to = self._enter(trap, state[1], health - 1)
+                    following.add(to)
+                    queue.append(to)
+        return self._alive(done), self._leaving(done)
+
+    def _alive(self, states: Collection[tuple[Spot, int]]) -> set[Spot]:
+        found: set[Spot] = set()
+        for tile in {tile for tile, _ in states}:
+            found |= self.ground[tile][0]
+        return found
+
+    def _leaving(self, states: Collection[tuple[Spot, int]]) -> set[Spot]:
+        before: dict[tuple[Spot, int], list[tuple[Spot, int]]] = {}
+        for state in states:
+            for to in self.edges[state]:
+                before.setdefault(to, []).append(state)
+        queue = [state for state in states if self.goal in self.ground[state[0]][0]]
+        out = set(queue)
+        for state in queue:
+            new = [b for b in before.get(state, ()) if b not in out]
+            out.update(new)
+            queue += new
+        return self._alive(out)

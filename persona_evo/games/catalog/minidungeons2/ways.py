@@ -1,0 +1,149 @@
+"""Ways to the exit: a portal or gap that makes the way short, and the traps and monsters that nobody can avoid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from persona_evo.games.analysis import at, distances, is_door, on_every_way, parts, shortest
+from persona_evo.games.catalog.minidungeons2.board import (
+    EXIT, GOALS, MINITAUR, MONSTERS, POTION, TRAP, TREASURE, Board, capital, named, tally,
+)  # fmt: skip
+from persona_evo.games.findings import Finding, Severity, Spot, where
+from persona_evo.words import counted, plural
+
+SHORT = 0.5
+"""A shortcut makes the way at most so long, as a share of the way without it."""
+NEAR = 2
+"""Moves from a way within which an object lies on it."""
+SKIPS_ALL = 0.75
+"""Share of a level's objects that do not lie on the way from which on a shortcut skips the level ..."""
+TINY = 1 / 3
+"""... if it makes the way at most so long, as a share of the way without it."""
+SPARES = 8
+"""Moves that a gap has to save to be called a shortcut; a way around one door is seldom worth a word."""
+OBJECTS = 3
+"""Fewest objects of a level that can be said to be skipped."""
+
+
+def forced(board: Board) -> list[Finding]:
+    """Traps on every way to the exit, and monsters in a corridor in which nobody can pass them."""
+    every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
+    traps = [s for s in every if board.char.get(s) == TRAP]
+    least = board.survival.damage[board.grid.exit]
+    found = []
+    if least:
+        spots = traps or a_layer(board)
+        doors = [s for s in every if is_door(s, board.grid.passable)]
+        if traps:
+            text = f"Every way to the exit leads over the {plural(len(traps), 'trap')} at {at(traps)}"
+            text += f" and springs {least} in all" if least > len(traps) else ""
+        else:
+            text = f"Every way to the exit springs at least {counted(least, 'trap')}, such as one of those at {at(spots)}"
+        text += f": at least {least} of {counted(board.health, 'hit point')}."
+        found.append(
+            Finding(
+                "forced_hazard", "notice", board.level.name, text, tuple(spots),
+                evidence={"least_damage": least, "hit_points": board.health, "forced_traps": len(traps),
+                          "doors": len(doors)},
+            )
+        )  # fmt: skip
+    guards = [s for s in every if _cannot_be_passed(board, s)]
+    if guards:
+        found.append(
+            Finding(
+                "forced_hazard", "notice", board.level.name,
+                f"{capital(named(board, guards))} {'stands' if len(guards) == 1 else 'stand'} in the only corridor from the "
+                "start, which has no room to pass.",
+                tuple(guards), evidence={"monsters": len(guards)},
+            )
+        )  # fmt: skip
+    return found
+
+
+def a_layer(board: Board) -> list[Spot]:
+    """Traps one of which every way to the exit springs: those that cost the first hit point, or the next such set."""
+    damage, goal = board.survival.damage, board.grid.exit
+    layers = [[s for s in board.at(TRAP) if damage.get(s) == k] for k in range(1, damage[goal] + 1)]
+    on_the_way = [[s for s in spots if goal in distances(s, board.moves)] for spots in layers]
+    return min(on_the_way, key=len)
+
+
+def _cannot_be_passed(board: Board, spot: Spot) -> bool:
+    """Whether a monster stands where hero and monster can only meet: the way between them has no branch and no loop.
+
+    Ogres and blobs go after treasures and potions, so they count only in levels without these.
+    """
+    char = board.char.get(spot, EXIT)
+    if char not in MONSTERS or board.grid.portals:
+        return False
+    if (char == "o" and board.at(TREASURE)) or (char == "b" and board.at(POTION)):
+        return False
+    near = {*distances(board.grid.hero, board.moves, {spot}), spot}
+    degrees = [sum(n in near for n in board.walk[tile]) for tile in near]
+    return max(degrees) <= 2 and sum(degrees) == 2 * (len(near) - 1)
+
+
+def shortcuts(board: Board) -> list[Finding]:
+    """A pair of portals, or else a gap, that makes the way at most half as long."""
+    goal = board.grid.exit
+    if board.grid.portals and goal in board.on_foot:
+        if board.reached[goal] <= SHORT * board.on_foot[goal]:
+            short = shortest(board.grid.hero, goal, board.moves)
+            long = shortest(board.grid.hero, goal, {**board.walk, goal: ()})
+            pair = sorted(board.grid.portals, key=lambda p: board.on_foot.get(p, 0))
+            return [_shortcut(board, f"The portals at {where(pair[0])} and {where(pair[1])} make", tuple(pair), short, long)]
+    return _gap(board)
+
+
+def _gap(board: Board) -> list[Finding]:
+    """An opening in a wall without which the way is at least twice as long and leads past much more."""
+    hero, goal = board.grid.hero, board.grid.exit
+    short = shortest(hero, goal, board.moves)
+    every = set(on_every_way(hero, goal, board.moves))
+    best: tuple[int, Spot, list[Spot]] | None = None
+    runs = parts(s for s in short[1:-1] if s not in every and is_door(s, board.grid.passable))
+    for run in runs:
+        long = shortest(hero, goal, board.moves, {run[0]})
+        saved = len(long) - len(short)
+        if long and len(short) - 1 <= SHORT * (len(long) - 1) and saved >= SPARES and (best is None or saved > best[0]):
+            best = saved, run[0], long
+    if best is None:
+        return []
+    _, spot, long = best
+    found = _shortcut(board, f"The opening at {where(spot)} makes", (spot,), short, long)
+    return [found] if found.evidence["skipped_share"] >= SHORT and found.evidence["skipped"] else []
+
+
+def _shortcut(board: Board, what: str, spots: tuple[Spot, ...], short: list[Spot], long: list[Spot]) -> Finding:
+    """The finding on two ways, the shorter of which leads through `spots`."""
+    objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
+    on_short, on_long = ({s for s in objects if near.get(s, NEAR + 1) <= NEAR} for near in
+                         (distances(way, board.walk) for way in (short, long)))  # fmt: skip
+    skipped = [s for s in objects if s in on_long and s not in on_short]
+    share = 1 - len(on_short) / len(objects) if objects else 0.0
+    everything = share >= SKIPS_ALL and len(short) - 1 <= TINY * (len(long) - 1) and len(objects) >= OBJECTS
+    severity: Severity = "problem" if everything else "notice"
+    if everything:
+        left = f"all but {tally(board, sorted(on_short))}" if on_short else "all"
+        tail = f", and {is_skipped(what)} {left} of the {len(objects)} treasures, potions and monsters"
+    elif skipped:
+        tail = f", and {is_skipped(what)} {_few(board, skipped)}"
+    else:
+        tail = ""
+    return Finding(
+        "shortcut", severity, board.level.name,
+        f"{what} the way to the exit {counted(len(short) - 1, 'step')} long instead of {len(long) - 1}{tail}.", spots,
+        evidence={"steps": len(short) - 1, "steps_without": len(long) - 1, "objects": len(objects),
+                  "skipped": len(objects) - len(on_short), "skipped_share": round(share, 2)},
+    )  # fmt: skip
+
+
+def is_skipped(what: str) -> str:
+    """The verb that goes on after "The portals make" or "The opening makes"."""
+    return "skips" if what.endswith("makes") else "skip"
+
+
+def _few(board: Board, spots: Sequence[Spot]) -> str:
+    """Objects with their places, or counted where they are many."""
+    return named(board, spots) if len(spots) <= 3 else tally(board, spots)
+

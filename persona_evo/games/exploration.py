@@ -1,0 +1,154 @@
+"""What can happen in a level: all states within reach of the start, up to a number of states.
+
+The exploration is breadth-first over states with different keys, so it depends on no clock and no chance. Where it is
+exhausted, it proves things: what never happened in it cannot happen. Where it is not, it still proves what holds after
+so many moves whatever is played (`Exploration.layers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.seeds import stream
+
+MOST_STATES = 20_000
+"""States that an exploration looks at, unless the caller says otherwise."""
+
+State = NDArray[Any]
+
+
+@dataclass
+class Exploration:
+    """States in the order in which they were found; number 0 is the start.
+
+    Attributes:
+        states: rows as the rules keep them.
+        status: RUNNING, WON, LOST or ENDED of each.
+        depth: fewest moves from the start to each.
+        after: the states that follow each, by number; empty where the game is over, or where it was not looked at.
+        looked: how many states, from the first, were looked at.
+        exhausted: whether all states within reach were looked at.
+        horizon: moves after which this level is over whatever is played, as the game's plans have it.
+    """
+
+    states: list[State] = field(default_factory=list)
+    status: list[int] = field(default_factory=list)
+    depth: list[int] = field(default_factory=list)
+    after: list[tuple[int, ...]] = field(default_factory=list)
+    looked: int = 0
+    exhausted: bool = False
+
+    @property
+    def complete(self) -> int:
+        """Moves of which all that can happen in them was found."""
+        if self.exhausted:
+            return self.depth[-1]
+        return self.depth[self.looked] if self.looked < len(self.states) else self.depth[-1]
+
+    def has(self, outcome: int) -> bool:
+        """Whether a state with this outcome was found."""
+        return outcome in self.status
+
+    @property
+    def all_die(self) -> bool:
+        """Whether it is proven that every continuation is lost, after `complete` moves at the latest.
+
+        A game that can go on for ever by returning to an earlier state does not count.
+        """
+        return self.exhausted and set(self.status) == {RUNNING, LOST} and not self.endless
+
+    @property
+    def endless(self) -> bool:
+        """Whether a game can come back to a state: some state follows that is no deeper than its predecessor."""
+        left = [0] * len(self.states)
+        for following in self.after:
+            for to in following:
+                left[to] += 1
+        ready = [i for i, n in enumerate(left) if n == 0]
+        removed = 0
+        for i in ready:
+            removed += 1
+            for to in self.after[i]:
+                left[to] -= 1
+                if left[to] == 0:
+                    ready.append(to)
+        return removed < len(self.states)
+
+    def leading_to(self, goals: Sequence[int]) -> set[int]:
+        """The states from which one of the goals can be reached, the goals themselves included."""
+        before: list[list[int]] = [[] for _ in self.states]
+        for i, following in enumerate(self.after):
+            for to in following:
+                before[to].append(i)
+        found = set(goals)
+        queue = list(found)
+        for i in queue:
+            new = [b for b in before[i] if b not in found]
+            found.update(new)
+            queue += new
+        return found
+
+
+def explore(
+    game: Game, level: Level, most: int = MOST_STATES, seen: Callable[[State, int, State], None] | None = None,
+    deepest: int = 0,
+) -> Exploration:  # fmt: skip
+    """Look at the states within reach of a level's start.
+
+    Args:
+        most: states looked at.
+        seen: told every move: the state before, the action, the state after (not to be kept or changed).
+        deepest: moves from the start at most, 0 for any number.
+
+    Returns:
+        What was found. The game must be deterministic and have one player.
+    """
+    rules, tables = game.rules(), level.tables
+    found = Exploration([level.start.copy()], [int(rules.over(tables, level.start))], [0], [()])
+    number = {int(rules.key(tables, level.start)): 0}
+    actions, rng = np.zeros(max(1, level.max_actions), dtype=np.int64), stream(1)
+    i = 0
+    while i < len(found.states):
+        if i >= most or (deepest and found.depth[i] >= deepest):
+            break
+        if found.status[i] == RUNNING:
+            state, following = found.states[i], []
+            for action in actions[: int(rules.legal(tables, state, actions))].tolist():
+                new = state.copy()
+                rules.step(tables, new, action, rng)
+                if seen is not None:
+                    seen(state, action, new)
+                key = int(rules.key(tables, new))
+                to = number.get(key)
+                if to is None:
+                    to = number[key] = len(found.states)
+                    found.states.append(new)
+                    found.status.append(int(rules.over(tables, new)))
+                    found.depth.append(found.depth[i] + 1)
+                    found.after.append(())
+                following.append(to)
+            found.after[i] = tuple(dict.fromkeys(following))
+        i += 1
+    found.looked = i
+    found.exhausted = all(status != RUNNING for status in found.status[i:])
+    return found
+
+
+def layer(found: Exploration, moves: int) -> list[int]:
+    """The running states that some play is in after exactly so many moves, at most `complete` of them.
+
+    Play may come back to a state, so a state can be in several layers.
+    """
+    here = {0}
+    for _ in range(moves):
+        here = {to for i in here for to in found.after[i]}
+    return sorted(i for i in here if found.status[i] == RUNNING)
+
+
+__all__ = ["LOST", "MOST_STATES", "RUNNING", "WON", "Exploration", "State", "explore", "layer"]

@@ -1,0 +1,184 @@
+"""What a comparison of two versions of a level comes to, in at most LINES lines, the most important one first.
+
+The first line says whether B is harder than A, for whom, and why as far as the maps tell. The next ones say what
+players do otherwise, measure by measure, with the size of the effect. Then come the tiles that changed, and what a
+comparison with so many trials cannot see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from persona_evo.playtest.compare import Row, blind, shown, spoken
+from persona_evo.playtest.metrics import Measure
+from persona_evo.playtest.versions import Changes, Difference
+from persona_evo.words import counted, plural
+
+LINES = 5
+"""Most lines of an answer."""
+
+DIFFICULTY = {"win_rate": -1, "death_rate": 1, "stuck_rate": 1, "unfinished_rate": 1, "damage": 1}
+"""Measures of how hard a level is, of which the first that differs decides: 1 where more is harder, -1 where less."""
+
+_SAID = {"damage": ("loses more hit points", "loses fewer hit points"),
+         "steps": ("takes more steps", "takes fewer steps")}  # fmt: skip
+"""What a player does in B if its values are higher there, or lower."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A comparison in words.
+
+    Attributes:
+        lines: at most LINES sentences, the first is the verdict.
+        harder: 1 where B is harder, -1 where it is easier, 0 where players do not agree or nothing differs.
+    """
+
+    lines: tuple[str, ...]
+    harder: int
+
+
+def answer(rows: Sequence[Row], changes: Changes, difference: Difference) -> Answer:
+    """What two versions of a level differ in.
+
+    Args:
+        rows: of `compare.compare_levels`.
+        changes: the tiles that changed.
+        difference: what the analysis of both says.
+    """
+    players = list(dict.fromkeys(r.player_a for r in rows))
+    leaning = {p: _leaning(r for r in rows if r.player_a == p) for p in players}
+    told = [r for r in rows if telling(r)]
+    first = _verdict(players, leaning, {r.player_a for r in told}, difference)
+    measures = _measures(told)
+    rest = [changes.words, *_unseen(rows, told)]
+    room = LINES - 1 - len(rest)
+    lines = [_measure(own) for own in measures[:room]]
+    if len(measures) > room and lines:
+        more = len(measures) - room
+        lines[-1] += f"; {counted(more, 'other measure')} {plural(more, 'differs', 'differ')} (--all)"
+    signs = {sign for sign in leaning.values() if sign}
+    harder = signs.pop() if len(signs) == 1 else difference.harder if not signs else 0
+    return Answer((first, *lines, *rest), harder)
+
+
+def telling(row: Row) -> bool:
+    """Whether a row says that the versions differ: significantly, or in all routes of the best plans where these are
+    proven."""
+    return row.differs() or (row.exact and bool(row.higher) and row.effect.value in (0.0, 1.0))
+
+
+def _leaning(rows: Iterable[Row]) -> int:
+    """1 where B is harder for a player, -1 where it is easier, 0 where nothing says so."""
+    found = {r.measure.key: r for r in rows if telling(r)}
+    row = next((found[key] for key in DIFFICULTY if key in found), None)
+    return 0 if row is None else DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
+
+
+def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: Difference) -> str:
+    """The first line."""
+    why = f": {', '.join(difference.reasons[:2])}" if difference.reasons else ""
+    version, problem = difference.problem
+    if problem:
+        other = "A" if version == "B" else "B"
+        return f"{version} has a problem that {other} does not have: {problem}"
+    parts = [f"{word} than A for {_whom(own, players)}" if not k else f"{word} for {_whom(own, players)}"
+             for k, (word, own) in enumerate(_sides(players, leaning))]  # fmt: skip
+    if parts:
+        return f"B is {' and '.join(parts)}{why}"
+    if difference.harder:
+        word = "harder" if difference.harder > 0 else "easier"
+        return f"B is {word} than A by its map{why}; no player shows it"
+    if moved:
+        return f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} " \
+               f"{'plays' if len(moved) == 1 else 'play'} it in another way{why}"  # fmt: skip
+    return f"no difference found between A and B for {_whom(players, players)}{why}"
+
+
+def _sides(players: Sequence[str], leaning: dict[str, int]) -> list[tuple[str, list[str]]]:
+    """For whom B is harder, and for whom it is easier."""
+    sides = [(word, [p for p in players if leaning[p] == sign]) for word, sign in (("harder", 1), ("easier", -1))]
+    return [(word, own) for word, own in sides if own]
+
+
+def _whom(own: Sequence[str], players: Sequence[str]) -> str:
+    """Players in a sentence."""
+    if len(own) == len(players) > 2:
+        return f"all {len(players)} players"
+    names = [f"the {spoken(p)}" for p in own]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _measures(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows by measure: those of difficulty, then losses of main metrics, then other main metrics, then the rest."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.measure.key, []).append(row)
+    order = list(DIFFICULTY)
+
+    def rank(own: list[Row]) -> tuple[int, bool, bool, int]:
+        key = own[0].measure.key
+        return (order.index(key) if key in order else len(order), not any(r.loss for r in own),
+                not own[0].measure.main, -len(own))  # fmt: skip
+
+    return sorted(groups.values(), key=rank)
+
+
+def _measure(rows: Sequence[Row]) -> str:
+    """One measure of all players in whom it differs, the largest effect first; the first one's effect in words."""
+    ordered = sorted(rows, key=lambda r: -abs(r.effect.value - 0.5))
+    said = [f"{spoken(r.player_a)} {_values(r, full=k == 0)}" for k, r in enumerate(ordered)]
+    where = ""
+    if any(r.exact for r in rows):
+        where = ", in the proven best plan" if len(rows) == 1 else ", in the proven best plans"
+    return f"{ordered[0].measure.name}: {', '.join(said)}{where}"
+
+
+def _values(row: Row, full: bool) -> str:
+    """Both values, the difference with its interval, and A; full: with the unit, and what A means."""
+    measure = row.measure
+    both = f"{_plain(measure, row.a.value)} -> {shown(measure, row.b.value) if full else _plain(measure, row.b.value)}"
+    if row.exact:
+        return both
+    change, effect = row.difference, row.effect.value
+    gap = f"{change.value * 100:+.0f} points" if measure.ratio else f"{change.value:+.2g}"
+    if change.known and change.low < change.high:
+        low, high = (f"{v * 100:.0f}" if measure.ratio else f"{v:.2g}" for v in (change.low, change.high))
+        gap += f", {'95 % interval ' if full else ''}{low} to {high}"
+    if measure.rate:
+        return f"{both} ({gap})"
+    means = f": in {max(effect, 1 - effect) * 100:.0f} % of pairs of playthroughs {_doing(row)}" if full else ""
+    return f"{both} ({gap}; {'Vargha-Delaney ' if full else ''}A = {effect:.2f}{means})"
+
+
+def _plain(measure: Measure, value: float) -> str:
+    """A value without its unit."""
+    return shown(replace(measure, unit=""), value)
+
+
+def _doing(row: Row) -> str:
+    """What the pairs of playthroughs that A counts have in common."""
+    more, fewer = _SAID.get(row.measure.key, ("", ""))
+    said = more if row.effect.value >= 0.5 else fewer
+    return f"B {said}" if said else f"it is {'higher' if row.effect.value >= 0.5 else 'lower'} in B"
+
+
+def _unseen(rows: Sequence[Row], told: Sequence[Row]) -> list[str]:
+    """What this comparison cannot see, where no win rate differs."""
+    rates = [r for r in rows if r.measure.key == "win_rate"]
+    if not rates or any(r.measure.key == "win_rate" for r in told):
+        return []
+    tested = [r for r in rates if not r.exact]
+    if not tested:
+        return [f"win rates do not differ: {_each(rates)} (proven)"]
+    return [f"win rates do not differ ({_each(rates)}): {blind(tested[0], len(rates))}"]
+
+
+def _each(rates: Sequence[Row]) -> str:
+    """The win rates of all players."""
+    values = dict.fromkeys(shown(r.measure, side.value) for r in rates for side in (r.a, r.b))
+    if len(values) == 1:
+        return f"{next(iter(values))} in both"
+    pairs = [dict.fromkeys(shown(r.measure, side.value) for side in (r.a, r.b)) for r in rates]
+    return ", ".join(f"{spoken(r.player_a)} {' -> '.join(pair)}" for r, pair in zip(rates, pairs, strict=True))

@@ -1,0 +1,184 @@
+"""What playthroughs at several levels of skill say: difficulty, hit points over the turns, and narrow escapes.
+
+All numbers are about these simulated players. They do not say how hard people find a level.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from persona_evo.formula import parse
+from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.statistics import Interval, mean_interval
+from persona_evo.search.skill import SKILLS, errs
+from persona_evo.words import counted
+
+NARROW = 0.1
+"""Share of the hit points at the start that a narrow escape leaves at most; one hit point always counts."""
+
+OFTEN = 0.25
+"""Share of a player's trials from which on narrow escapes are a finding."""
+
+FEWEST = 3
+"""Narrow escapes of a player that are a finding at least."""
+
+
+class Death(NamedTuple):
+    """Where and of what players die: a tile as (x, y), None where that is not known, and how often."""
+
+    place: Spot | None
+    cause: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """How players of one level of skill fare.
+
+    Attributes:
+        level: the level's name, EVERY for all levels together.
+        persona: the persona's name, EVERY for all personas together.
+        skill: one of SKILLS.
+        trials: number of playthroughs.
+        win_rate, death_rate: with their 95 % intervals.
+        damage: mean of the hit points lost on the way, None where the game has none.
+        deaths: the most frequent first.
+    """
+
+    level: str
+    persona: str
+    skill: str
+    trials: int
+    win_rate: Interval
+    death_rate: Interval
+    damage: Interval | None
+    deaths: tuple[Death, ...]
+
+
+def ladder(records: Sequence[Playthrough]) -> list[Step]:
+    """How each level of skill fares: level by level and then in all, persona by persona and then all together.
+
+    Levels, personas and all of them together are left out where there is only one. Records without a level of skill
+    are not counted.
+    """
+    known = [r for r in records if r.skill]
+    levels = list(dict.fromkeys(r.level for r in known))
+    personas = list(dict.fromkeys(r.persona for r in known))
+    steps = []
+    for level in (*levels, *([EVERY] if len(levels) > 1 else [])):
+        for persona in (*personas, *([EVERY] if len(personas) > 1 else [])):
+            for skill in SKILLS:
+                group = [r for r in known if r.skill == skill and _fits(r.level, level) and _fits(r.persona, persona)]
+                if group:
+                    steps.append(_step(level, persona, skill, group))
+    return steps
+
+
+def curve(steps: Sequence[Step]) -> list[Step]:
+    """The difficulty curve: the steps of single levels over all personas, or of the only one."""
+    personas = {s.persona for s in steps}
+    return [s for s in steps if s.level != EVERY and (s.persona == EVERY or len(personas) == 1)]
+
+
+def _fits(name: str, wanted: str) -> bool:
+    return wanted in (EVERY, name)
+
+
+def _step(level: str, persona: str, skill: str, group: Sequence[Playthrough]) -> Step:
+    damage = [r.damage for r in group if r.damage is not None]
+    found = Counter((r.death_place, r.lost_to or UNKNOWN_CAUSE) for r in group if r.lost)
+    deaths = () if level == EVERY else tuple(Death(place, why, n) for (place, why), n in found.most_common())
+    return Step(level, persona, skill, len(group), estimate(WIN_RATE, group), estimate(DEATH_RATE, group),
+                mean_interval(damage) if damage else None, deaths)  # fmt: skip
+
+
+class Health(NamedTuple):
+    """Hit points of a player in a level after a turn, over all trials.
+
+    Attributes:
+        turn: moves made, from 0.
+        playing: trials that are still going on.
+        mean, low, median, high: mean, 10 % quantile, median and 90 % quantile. A game that is over keeps the hit
+            points of its end, so that those who died earlier count.
+    """
+
+    level: str
+    player: str
+    turn: int
+    playing: int
+    mean: float
+    low: float
+    median: float
+    high: float
+
+
+def health(records: Iterable[Playthrough]) -> list[Health]:
+    """Hit points over the turns, level by level and player by player; nothing for games without hit points."""
+    groups: dict[tuple[str, str], list[Playthrough]] = {}
+    for record in records:
+        if record.hit_points:
+            groups.setdefault((record.level, record.player), []).append(record)
+    found = []
+    for (level, player), group in groups.items():
+        lengths = np.array([len(r.hit_points) for r in group])
+        turns = int(lengths.max())
+        values = np.array([r.hit_points + r.hit_points[-1:] * (turns - len(r.hit_points)) for r in group])
+        low, median, high = np.quantile(values, (0.1, 0.5, 0.9), axis=0)
+        for turn, mean in enumerate(values.mean(axis=0)):
+            playing = int((lengths > turn).sum())
+            found.append(Health(level, player, turn, playing, float(mean), float(low[turn]), float(median[turn]),
+                                float(high[turn])))  # fmt: skip
+    return found
+
+
+def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> list[Finding]:
+    """Whether players win a level with hardly any hit points left: one finding for all of them, or none.
+
+    Only players that make mistakes count. A perfect player spends the hit points that it does not need, which says
+    nothing of the level.
+
+    Args:
+        records: of any levels and players.
+        game, level: what is judged.
+    """
+    if not game.health:
+        return []
+    left = parse(game.health, game.symbols).evaluate(game.measure(level, game.start(level)))
+    limit = max(1.0, NARROW * left)
+    shares: dict[str, tuple[int, int]] = {}
+    places: list[Spot] = []
+    for player in dict.fromkeys(r.player for r in records if r.level == level.name and errs(r.skill)):
+        own = [r for r in records if r.level == level.name and r.player == player]
+        narrow = [r for r in own if r.won and r.hit_points and r.hit_points[-1] <= limit]
+        if len(narrow) >= FEWEST and len(narrow) >= OFTEN * len(own):
+            shares[player] = len(narrow), len(own)
+            places += [spot for r in narrow if (spot := _last_harm(r)) is not None]
+    if not shares:
+        return []
+    most = max(shares, key=lambda p: shares[p][0] / shares[p][1])
+    hits, runs = shares[most]
+    others = f", and {counted(len(shares) - 1, 'other player')} often do, too" if len(shares) > 1 else ""
+    common = [spot for spot, _ in Counter(places).most_common(3)]
+    at = f"; the last harm comes at {', '.join(map(where, common))}" if common else ""
+    text = (f"the {most} wins with at most {limit:g} of {left:g} hit points left in {hits / runs * 100:.0f} % of the runs "
+            f"({hits} of {runs}){others}{at}")  # fmt: skip
+    evidence = {"hit points": limit, "hit points at the start": left, "narrow": hits, "runs": runs,
+                "share": round(hits / runs, 6)}  # fmt: skip
+    return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,
+                    look="whether a mistake less or more should decide the game here")]  # fmt: skip
+
+
+def _last_harm(record: Playthrough) -> Spot | None:
+    """Where the avatar was when it last lost hit points; None where that is not known."""
+    points = record.hit_points
+    turn = max((i for i in range(1, len(points)) if points[i] < points[i - 1]), default=0)
+    walked = [*record.positions, *(record.end.positions if record.end is not None else [])]
+    return walked[turn] if 0 < turn < len(walked) else None

@@ -1,0 +1,216 @@
+"""Two versions of a level, held against each other before anybody plays them: which tiles changed, and what follows.
+
+The tiles come from the text of both levels, the rest from the game's analysis of each (`Game.analyse`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.games.guides import guide
+from persona_evo.words import counted, plural
+
+MOST = 6
+"""Places that a sentence names one by one."""
+
+GROUND = ("wall", "floor", "empty cell")
+"""Tiles that are nothing to be told one by one."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A tile that is another one in B. place: in B, or in A where B has no such tile. before, after: its names, "" for
+    a tile that one version does not have."""
+
+    place: Spot
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What differs between the texts of two levels.
+
+    Attributes:
+        tiles: those that changed, row by row; empty where the levels are no maps.
+        lines: lines that changed, as "before -> after", where the levels are no maps.
+        offset: where A's top left tile lies in B, (x, y), where one of them has been extended.
+        rows: the maps of A and of B, row by row; empty where the levels are no maps.
+    """
+
+    tiles: tuple[Change, ...] = ()
+    lines: tuple[str, ...] = ()
+    offset: Spot = (0, 0)
+    rows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    @property
+    def words(self) -> str:
+        """What changed, in one sentence."""
+        if self.lines:
+            more = f" and {len(self.lines) - MOST} more" if len(self.lines) > MOST else ""
+            return f"{counted(len(self.lines), 'line')} changed: {', '.join(self.lines[:MOST])}{more}"
+        if not self.tiles:
+            return "A and B are the same level"
+        groups: dict[tuple[str, str], list[Spot]] = {}
+        stay = [t for t in self.tiles if t.before and t.after]
+        for tile in stay:
+            groups.setdefault((tile.before, tile.after), []).append(tile.place)
+        left, parts = MOST, self._size
+        for (before, after), places in groups.items():
+            named = ", ".join(where(p) for p in places[:left])
+            rest = len(places) - len(places[:left])
+            parts.append(f"{before} -> {after} at {named}" + (f" and {rest} more" if rest and named else "")
+                         if named else f"{before} -> {after} at {counted(len(places), 'place')}")  # fmt: skip
+            left = max(0, left - len(places))
+        return f"{counted(len(stay), 'tile')} changed: {'; '.join(parts)}"
+
+    @property
+    def _size(self) -> list[str]:
+        """How large both maps are, where that differs."""
+        (wide_a, high_a), (wide_b, high_b) = ((len(rows[0]), len(rows)) for rows in self.rows)
+        same = (wide_a, high_a) == (wide_b, high_b)
+        return [] if same else [f"{wide_a} x {high_a} -> {wide_b} x {high_b} tiles"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the analysis of both versions says.
+
+    Attributes:
+        reasons: in words, what matters most first; whole sentences for problems.
+        harder: 1 where B is harder for them, -1 where it is easier, 0 where they do not say.
+        problem: the first problem that only one version has, and which ("A" or "B"); ("", "") without one.
+    """
+
+    reasons: tuple[str, ...] = ()
+    harder: int = 0
+    problem: tuple[str, str] = ("", "")
+
+
+def changes(game: Game, a: Level, b: Level) -> Changes:
+    """What differs between the texts of two levels."""
+    names = guide(game).tiles
+    rows_a, rows_b = a.text.splitlines(), b.text.splitlines()
+    known = bool(names) or not guide(game).legend
+    if not (known and all(_is_map(rows) for rows in (rows_a, rows_b))):
+        return Changes(lines=tuple(_lines(rows_a, rows_b)))
+    dx, dy = _offset(rows_a, rows_b)
+    before = {(x + dx, y + dy): c for y, row in enumerate(rows_a) for x, c in enumerate(row)}
+    after = {(x, y): c for y, row in enumerate(rows_b) for x, c in enumerate(row)}
+    found = [
+        Change(spot, _name(before.get(spot), names), _name(after.get(spot), names))
+        for spot in sorted(before.keys() | after.keys(), key=lambda p: (p[1], p[0]))
+        if before.get(spot) != after.get(spot)
+    ]
+    tiles = tuple(t for t in found if t.before != t.after)
+    return Changes(tiles, (), (dx, dy), (tuple(rows_a), tuple(rows_b)))
+
+
+def difference(game: Game, a: Level, b: Level) -> Difference:
+    """What the analysis of two levels says of B beside A; nothing where the game has none."""
+    found = [game.analyse(level) if game.analyse else [] for level in (a, b)]
+    problems = [{f.kind: f for f in own if f.severity == "problem"} for own in found]
+    new = [f for kind, f in problems[1].items() if kind not in problems[0]]
+    gone = [f for kind, f in problems[0].items() if kind not in problems[1]]
+    counts = [_objects(game, level) for level in (a, b)]
+    forced = [_forced(game, level, own) for level, own in zip((a, b), found, strict=True)]
+    reasons = [text for name in _changed(*counts, *forced) if (text := _more(name, counts, forced))]
+    reasons += _longer(game, a, b)
+    more = sum(forced[1].values()) - sum(forced[0].values())
+    problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
+    sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
+    return Difference(tuple(reasons), sign, problem)
+
+
+def _is_map(rows: Sequence[str]) -> bool:
+    return bool(rows) and len({len(row) for row in rows}) == 1
+
+
+def _lines(a: Sequence[str], b: Sequence[str]) -> list[str]:
+    """Lines that differ, pair by pair where as many go as come."""
+    found = []
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind != "equal":
+            gone, come = a[i:j], b[k:m]
+            length = max(len(gone), len(come))
+            pairs = zip([*gone, *[""] * (length - len(gone))], [*come, *[""] * (length - len(come))], strict=True)
+            found += [f"{x.strip() or 'nothing'} -> {y.strip() or 'nothing'}" for x, y in pairs]
+    return found
+
+
+def _offset(a: Sequence[str], b: Sequence[str]) -> Spot:
+    """Where A's top left tile lies in B so that the fewest tiles differ, as when a row was added above."""
+    wide, high = len(b[0]) - len(a[0]), len(b) - len(a)
+
+    def same(shift: Spot) -> int:
+        dx, dy = shift
+        return sum(
+            0 <= x + dx < len(b[0]) and 0 <= y + dy < len(b) and b[y + dy][x + dx] == c
+            for y, row in enumerate(a) for x, c in enumerate(row)
+        )  # fmt: skip
+
+    shifts = [(dx, dy) for dx in sorted({0, wide}, key=abs) for dy in sorted({0, high}, key=abs)]
+    return max(shifts, key=same)
+
+
+def _name(char: str | None, names: Mapping[str, str]) -> str:
+    return "" if char is None else names.get(char) or repr(char)
+
+
+def _objects(game: Game, level: Level) -> Counter[str]:
+    """How many tiles of each name a level has, walls and floor left out."""
+    names = guide(game).tiles
+    if not names:
+        return Counter()
+    found = Counter(_name(c, names) for row in level.text.splitlines() for c in row)
+    return Counter({name: n for name, n in found.items() if name not in GROUND})
+
+
+def _forced(game: Game, level: Level, findings: Sequence[Finding]) -> Counter[str]:
+    """How many hazards of each name nobody can avoid."""
+    names, rows = guide(game).tiles, level.text.splitlines()
+    places = dict.fromkeys(p for f in findings if f.kind == "forced_hazard" for p in f.places)
+    return Counter(_name(rows[y][x], names) for x, y in places if y < len(rows) and x < len(rows[y]))
+
+
+def _changed(
+    a: Mapping[str, int], b: Mapping[str, int], forced_a: Mapping[str, int], forced_b: Mapping[str, int]
+) -> list[str]:
+    """Names of what there is more or less of, the hazards that are forced first, then what changed most."""
+
+    def weight(name: str) -> tuple[int, int]:
+        return (-abs(forced_b.get(name, 0) - forced_a.get(name, 0)), -abs(b.get(name, 0) - a.get(name, 0)))
+
+    return [name for name in sorted({**a, **b, **forced_a, **forced_b}, key=weight) if weight(name) != (0, 0)]
+
+
+def _more(
+    name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mapping[str, int]]
+) -> str:
+    """How many more or fewer of an object there are: "4 more traps, all forced"."""
+    more = counts[1].get(name, 0) - counts[0].get(name, 0)
+    bound = forced[1].get(name, 0) - forced[0].get(name, 0)
+    if not more:
+        word = "more" if bound > 0 else "fewer"
+        return f"{abs(bound)} {word} {plural(abs(bound), name)} {plural(abs(bound), 'is', 'are')} forced"
+    n, share = abs(more), min(abs(more), abs(bound)) if more * bound > 0 else 0
+    text = f"{n} {'more' if more > 0 else 'fewer'} {plural(n, name)}"
+    if not share:
+        return text
+    return f"{text}, {'forced' if n == 1 else 'all forced' if share == n else f'{share} of them forced'}"
+
+
+def _longer(game: Game, a: Level, b: Level) -> list[str]:
+    """How the shortest way changed, where the game's structure has one."""
+    if game.structure is None:
+        return []
+    one, two = game.structure(a), game.structure(b)
+    key = next((k for k in ("path_portals", "path") if k in one and k in two), "")
+    if not key or one[key] == two[key] or one[key] != one[key] or two[key] != two[key]:
+        return []
+    return [f"shortest way {one[key]:g} -> {counted(int(two[key]), 'move')}"]

@@ -1,0 +1,180 @@
+"""A player of limited skill: searches anew for each move, looks a few moves ahead, and errs now and then.
+
+| game | search for a move | value of a move |
+|---|---|---|
+| without chance | best first by the player's tree policy, one list | the best state seen behind it |
+| with chance | by the tree policy, each line played anew with fresh luck | the mean of what was seen behind it |
+
+Without chance, a state counts only where the player gets away from it, as far as it sees: a state behind which every
+move leads to a loss is worth what the loss is worth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.formula import Formula
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.search.act import Actor
+from persona_evo.search.plan import Plan, Planner
+from persona_evo.search.run import Run
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.skill import Skill
+from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, STATUS
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.seeds import derive, stream
+
+
+class Candidate(NamedTuple):
+    """A move that the search has tried.
+
+    Attributes:
+        action: the move.
+        value: what it seems to be worth.
+        rank: its place among the candidates in ascending order; no two have the same.
+    """
+
+    action: int
+    value: float
+    rank: float
+
+
+class SkilledPlayer:
+    """Plays whole games on one level.
+
+    Args:
+        game: a game for one player that is played in this process.
+        level: what is played.
+        utility: over the game's metrics; what the player wants.
+        policy: the tree policy that it searches by; its utility where the policy has no score of its own.
+        skill: how well it plays.
+    """
+
+    def __init__(self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill) -> None:
+        self.game, self.level, self.utility, self.skill = game, level, utility, skill
+        self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
+        self._rules = game.rules_for(utility.symbols)
+        self._horizon = game.horizon_of(level)
+        self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
+        self._planner: Planner | None = None
+        if game.deterministic:
+            most = skill.iterations * max(1, level.max_actions)
+            self._planner = Planner(game, level, self._settings, most + 2)
+        self._spent = self._nodes = 0
+
+    def play(self, seed: int) -> Plan:
+        """Play a game to its end or to the horizon.
+
+        Args:
+            seed: of the start, of chance in the game, of the searches and of the errors.
+
+        Returns:
+            All moves of the game; iterations and nodes are those of all searches together.
+        """
+        began = time.perf_counter()
+        game, level, tables = self.game, self.level, self.level.tables
+        luck, slips = stream(seed), np.random.default_rng(derive(seed, "errors"))
+        state, rules, made = game.start(level, seed), game.rules(), list[int]()
+        self._spent = self._nodes = 0
+        while game.over(level, state) == RUNNING and len(made) < self._horizon:
+            legal = game.legal(level, state)
+            if not legal:
+                break
+            candidates = self._candidates(state, len(made), len(legal), derive(seed, "move", len(made)))
+            action = self._chosen(candidates, slips) if candidates else legal[int(slips.integers(len(legal)))]
+            rules.step(tables, state, action, luck)
+            made.append(action)
+        metrics, outcome = game.measure(level, state), game.over(level, state)
+        return Plan(
+            tuple(made), self.utility.evaluate(metrics), metrics, outcome, self._spent, self._nodes,
+            time.perf_counter() - began, "win" if outcome == WON else "budget", proven=False, seed=seed,
+        )  # fmt: skip
+
+    def _chosen(self, candidates: Sequence[Candidate], slips: np.random.Generator) -> int:
+        """The best move, or in a share of the cases one that is drawn."""
+        if slips.random() >= self.skill.errors:
+            return max(candidates, key=lambda c: c.rank).action
+        chances = softmax([c.value for c in candidates], self.skill.temperature)
+        return candidates[int(slips.choice(len(candidates), p=chances))].action
+
+    def _candidates(self, state: Any, made: int, legal: int, seed: int) -> list[Candidate]:
+        """The moves tried by a search from a state that so many moves have led to."""
+        budget = Budget(self.skill.iterations * legal)
+        if self._planner is None:
+            return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
+        self._planner.horizon = min(self._horizon, made + self.skill.sight)
+        run = Run(self._planner, state, made, self.utility, self._policy, seed, None)
+        run.spend(budget, time.perf_counter())
+        self._spent, self._nodes = self._spent + run.iterations, self._nodes + run.nodes
+        tree = self._planner._tree
+        return self._judged(tree.links[: run.nodes], tree.states, np.random.default_rng(derive(seed, "ties")))
+
+    def _of_chance(self, state: Any, sight: int, budget: Budget, seed: int) -> list[Candidate]:
+        """The same in a game of chance."""
+        actor = Actor(self.game, self.level, self.utility, self._policy, budget,
+                      replace(self._settings, horizon=sight), seed=seed)  # fmt: skip
+        move = actor.think(state)
+        self._spent, self._nodes = self._spent + move.iterations, self._nodes + move.nodes
+        ties = np.random.default_rng(derive(seed, "ties")).permutation(len(move.options))
+        order = sorted(zip(move.options, ties, strict=True), key=lambda o: (o[0].mean, o[0].visits, o[1]))
+        return [Candidate(option.action, option.mean, rank) for rank, (option, _) in enumerate(order)]
+
+    def _judged(self, links: NDArray[np.int32], states: NDArray[Any], ties: np.random.Generator) -> list[Candidate]:
+        """The root's children by the best state in each one's part of the tree.
+
+        States from which the player gets away come before others; then those of the higher utility, wins, and those
+        that are reached sooner (lost ones: later). A draw decides among equals.
+        """
+        count = len(links)
+        lost = _lost(links)
+        worth = np.array([self._worth(states[node]) for node in range(count)])
+        depth, won = links[:, DEPTH] * np.where(lost, -1, 1), (links[:, STATUS] & OVER) == WON
+        order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
+        best = np.empty(count, dtype=np.int64)
+        best[order] = np.arange(count)
+        parents = links[:, PARENT].tolist()
+        for node in range(count - 1, 0, -1):
+            if parents[node] != ROOT:
+                best[parents[node]] = max(best[parents[node]], best[node])
+        return [
+            Candidate(int(links[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
+            for node in range(1, count)
+            if parents[node] == ROOT
+        ]
+
+    def _worth(self, state: Any) -> float:
+        out = np.zeros(len(self.game.metrics))
+        self._rules.measure(self.level.tables, state, 0, out)
+        return float(self.utility.evaluate(dict(zip(self.game.symbols, map(float, out), strict=True))))
+
+
+def _lost(links: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which nodes are lost, or behind which each move leads to a lost one. Children stand behind their parents."""
+    rows = links.tolist()
+    lost = [row[STATUS] & OVER == LOST for row in rows]
+    ways = [0] * len(rows)
+    tried = [False] * len(rows)
+    for node in range(len(rows) - 1, -1, -1):
+        row = rows[node]
+        if tried[node] and row[LEFT] == 0 and ways[node] == 0:
+            lost[node] = True
+        if row[PARENT] >= 0:
+            tried[row[PARENT]] = True
+            ways[row[PARENT]] += not lost[node]
+    return np.array(lost)
+
+
+def softmax(values: Sequence[float], temperature: float) -> NDArray[np.float64]:
+    """The chances with which moves are drawn: values scaled to [0, 1] over the temperature; alike where all are equal.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    span = x.max() - x.min()
+    weights = np.exp((x - x.max()) / span / temperature) if span > 0 else np.ones(len(x))
+    chances: NDArray[np.float64] = weights / weights.sum()
+    return chances
