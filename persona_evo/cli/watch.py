@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.api import latest
     from persona_evo.evolve.parallel import Workers
     from persona_evo.playtest.live import LivePlaytest
+    from persona_evo.store.lines import made
     from persona_evo.store.lock import Lock
 
     levels, players = options.levels_of(args, game, args.levels), options.players_of(args, game)
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         )  # fmt: skip
         live.begin(levels, players)
         command = options.typed(args, seed)
-        latest.made(folder)
+        made(folder, "folder of the watch")
         stack.enter_context(Lock(folder))
         latest.claim(folder, {"game": _address(game), "levels": list(args.levels), "trials": args.trials, "seed": seed,
                               "command": command})  # fmt: skip
@@ -128,6 +129,7 @@ class Watch:
         self.sources = Sources(self._files)
         self.before: Results | None = None  # of the version that was answered last, while this one is played
         self.answer: Results | None = None  # what was told of this version
+        self.answered = 0.0, 0  # when that was, and trials by then
         self.finished = False
         self.saved = self.began = time.time()
         self.what = "first look"
@@ -180,8 +182,11 @@ class Watch:
         elif self.live.complete:
             self._finish()
         else:
-            left = (time.time() - self.began) / done * (self.live.trials - done)
-            self.line.show(f"{done} of {counted(self.live.trials, 'trial')} of each player, {duration(left)} to go")
+            since, first = self.answered
+            made = done - first
+            left = (time.time() - since) / made * (self.live.trials - done) if made else None
+            rest = "" if left is None else f", {duration(left)} to go"
+            self.line.show(f"{done} of {counted(self.live.trials, 'trial')} of each player{rest}")
 
     def _results(self, trials: int) -> Results:
         from persona_evo.api.results import as_results
@@ -197,13 +202,15 @@ class Watch:
         few = done if self.before is None else min(done, self.before.trials)
         self.answer = now if few == done else self._results(few)
         if self.before is None:
-            lines = [*run_tables.standing_lines(self.answer.analysis)]
+            lines = run_tables.standing_lines(self.answer.analysis)
         else:
             found = changes(_first(self.before, few).analysis, self.answer.analysis)
             lines = [*run_tables.findings_lines(found), run_tables.rates_line(found)]
-        of = f"{few} of " if few < self.live.trials else ""
-        took = time.time() - self.saved
-        say(f"{_clock()} {self.what}: {of}{counted(self.live.trials, 'trial')} of each player, {took:.1f} s after it")
+        trials = counted(self.live.trials, "trial")
+        some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
+            f"all {trials} of each player")  # fmt: skip
+        self.answered = time.time(), done
+        say(f"{_clock()} {self.what}, told after {self.answered[0] - self.saved:.1f} s: {some}")
         _say(lines)
         self.finished = few == self.live.trials
         self._publish(now)
@@ -217,7 +224,7 @@ class Watch:
         Progress.done_with_line()
         now = self._results(self.live.trials)
         found = changes(self.answer.analysis, now.analysis)
-        say(f"{_clock()} {self.what}: all {counted(self.live.trials, 'trial')} of each player")
+        say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
         lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
         _say([*lines, run_tables.standing_rates(now.analysis)])
         self.finished = True

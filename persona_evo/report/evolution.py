@@ -171,16 +171,15 @@ def _charts(e: Evolution) -> list[Svg]:
             Series(f"island {i + 1}", [(row["generation"] + 1, float(row[key])) for row in own[i]]) for i in islands
         ]
 
-    def across() -> Axis:
-        return Axis("generation", whole=True)
+    def chart(key: str, up: Axis, title: str, caption: str) -> Svg:
+        return Svg(plot(lines(key), Axis("generation", whole=True), up, title=title, width=460), caption)
 
     return [
-        Svg(plot(lines("best"), across(), Axis("fitness"), title="Best fitness"), "The best formula of each island"),
-        Svg(plot(lines("mean"), across(), Axis("fitness"), title="Mean fitness"), "The mean of each island"),
-        Svg(plot(lines("diversity"), across(), Axis("share", low=0.0, high=1.0), title="Diversity"),
-            "The share of different formulas on each island"),
-        Svg(plot(lines("size"), across(), Axis("nodes", low=0.0), title="Size"), "The mean size of formulas"),
-    ]  # fmt: skip
+        chart("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
+        chart("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
+        chart("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
+        chart("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
+    ]
 
 
 def compared(a: Evolution, b: Evolution) -> str:
