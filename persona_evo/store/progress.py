@@ -107,7 +107,7 @@ def of_evolution(r: schema.Reader, folder: Path) -> Details:
     pace = {row["generation"]: float(row[runs.TIMING]["seconds"]) for row in rows if runs.TIMING in row}
     best = max((float(row["best"]) for row in rows if row["generation"] == done - 1), default=None)
     levels, persona = r.items("levels"), r.object("persona").text_of("name")
-    chosen = _generations(runs.policy_of(folder)) == done > 0
+    chosen = _generations(runs.policy_of(folder)) == done
     return Details(
         r.text_of("game"), f"{persona} on {counted(len(levels), 'level')}", done, total, chosen, r.whole("seed"),
         "done" if chosen else "generations" if done < total else "final comparison",
