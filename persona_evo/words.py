@@ -24,16 +24,16 @@ def plural(n: int, thing: str, several: str = "") -> str:
     return thing if n == 1 else several or f"{thing}s"
 
 
+def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
+    """Names as in a sentence: "a", "a and b", "a, b and c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
+
+
 def duration(seconds: float) -> str:
     """A time as people say it: 40 s, 12 min, 3 h 20 min."""
     if seconds < 90:
         return f"{max(0.0, seconds):.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
-    """Names as in a sentence: "a", "a and b", "a, b and c"."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"

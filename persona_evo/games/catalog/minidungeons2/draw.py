@@ -211,6 +211,11 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
     return draw_state(level.facts["grid"], objects_of(level, state), scale=scale, caption=caption)
 
 
+def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], Colour]) -> Image.Image:
+    """A loaded level before the first move, with colours laid over tiles, below what lies on them."""
+    return image(level.facts["grid"], tiles, scale)
+
+
 def state_text(level: Level, state: NDArray[Any]) -> str:
     """One state in the level's own characters: x is a slain monster, + a dead hero, J a javelin that lies there."""
     grid: Grid = level.facts["grid"]
@@ -221,8 +226,3 @@ def state_text(level: Level, state: NDArray[Any]) -> str:
         if item.state > 0 or item.char in "m+x":
             rows[item.y][item.x] = "J" if item.char == JAVELIN else item.char
     return "\n".join("".join(row) for row in rows)
-
-
-def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], Colour]) -> Image.Image:
-    """A loaded level before the first move, with colours laid over tiles, below what lies on them."""
-    return image(level.facts["grid"], tiles, scale)
