@@ -174,7 +174,12 @@ class Watch:
 
     def _play(self) -> None:
         """Play a round, and tell what it comes to when it is time for that."""
-        self.live.round()
+        try:
+            self.live.round()
+        except PersonaEvoError as e:  # of a game that is written as a class
+            note(f"{_clock()} {self.what} cannot be played: {e}")
+            self.finished = True
+            return
         done = self.live.done
         if self.answer is None:
             if done and (self.live.complete or time.time() - self.began >= PATIENCE):

@@ -57,7 +57,9 @@ def of_playtest(r: schema.Reader, folder: Path) -> Details:
     players, levels = [p.text_of("label") for p in r.items("players")], [v.text_of("name") for v in r.items("levels")]
     total = r.whole("trials") * len(players) * len(levels)
     done, last = count(folder / "traces.jsonl"), _last(folder / "traces.jsonl")
-    title = f"{_listed(levels)}: {_listed(players)}"
+    compared = len(levels) == 2 and (folder / "comparison.csv").is_file() and not any(
+        p.text_of("baseline", "") for p in r.items("players"))  # fmt: skip
+    title = f"{' against '.join(levels) if compared else _listed(levels)}: {_listed(players)}"
     end = (last.get("end") or last).get("outcome", "") if last else ""
     told = f"{last['player']} in {last['level']}: {'unfinished' if end == 'running' else end}" if last else ""
     phase = "playing" if done < total else "done" if (folder / "index.html").is_file() else "report"
