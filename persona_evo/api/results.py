@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -33,6 +33,20 @@ class Results(batch.Results):
     def analysis(self) -> Analysis:
         """Summaries, comparisons, findings and correlations."""
         return self.check()
+
+    def first(self, trials: int) -> Results:
+        """The same with the first trials of each player in each level alone."""
+        records = [r for r in self.records if r.trial < trials]
+        return replace(self, trials=trials, records=records).knowing(self)
+
+    def knowing(self, other: Results) -> Results:
+        """These results with what the others of the same levels have found out that does not need play, or that does not
+        change unless somebody wins a level."""
+        won = [{r.level for r in one.records if r.won} for one in (self, other)]
+        for name in ("static", *(("outlooks",) if won[0] == won[1] else ())):
+            if name in vars(other):
+                vars(self)[name] = vars(other)[name]
+        return self
 
     def check(self, *requirements: str) -> Analysis:
         """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.

@@ -11,7 +11,6 @@ import argparse
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,7 +158,7 @@ class Watch:
             if any(path in self.personas for path in changed):
                 self.players = options.players_of(self.args, self.game)
             levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
-            before = None if self.answer is None else self._results(self.live.done)
+            before = None if self.answer is None else self._results(self.live.done).knowing(self.answer)
             if not self.live.begin(levels, self.players):
                 return
         except PersonaEvoError as e:
@@ -205,11 +204,12 @@ class Watch:
 
         now = self._results(done)
         few = done if self.before is None else min(done, self.before.trials)
-        self.answer = now if few == done else self._results(few)
+        self.answer = now if few == done else now.first(few)
         if self.before is None:
             lines = run_tables.standing_lines(self.answer.analysis)
         else:
-            found = changes(_first(self.before, few).analysis, self.answer.analysis)
+            before = self.before if self.before.trials == few else self.before.first(few)
+            found = changes(before.analysis, self.answer.analysis)
             lines = [*run_tables.findings_lines(found), run_tables.rates_line(found)]
         trials = counted(self.live.trials, "trial")
         some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
@@ -227,7 +227,7 @@ class Watch:
 
         assert self.answer is not None
         Progress.done_with_line()
-        now = self._results(self.live.trials)
+        now = self._results(self.live.trials).knowing(self.answer)
         found = changes(self.answer.analysis, now.analysis)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
         lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
@@ -244,13 +244,6 @@ class Watch:
             f"{time.time():.3f}", self.command, pictures=not self.args.no_pictures,
             replays=last and not (self.args.no_replays or self.args.no_pictures),
         ))  # fmt: skip
-
-
-def _first(results: Results, trials: int) -> Results:
-    """The same with the first trials alone."""
-    if results.trials <= trials:
-        return results
-    return replace(results, trials=trials, records=[r for r in results.records if r.trial < trials])
 
 
 def _say(lines: Sequence[str]) -> None:
