@@ -40,8 +40,10 @@ class Results(batch.Results):
         return replace(self, trials=trials, records=records).knowing(self)
 
     def knowing(self, other: Results) -> Results:
-        """These results with what the others of the same levels have found out that does not need play, or that does not
-        change unless somebody wins a level."""
+        """These results with what others of the same levels have found out without play.
+
+        Whether a level can be won is only looked for where nobody has won it, so it is taken where both won the same.
+        """
         won = [{r.level for r in one.records if r.won} for one in (self, other)]
         for name in ("static", *(("outlooks",) if won[0] == won[1] else ())):
             if name in vars(other):

@@ -34,7 +34,7 @@ FOLDER = Path("runs") / "latest"
 LOOK = 0.1
 """Seconds between two looks at the files."""
 
-PATIENCE = 1.5
+PATIENCE = 1.0
 """Seconds after which what was played by then is told, once each player has played each level."""
 
 DAY = 86400.0

@@ -16,7 +16,7 @@ from persona_evo.words import counted, duration
 
 if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.changes import Change, Changes
+    from persona_evo.playtest.changes import MeasureChange, PlaytestChanges
     from persona_evo.store.folders import RunEntry
 
 _LEAST = 20
@@ -144,7 +144,7 @@ def parts(folder: Path) -> str:
     return listing(inside[::-1]) if inside else ""
 
 
-def changed(changes: Changes) -> str:
+def changed(changes: PlaytestChanges) -> str:
     """What changed from A to B: findings, then win rates and utilities of each player."""
     lines = [*findings_lines(changes), ""]
     for title, rows in (("win rate", changes.rates), ("utility", changes.utilities)):
@@ -154,7 +154,7 @@ def changed(changes: Changes) -> str:
     return "\n".join(lines)
 
 
-def findings_lines(changes: Changes) -> list[str]:
+def findings_lines(changes: PlaytestChanges) -> list[str]:
     """The findings that appeared and disappeared, a line each."""
     if not changes.findings:
         return ["findings: no change"]
@@ -162,7 +162,7 @@ def findings_lines(changes: Changes) -> list[str]:
     return [clean(f"{sign} {word:<8} {f.severity:<7} {f.level}: {f.text}") for sign, word, f in rows]
 
 
-def rates_line(changes: Changes) -> str:
+def rates_line(changes: PlaytestChanges) -> str:
     """The win rates that changed, in one line."""
     several = len({c.level for c in changes.rates}) > 1
     moved = [c for c in changes.rates if abs(c.after - c.before) > NEARLY]
@@ -172,7 +172,7 @@ def rates_line(changes: Changes) -> str:
     return clean("win rates: " + ", ".join(each))
 
 
-def _who(change: Change, several: bool) -> str:
+def _who(change: MeasureChange, several: bool) -> str:
     return f"{change.player} in {change.level}" if several else change.player
 
 
@@ -180,7 +180,7 @@ def _share(value: float) -> str:
     return f"{value * 100:.0f} %"
 
 
-def _change(change: Change) -> str:
+def _change(change: MeasureChange) -> str:
     """A change with its interval and its effect size."""
     rate = change.measure.rate
     pair = [_share(v) if rate else f"{v:.3g}" for v in (change.before, change.after)]

@@ -118,6 +118,9 @@ def delete(entry: RunEntry, *, is_named: bool = False) -> None:
     gone = entry.folder.with_name(f".{entry.folder.name}.deleted")
     if gone.is_dir():  # left by a process that was killed in between
         shutil.rmtree(gone)
-    with Lock(entry.folder):
-        os.replace(entry.folder, gone)
+    lock = Lock(entry.folder).acquire()
+    if os.name == "nt":  # a folder with an open file cannot be renamed there
+        lock.release()
+    os.replace(entry.folder, gone)
+    lock.release()
     shutil.rmtree(gone)

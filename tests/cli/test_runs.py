@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -226,6 +227,17 @@ def test_what_changed_a_moment_ago_is_kept(copy: Path, capsys: Capture) -> None:
     (copy / "runs/playtests/first/index.html").touch()
     assert "last 10 minutes" in run(capsys, "runs", "clean", "--yes").out
     assert (copy / "runs/playtests/first").is_dir()
+
+
+def test_status_follows_until_nothing_is_under_way(copy: Path, capsys: Capture) -> None:
+    (copy / "runs/playtests/first/traces.jsonl").write_text("")
+    lock = Lock(copy / "runs/playtests/first").acquire()
+    timer = threading.Timer(0.5, lock.release)
+    timer.start()
+    followed = run(capsys, "status", "--follow", "--every", 0.1)
+    timer.join()
+    assert followed.code == 0 and followed.out.count("state     running") == 1
+    assert "0 of 4 playthroughs, 0 %" in followed.out and "nothing is under way" in followed.out.splitlines()[-1]
 
 
 def test_status_tells_another_process_how_far_a_run_is(tmp_path: Path, capsys: Capture) -> None:
