@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.changes import MeasureChange, PlaytestChanges
     from persona_evo.store.folders import RunEntry
 
-_LEAST = 20
+_LEAST = 16
 """Columns that the last column of a list has at least; others are left out for it."""
 
 NEARLY = 1e-9
@@ -35,20 +35,21 @@ def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
     ]  # fmt: skip
     heads = ["run", "kind", "state", "done", "started", "seed", "size", "about"]
     shown = list(range(len(heads)))
-    for least_wanted in (5, 6, 4, 1):  # seed, size, start, kind
-        if _wide(rows, heads, shown[:-1]) + _LEAST <= room:
+    for column in (5, 6, 4, 7, 1):  # seed, size, start, what it is about, kind
+        if _wide(rows, heads, shown) - 2 <= room:
             break
-        shown.remove(least_wanted)
-    rest = room - _wide(rows, heads, shown[:-1])
-    short = [[_cut(row[i], max(8, rest)) if i == shown[-1] else clean(row[i]) for i in shown] for row in rows]
+        shown.remove(column)
+    short = [[_cut(row[7], max(_LEAST, room - _wide(rows, heads, [i for i in shown if i != 7]))) if i == 7
+              else clean(row[i]) for i in shown] for row in rows]  # fmt: skip
     left = {shown.index(i) for i in (1, 2, 7) if i in shown}
     return laid_out("", [[heads[i] for i in shown], *short], [], left, 1, room)
 
 
 def _wide(rows: Iterable[Sequence[str]], heads: Sequence[str], shown: Sequence[int]) -> int:
-    """Columns that some columns of a table take with the gaps behind them."""
+    """Columns that some columns of a table take at least; texts on what a run is about may be cut."""
     grid = [heads, *rows]
-    return sum(max(columns(clean(row[i])) for row in grid) + 2 for i in shown)
+    wide = {i: max(columns(clean(row[i])) for row in grid) for i in shown}
+    return sum((min(w, _LEAST) if i == 7 else w) + 2 for i, w in wide.items())
 
 
 def _cut(text: str, width: int) -> str:
