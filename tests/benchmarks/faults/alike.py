@@ -9,8 +9,8 @@ from random import Random
 
 from ..caves import beside
 from .boards import HIT_POINTS, Board, Spot
-from .dungeons import fetches, health, quiet, sound, win, world_of
-from .planted import Planted, Planter, pocket_below, shuffled, untouched, winnable, winnable_with_potions, with_corridor
+from .dungeons import fetches, health, quiet, sound, untouched_way, win, world_of
+from .planted import Planted, Planter, pocket_below, shuffled, winnable, winnable_with_potions, with_corridor
 
 
 def _alike(board: Board, places: set[Spot], proof: str, before: Board | None = None) -> Planted:
@@ -69,7 +69,7 @@ def traps_with_a_way_around(board: Board, rng: Random) -> Planted | None:
     new, lane = made
     spots = [s for s in lane[2:] if s[1] == lane[1][1]]
     new = new.changed(dict.fromkeys(spots, "t"))
-    if new.most_health() < HIT_POINTS or not untouched(new) or not _all_fetched(new):
+    if new.most_health() < HIT_POINTS or not untouched_way(new) or not _all_fetched(new):
         return None
     return _alike(new, set(spots), "a playthrough reaches the exit without losing a hit point")
 
@@ -155,7 +155,7 @@ def trap_beside_the_way(board: Board, rng: Random) -> Planted | None:
     """A trap in a door, where another door or tile leads past it."""
     for spot in shuffled(rng, [s for s in board.free if len(board.moves(s)) == 2]):
         new = board.changed({spot: "t"})
-        if new.exit in new.ways(closed=[spot]) and untouched(new) and sound(new, strict=False):
+        if new.exit in new.ways(closed=[spot]) and untouched_way(new) and sound(new, strict=False):
             return _alike(new, {spot}, "a playthrough reaches the exit without losing a hit point")
     return None
 
@@ -171,7 +171,7 @@ def equal_copy(board: Board, rng: Random) -> Planted | None:
                 continue
             new = board.changed({spot: " ", aside: "T"})
             same = new.ways()[new.exit] == way[board.exit] and new.most_health() == board.most_health()
-            if same and sound(new, strict=False) and untouched(new) == untouched(board):
+            if same and sound(new, strict=False) and untouched_way(new) == untouched_way(board):
                 return _alike(new, {spot, aside}, "the same way, damage and monsters; all can be had in both", board)
     return None
 

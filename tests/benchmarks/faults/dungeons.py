@@ -71,6 +71,12 @@ def win(world: World, board: Board, begin: State | None = None, careful: float =
     return reached(world, lambda s: world.over(s) == WON and rank(s) < float("inf"), rank, begin, most)
 
 
+def untouched_way(board: Board) -> bool:
+    """Whether a playthrough was found that reaches the exit without losing a hit point."""
+    world = world_of(board)
+    return world is not None and win(world, board, untouched=True) is not None
+
+
 def fetch(world: World, board: Board, spot: Spot, begin: State | None = None, most: int = 10_000) -> State | None:
     """A state in which the hero himself has just taken the potion or treasure of a tile."""
     way = board.to(spot)

@@ -13,7 +13,7 @@ from random import Random
 
 from ..caves import beside
 from .boards import HIT_POINTS, Board, Spot
-from .dungeons import dead_ends, fetch, health, monsters, sound, there, win, world_of
+from .dungeons import dead_ends, fetch, health, monsters, sound, there, untouched_way, win, world_of
 from .exploring import dies_within, layers
 
 TRIES = 60
@@ -61,12 +61,6 @@ def winnable_with_potions(board: Board) -> bool:
         if state is not None and win(world, board, state) is not None:
             return True
     return False
-
-
-def untouched(board: Board) -> bool:
-    """Whether a playthrough was found that reaches the exit without losing a hit point."""
-    world = world_of(board)
-    return world is not None and win(world, board, untouched=True) is not None
 
 
 def walled_in(board: Board, rng: Random) -> Planted | None:
@@ -342,7 +336,7 @@ def forced_traps(board: Board, rng: Random) -> Planted | None:
 
 def harder_copy(board: Board, rng: Random) -> Planted | None:
     """A copy with a trap, or two, that nobody can avoid."""
-    if not untouched(board):
+    if not untouched_way(board):
         return None
     cuts = shuffled(rng, board.cuts())[: rng.randint(1, 2)]
     new = board.changed(dict.fromkeys(cuts, "t"))
