@@ -85,9 +85,11 @@ def _shortcut(board: Board, places: list[Spot]) -> str:
 
 
 def _forced(board: Board, places: list[Spot]) -> str:
-    text = board.text
+    """Traps have to be on every way; of monsters one has to stand where every way leads, or nobody gets past unhurt."""
     traps = [s for s in places if board.cells[s] == "t"]
-    if places and (len(traps) < len(places) or board.exit in board.ways(closed=traps)) and _unharmed(text):
+    around = traps and board.exit in board.ways(closed=traps)
+    past = len(traps) < len(places) and not any(board.exit not in board.ways(closed=[s]) for s in places)
+    if (around or past) and _unharmed(board.text):
         return "a playthrough reaches the exit without losing a hit point"
     return ""
 

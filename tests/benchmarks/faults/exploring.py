@@ -66,7 +66,10 @@ class World:
 
 def reached(world: World, done: Callable[[State], bool], rank: Callable[[State], float], begin: State | None = None,
             most: int = MOST_STATES) -> State | None:  # fmt: skip
-    """A state for which `done` holds, the lowest `rank` tried first; None where none was found within `most`."""
+    """A state for which `done` holds, the lowest `rank` tried first; None where none was found within `most`.
+
+    States of infinite rank are left out.
+    """
     first = world.start() if begin is None else begin
     queue: list[tuple[float, int, State]] = [(rank(first), 0, first)]
     seen, count = {world.key(first)}, 0
@@ -79,7 +82,9 @@ def reached(world: World, done: Callable[[State], bool], rank: Callable[[State],
             if key not in seen:
                 seen.add(key)
                 count += 1
-                heapq.heappush(queue, (rank(child), count, child))
+                value = rank(child)
+                if value < float("inf"):
+                    heapq.heappush(queue, (value, count, child))
     return None
 
 
