@@ -125,7 +125,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return findings.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks", description=__doc__,
-        epilog="`planner` and `findings`, named first, have options of their own: python -m tests.benchmarks planner --help",
+        epilog="`planner` and `findings`, named first, have options of their own: python -m tests.benchmarks findings "
+        "--help",
     )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="a look at each, in seconds; its figures are rough")

@@ -19,7 +19,7 @@ from .faults.by_hand import by_hand
 from .faults.cases import ALIKE, FAULT, HAND, SOUND, Case
 from .faults.diagnosis import CHECK, PLAYTEST, diagnose
 from .faults.dungeons import Board, dungeon, sound_drawn
-from .faults.planted import PLANTERS
+from .faults.planted import PLANTERS, Planter
 from .faults.scores import Verdict, judge, markdown, misses, precision, recall, write
 from .report import FIGURE, REACHED, SHORT, Row
 
@@ -76,7 +76,9 @@ def planted_cases(seed: int, each: int) -> Iterator[Case]:
         yield from _planted(seed, each, 5_000 + 100 * k, fault, ALIKE, (planter,))
 
 
-def _planted(seed, each, first, fault, role, planters) -> Iterator[Case]:
+def _planted(
+    seed: int, each: int, first: int, fault: str, role: str, planters: Sequence[Planter]
+) -> Iterator[Case]:
     count = 0
     for tried, board in zip(range(BASES), bases(seed, first), strict=False):
         made = planters[count % len(planters)](board, Random(f"{fault} {role} {seed} {tried}"))
@@ -158,8 +160,9 @@ def measure(quick: bool) -> list[Row]:
     for how in args.how:
         verdicts = judged(cases, how, args.jobs)
         for line in recall(verdicts):
-            rows.append(Row(f"faults named by {how}: {line.what}", "90 % of all, 70 % of each kind",
-                            f"{line.found} of {line.cases}", line.share, REACHED if line.enough else SHORT))  # fmt: skip
+            rows.append(Row(f"faults named by {how}: {line.what}", "90 % of all, 70 % each",
+                            f"{line.found} of {line.cases}", line.share,
+                            REACHED if line.enough else SHORT))  # fmt: skip
         for role, levels, problems, notices, _ in precision(verdicts):
             said = f"{problems:.2f} false problems and {notices:.2f} notices a level ({levels} levels)"
             rows.append(Row(f"said by {how} of levels that are {role}", "at most 0.5 and 2", said, None, FIGURE))

@@ -1,4 +1,4 @@
-"""What looks like a fault of MiniDungeons 2 and is none. Each of these changes a sound board and proves that it stays so.
+"""What looks like a fault of MiniDungeons 2 and is none: a sound board is changed and proven to be still sound.
 
 On a look-alike no finding may be a problem, and no notice may say what is not true of it.
 """

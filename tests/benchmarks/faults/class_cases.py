@@ -27,7 +27,16 @@ STATES = 12_000
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the games: its characters by what they do, the metric of what is collected, and the word for it."""
+    """One of the games.
+
+    Attributes:
+        name: of its module.
+        wall, floor, goal: characters of the map.
+        prize, metric, word: what is collected: its character, its metric, and the word for it.
+        harm: the character of what costs hit points (strength).
+        needed, needed_word: the character of what one cannot do without, and the word for it.
+        life_metric, life_words: the metric of hit points (strength), and what it is called.
+    """
 
     name: str
     wall: str
@@ -39,7 +48,7 @@ class Setting:
     harm: str
     needed: str
     needed_word: str
-    life: int
+    life_metric: str
     life_words: tuple[str, ...]
 
     @property
@@ -48,8 +57,8 @@ class Setting:
         return f"{HERE / self.name}.py"
 
 
-VAULT = Setting("vault", "#", " ", ">", "$", "GOLD", "gold", "^", "k", "key", 4, ("hit points", "HP"))
-TRAIL = Setting("trail", "#", ".", "G", "*", "GEMS", "gem", "~", "f", "food", 15, ("strength", "STR"))
+VAULT = Setting("vault", "#", " ", ">", "$", "GOLD", "gold", "^", "k", "key", "HP", ("hit points", "HP"))
+TRAIL = Setting("trail", "#", ".", "G", "*", "GEMS", "gem", "~", "f", "food", "STR", ("strength", "STR"))
 Cells = dict[Spot, str]
 
 
@@ -73,7 +82,14 @@ def world_of(setting: Setting, cells: Cells) -> World:
 
 @dataclass(frozen=True)
 class Facts:
-    """What exploring all states of a level says. most: share of what is collected in a won game, None if none is won."""
+    """What exploring all states of a level says.
+
+    Attributes:
+        most: the largest share of what is collected in a won game, None where no game is won.
+        places: where the avatar can come to stand.
+        stuck: where it can be without a legal move while the game goes on.
+        life: the most hit points, or strength, that can be left in a won game.
+    """
 
     most: float | None
     places: frozenset[Spot]
@@ -89,12 +105,11 @@ def facts(setting: Setting, cells: Cells) -> Facts | None:
         return None
     won = [s for s in states if world.over(s) == WON]
     running = [s for s in states if world.over(s) == RUNNING]
-    life = "HP" if setting is VAULT else "STR"
     return Facts(
         max((world.value(s, setting.metric) for s in won), default=None),
         frozenset(world.place(s) for s in states),
         frozenset(world.place(s) for s in running if not world.legal(s)),
-        max((world.value(s, life) for s in won), default=0.0),
+        max((world.value(s, setting.life_metric) for s in won), default=0.0),
     )
 
 
@@ -186,7 +201,7 @@ def one_way(setting: Setting, cells: Cells, rng: Random) -> Found | None:
     for x, y in sorted(s for s, c in cells.items() if s[1] == height - 2 and c == setting.floor):
         pit = [(k, height) for k in range(x, x + 3) if (k, y) in cells]
         new = {**cells, **{(k, height + j): "#" for k in range(max(x for x, _ in cells) + 1) for j in (0, 1)}}
-        new |= {(x, height - 1): "v", **dict.fromkeys(pit[: len(pit) - (pit[-1][0] > max(s[0] for s in cells) - 1)], ".")}
+        new |= {(x, height - 1): "v", **{s: "." for s in pit if s[0] < max(k for k, _ in cells)}}
         if (f := facts(setting, new)) and f.most == 1:
             inside = {(x, height - 1), *(s for s in pit if new[s] == ".")}
             return new, ("no_return",), inside, (), "nothing in the pit leads out of it"
@@ -267,7 +282,8 @@ def class_cases(seed: int, count: int) -> Iterator[Case]:
                                (text_of(new),), kinds, frozenset(places), words, proof)  # fmt: skip
             if made := _planted(setting, forced_harm, rng, cells):
                 yield Case(f"{setting.name}-harder-copy-{number}", setting.spec, FAULT, "harder copy",
-                           (text, text_of(made[0])), ("harder_copy",), proof="fewer hit points are left at best")  # fmt: skip
+                           (text, text_of(made[0])), ("harder_copy",),
+                           proof="fewer hit points are left at best")  # fmt: skip
             yield from _alike(setting, cells, number)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from ..caves import beside
@@ -32,7 +32,7 @@ class Planted:
     proof: str
     before: Board | None = None
     options: tuple[str, ...] = ()
-    words: tuple[str, ...] = field(default_factory=tuple)
+    words: tuple[str, ...] = ()
 
 
 Planter = Callable[[Board, Random], Planted | None]
@@ -193,7 +193,7 @@ def scarce_potions(board: Board, rng: Random) -> Planted | None:
     if not winnable_with_potions(whole) or new.most_health() > 0:
         return None
     places = frozenset({*lane, new.exit, *new.find("P"), missing})
-    return Planted(new, ("scarce_resource", "deadly_way"), places, "won with one potion more, lost on every way without")
+    return Planted(new, ("scarce_resource", "deadly_way"), places, "won with one potion more, lost without it")
 
 
 def _portals(board: Board, a: Spot, b: Spot) -> Board:
@@ -259,7 +259,7 @@ def pointless_portals(board: Board, rng: Random) -> Planted | None:
             new = _portals(board, a, b)
             ways = new.ways()
             if set(ways) == set(way) and all(way[s] - ways[s] <= 1 for s in ways) and winnable(new):
-                return Planted(new, ("useless_object",), frozenset({a, b}), "no way to any tile is shorter by more than 1")
+                return Planted(new, ("useless_object",), frozenset({a, b}), "no way is shorter by more than 1")
     return None
 
 
@@ -281,7 +281,7 @@ def thief(board: Board, rng: Random) -> Planted | None:
             new = board.changed({spot: loot, post: monster})
             if set(new.ways()) == set(way) and (moves := _stolen(new, spot, way[spot])) and winnable(new):
                 return Planted(new, ("stolen_object",), frozenset({spot, post}),
-                               f"gone after {moves} moves whatever is played, {way[spot]} moves from the start")  # fmt: skip
+                               f"gone after {moves} moves whatever is played, at {way[spot]} moves' distance")  # fmt: skip
     return None
 
 
@@ -350,7 +350,7 @@ def empty_dead_end(board: Board, rng: Random) -> Planted | None:
     made = pocket_below(board, rng, rng.randint(3, 6))
     if made is None or not any(made[1][-1] in end for end in dead_ends(made[0])) or not winnable(made[0]):
         return None
-    return Planted(made[0], ("empty_dead_end",), frozenset(made[1]), "its end has one neighbour, and nothing lies in it")
+    return Planted(made[0], ("empty_dead_end",), frozenset(made[1]), "an end with nothing in it")
 
 
 def lost_floor(board: Board, rng: Random) -> Planted | None:
@@ -372,9 +372,9 @@ def exposed_start(board: Board, rng: Random) -> Planted | None:
         if world is None or not placed:
             continue
         full = health(world, world.start())
-        first, *_ = [s for depth, s in zip(range(3), layers(world), strict=False) if depth == 2] or [[]]
-        if first and all(health(world, s) < full for s in first) and sound(new, strict=False):
-            return Planted(new, ("exposed_start",), frozenset({board.hero, *placed}), "after two moves all plays have lost")
+        after = next(itertools.islice(layers(world), 2, None), [])
+        if after and all(health(world, s) < full for s in after) and sound(new, strict=False):
+            return Planted(new, ("exposed_start",), frozenset({board.hero, *placed}), "no play is unhurt after 2 moves")
     return None
 
 

@@ -100,7 +100,8 @@ def roguelike_sound(seed: int, count: int) -> Iterator[Case]:
         text = _roguelike(1000 * seed + number, 2 + number % 4, "unrestricted")
         done = _won(world := _world("roguelike2d", text))
         if done is not None and world.value(done, "HT") == 0:
-            yield Case(f"roguelike-sound-{number}", "roguelike2d", SOUND, "generated", (text,), proof="won without a hit")
+            yield Case(f"roguelike-sound-{number}", "roguelike2d", SOUND, "generated", (text,),
+                       proof="won without a hit")  # fmt: skip
 
 
 def roguelike_faults(seed: int, count: int) -> Iterator[Case]:
