@@ -281,7 +281,7 @@ def thief(board: Board, rng: Random) -> Planted | None:
             new = board.changed({spot: loot, post: monster})
             if set(new.ways()) == set(way) and (moves := _stolen(new, spot, way[spot])) and winnable(new):
                 return Planted(new, ("stolen_object",), frozenset({spot, post}),
-                               f"gone after {moves} moves whatever is played, at {way[spot]} moves' distance")  # fmt: skip
+                               f"gone after {moves} moves whatever is played, {way[spot]} moves away")  # fmt: skip
     return None
 
 
