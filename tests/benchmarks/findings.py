@@ -16,7 +16,7 @@ from random import Random
 
 from .faults.alike import LOOK_ALIKES
 from .faults.by_hand import by_hand
-from .faults.cases import ALIKE, FAULT, HAND, SOUND, Case
+from .faults.cases import ALIKE, FAULT, HAND, SOUND, Case, kept
 from .faults.diagnosis import CHECK, PLAYTEST, diagnose
 from .faults.dungeons import Board, dungeon, sound_drawn
 from .faults.planted import PLANTERS, Planter
@@ -129,7 +129,8 @@ def _one(case: Case, how: str) -> Verdict:
 def chosen(args: argparse.Namespace) -> list[Case]:
     """The cases that the command line asks for."""
     began = time.perf_counter()
-    cases = [c for c in all_cases(args.seed, args.each) if not args.only or any(t in c.name for t in args.only)]
+    made = kept(args.out, f"{args.seed} {args.each}", lambda: all_cases(args.seed, args.each))
+    cases = [c for c in made if not args.only or any(t in c.name for t in args.only)]
     roles = ", ".join(f"{sum(c.role == role for c in cases)} {role}" for role in (SOUND, ALIKE, FAULT, HAND))
     print(f"seed {args.seed}: {len(cases)} cases ({roles}), {time.perf_counter() - began:.0f} s", file=sys.stderr)
     return cases

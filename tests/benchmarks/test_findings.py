@@ -14,7 +14,7 @@ from persona_evo.games.core import RUNNING, WON
 from persona_evo.games.findings import KINDS
 from tests.benchmarks.faults.boards import HIT_POINTS, Board
 from tests.benchmarks.faults.by_hand import by_hand
-from tests.benchmarks.faults.cases import ALIKE, FAULT, SOUND, Case
+from tests.benchmarks.faults.cases import ALIKE, FAULT, SOUND, Case, kept
 from tests.benchmarks.faults.claims import names_something, untrue
 from tests.benchmarks.faults.class_cases import STATES
 from tests.benchmarks.faults.dungeons import dungeon, fetches, sound, untouched_way, win, world_of
@@ -207,6 +207,13 @@ def test_every_case_is_written_down(tmp_path: Path) -> None:
     rows = list(csv.DictReader((tmp_path / "check-1.csv").open(encoding="utf-8")))
     assert [r["found"] for r in rows] == ["no", ""] and rows[0]["level"] == YARD.text
     assert "### missed: walled-in objective" in (tmp_path / "check-1.md").read_text(encoding="utf-8")
+
+
+def test_cases_are_kept_as_they_were_made(tmp_path: Path) -> None:
+    cases = [WALLED, replace(WALLED, name="b", texts=("1", "2"), words=("gold",), options=("--allow-unreachable",))]
+    assert kept(tmp_path, "1", lambda: cases) == cases
+    assert kept(tmp_path, "1", lambda: pytest.fail("made twice")) == cases
+    assert kept(tmp_path, "2", lambda: cases[:1]) == cases[:1]
 
 
 def test_planters_name_kinds_that_there_are() -> None:

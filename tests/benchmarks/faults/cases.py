@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 Spot = tuple[int, int]
 
@@ -47,3 +51,32 @@ class Case:
     def level_names(self) -> tuple[str, ...]:
         """What the levels are called."""
         return (self.name,) if len(self.texts) == 1 else (f"{self.name}-a", f"{self.name}-b")
+
+
+def kept(folder: Path, what: str, made: Callable[[], Iterable[Case]]) -> list[Case]:
+    """Cases out of a file in `folder`, or newly made and written there: proofs take minutes.
+
+    The file is made anew where `what` is asked for differs, or any module that makes cases.
+    """
+    here = Path(__file__).resolve().parent
+    digest = hashlib.sha256(what.encode())
+    for module in sorted([*here.glob("*.py"), *here.parent.glob("*.py")]):
+        digest.update(module.read_bytes())
+    file = folder / f"cases-{digest.hexdigest()[:12]}.json"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        cases = list(made())
+        rows = [{**asdict(c), "places": sorted(c.places)} for c in cases]
+        part = file.with_suffix(".part")
+        part.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        part.replace(file)
+        return cases
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    return [Case(**{name: _read(name, value) for name, value in row.items()}) for row in rows]
+
+
+def _read(name: str, value: object) -> object:
+    """A field as it was."""
+    if isinstance(value, list):
+        return frozenset(map(tuple, value)) if name == "places" else tuple(value)
+    return value

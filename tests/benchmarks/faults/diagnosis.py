@@ -53,7 +53,8 @@ def diagnose(case: Case, how: str) -> list[Finding]:
             run = Path(folder) / "run"
             code, out, errors = command([
                 "playtest", *levels, "--game", case.game, "--trials", str(TRIALS), "--iterations", str(ITERATIONS),
-                "--jobs", "1", "--seed", "1", "--out", str(run), *personas_of(case), *case.options,
+                "--jobs", "1", "--seed", "1", "--out", str(run), "--no-pictures",
+                "--no-replays", *personas_of(case), *case.options,
             ])  # fmt: skip
             data = (run / "findings.json").read_text(encoding="utf-8") if (run / "findings.json").exists() else ""
         if code not in (0, 1) or not data.strip():
@@ -62,5 +63,8 @@ def diagnose(case: Case, how: str) -> list[Finding]:
 
 
 def personas_of(case: Case) -> list[str]:
-    """The players of a playtest: those that come with the game, or one who wants to win a Python class."""
-    return ["--utility", "WON"] if case.game.endswith(".py") else []
+    """The players of a playtest: those that come with the game, or those that are written beside a Python class."""
+    if not case.game.endswith(".py"):
+        return []
+    game = Path(case.game)
+    return ["--personas", ",".join(str(game.with_name(f"{game.stem}_{who}.toml")) for who in ("leaver", "collector"))]
