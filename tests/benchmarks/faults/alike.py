@@ -188,6 +188,6 @@ LOOK_ALIKES: dict[str, Planter] = {
     "no return": portal_with_a_way_back,
     "lethal choke point": trap_beside_the_way,
     "harder copy": equal_copy,
-    "exposed start": guarded_way,
+    "deadly monsters": guarded_way,
 }
 """Kind of fault -> what looks like it."""
