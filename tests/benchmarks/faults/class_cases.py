@@ -232,7 +232,8 @@ def deadly_start(setting: Setting, cells: Cells, rng: Random) -> Found | None:
         belt = [s for s in _find(cells, " kD$+") if 1 <= way.get(s, 99) <= radius]
         new = {**cells, **dict.fromkeys(belt, setting.harm)}
         if (depth := dies_within(world_of(setting, new), 6)) is not None:
-            return new, ("lethal_start",), set(), (), f"all states after {depth} moves are lost"
+            kinds = ("lethal_start", "deadly_way")
+            return new, kinds, set(), (), f"all states after {depth} moves are lost, over spikes on every way"
     return None
 
 
