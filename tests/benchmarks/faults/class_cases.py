@@ -57,8 +57,14 @@ class Setting:
         return f"{HERE / self.name}.py"
 
 
-VAULT = Setting("vault", "#", " ", ">", "$", "GOLD", "gold", "^", "k", "key", "HP", ("hit points", "HP"))
-TRAIL = Setting("trail", "#", ".", "G", "*", "GEMS", "gem", "~", "f", "food", "STR", ("strength", "STR"))
+VAULT = Setting(
+    name="vault", wall="#", floor=" ", goal=">", prize="$", metric="GOLD", word="gold", harm="^", needed="k",
+    needed_word="key", life_metric="HP", life_words=("hit points", "HP"),
+)  # fmt: skip
+TRAIL = Setting(
+    name="trail", wall="#", floor=".", goal="G", prize="*", metric="GEMS", word="gem", harm="~", needed="f",
+    needed_word="food", life_metric="STR", life_words=("strength", "STR"),
+)  # fmt: skip
 Cells = dict[Spot, str]
 
 
