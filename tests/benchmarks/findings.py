@@ -108,17 +108,20 @@ def all_cases(seed: int, each: int) -> Iterator[Case]:
 
 
 def judged(cases: Sequence[Case], how: str, jobs: int) -> list[Verdict]:
-    """All cases diagnosed and judged, in their order."""
+    """All cases diagnosed and judged, in their order, or those finished when Ctrl-C is pressed."""
     from joblib import Parallel, delayed
 
-    began, verdicts = time.perf_counter(), []
+    began, verdicts = time.perf_counter(), list[Verdict]()
     made = Parallel(n_jobs=jobs, return_as="generator")(delayed(_one)(case, how) for case in cases)
-    for verdict in made:
-        verdicts.append(verdict)
-        done = len(verdicts)
-        if done % 20 == 0 or done == len(cases):
-            print(f"{how}: {done} of {len(cases)} cases, {time.perf_counter() - began:.0f} s", file=sys.stderr,
-                  flush=True)  # fmt: skip
+    try:
+        for done, verdict in enumerate(made, 1):
+            verdicts.append(verdict)
+            if done % 10 == 0 or done == len(cases):
+                seconds = time.perf_counter() - began
+                print(f"{how}: {done} of {len(cases)} cases, {seconds:.0f} s, {seconds / done * (len(cases) - done):.0f} "
+                      "s to go", file=sys.stderr, flush=True)  # fmt: skip
+    except KeyboardInterrupt:
+        print(f"{how}: stopped after {len(verdicts)} of {len(cases)} cases", file=sys.stderr)
     return verdicts
 
 
@@ -146,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     for how in args.how:
         verdicts = judged(cases, how, args.jobs)
-        title = f"{how}, seed {args.seed}, {len(cases)} cases"
+        title = f"{how}, seed {args.seed}, {len(verdicts)} cases"
         print(markdown(verdicts, title))
         if args.misses:
             print(misses(verdicts))
