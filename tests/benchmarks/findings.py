@@ -117,9 +117,10 @@ def judged(cases: Sequence[Case], how: str, jobs: int) -> list[Verdict]:
         for done, verdict in enumerate(made, 1):
             verdicts.append(verdict)
             if done % 10 == 0 or done == len(cases):
-                seconds = time.perf_counter() - began
-                print(f"{how}: {done} of {len(cases)} cases, {seconds:.0f} s, {seconds / done * (len(cases) - done):.0f} "
-                      "s to go", file=sys.stderr, flush=True)  # fmt: skip
+                spent = time.perf_counter() - began
+                left = spent / done * (len(cases) - done)
+                print(f"{how}: {done} of {len(cases)} cases, {spent:.0f} s, {left:.0f} s to go", file=sys.stderr,
+                      flush=True)  # fmt: skip
     except KeyboardInterrupt:
         print(f"{how}: stopped after {len(verdicts)} of {len(cases)} cases", file=sys.stderr)
     return verdicts
