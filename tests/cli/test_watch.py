@@ -79,7 +79,7 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     watched.until("first look")
     watched.until("win rates: runner 100 %")
     room.write_text(DEADLY)
-    assert "all 4 trials of each player" in watched.until("room.txt saved")
+    assert "4 trials of each player" in watched.until("room.txt saved, told after")
     watched.until("+ appeared problem")
     watched.until("win rates: runner 100 % -> 0 %")
     room.write_text("XXXX\nXH?X\n")
@@ -87,13 +87,13 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     other = tmp_path / "other"
     other.write_text(OPEN)
     other.replace(room)
-    watched.until("room.txt saved")
+    watched.until("room.txt saved, told after")
     watched.until("- gone     problem")
     watched.until("win rates: runner 0 % -> 100 %")
     status = folders.read(tmp_path / "runs" / "latest")
     assert status is not None and status.kind == "watch" and status.state == "running"
     assert status.pid == watched.process.pid
-    wait_for(tmp_path / "runs" / "latest" / "index.html", "room")
+    wait_for(tmp_path / "runs" / "latest" / "traces.jsonl", '"trial":3')
     watched.process.send_signal(signal.SIGINT)
     assert watched.process.wait(30) == 130
     watched.until("the last report is in runs/latest")
