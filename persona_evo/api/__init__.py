@@ -4,6 +4,7 @@
 |---|---|
 | naming | levels, personas, policies and players by their names |
 | evolution | evolve a policy |
+| checks | what is wrong with levels that nobody has played |
 | playtests | play levels, compare two, solve one |
 | results | what a playtest comes to |
 | runs | playtests that were kept in folders |
@@ -14,6 +15,7 @@ Everything raises `PersonaEvoError` for what a user can get wrong.
 
 from __future__ import annotations
 
+from persona_evo.api.checks import check_levels
 from persona_evo.api.evolution import evolve_policy, resume_evolution
 from persona_evo.api.naming import (
     load_game,
@@ -34,6 +36,7 @@ from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Finding
 from persona_evo.personas import Persona
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.experiment.one import Run, run
@@ -48,6 +51,7 @@ __all__ = [
     "Budget",
     "Comparison",
     "EvolutionSettings",
+    "Finding",
     "Formula",
     "Game",
     "Level",
@@ -62,6 +66,7 @@ __all__ = [
     "Run",
     "SearchSettings",
     "Solution",
+    "check_levels",
     "compare",
     "compare_playtests",
     "evolve_policy",

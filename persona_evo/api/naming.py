@@ -174,7 +174,7 @@ def game_of(game: str | Game) -> Game:
     return registry.get(game) if isinstance(game, str) else game
 
 
-def levels_of(game: Game, levels: LevelsLike) -> list[Level]:
+def levels_of(game: Game, levels: LevelsLike, **options: Any) -> list[Level]:
     named = [levels] if isinstance(levels, (str, Path, Level)) else list(levels)
     found: list[Level] = []
     waiting: list[str] = []
@@ -183,7 +183,7 @@ def levels_of(game: Game, levels: LevelsLike) -> list[Level]:
             waiting.append(str(level))
             continue
         if waiting:
-            found += mapsets.resolve(game, waiting)
+            found += mapsets.resolve(game, waiting, options)
             waiting = []
         if level is not None:
             found.append(level)

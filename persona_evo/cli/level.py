@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options
+from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import compiling_levels, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
-    from persona_evo.games.core import Level
+    from persona_evo.games.acceptance import Sorted
+    from persona_evo.games.core import Game, Level
+    from persona_evo.games.findings import Finding
 
 FORMAT = """\
 Each game has a format of its own: `persona-evo level list --game GAME` says what stands in a level's file, and
@@ -29,10 +32,13 @@ def add(commands: Any) -> None:
     new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="read levels, say what is wrong, and what they are made of",
+    check = parts.add_parser("check", help="say what is wrong with levels that nobody has played",
                              description=FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
+    options.add_accept(check)
+    check.add_argument("--json", action="store_true", help="print the findings as JSON, as findings.json has them")
+    ci.add(check)
     check.set_defaults(run=run_check)
     listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
     options.add_game(listing)
@@ -59,38 +65,112 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Read every level, also after a wrong one; exit code 2 if one is wrong."""
+    """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
+    from persona_evo.api.checks import findings_of
     from persona_evo.games import mapsets
-    from persona_evo.games.guides import guide
-    from persona_evo.report.tables import Table
+    from persona_evo.games.acceptance import accept
+    from persona_evo.games.options import for_check
 
     game = options.game_of(args)
-    given = options.options_of(args, game)
+    accepted = options.accepted_of(args)
+    given = {**for_check(game), **options.options_of(args, game)}
     paths = mapsets.find(game, args.levels)
-    rows: dict[str, dict[str, float]] = {}
-    wrong = 0
+    ci.check(args)
+    levels: list[Level] = []
+    errors: dict[str, str] = {}
     with compiling_levels(game):
         for name, file in zip(mapsets.level_names(paths), paths, strict=True):
             try:
-                level = mapsets.load(game, file, name, given)
+                levels.append(mapsets.load(game, file, name, given))
             except LevelError as e:
-                wrong += 1
+                errors[name] = str(e)
                 note(f"{name}: error: {e}")
-                continue
-            for warning in (*level.warnings, *open_border(level)):
-                note(f"{name}: {warning}")
-            rows[name] = game.structure(level) if game.structure else {}
+        told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
+    found = told.left
+    wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
+    if args.json:
+        import json
+
+        from persona_evo.games.findings import to_json
+
+        say(json.dumps(to_json(found, told.accepted), indent=2, ensure_ascii=False))
+    else:
+        _tell(game, levels, told)
+        fine = len(levels) - len(wrong)
+        words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
+        say(words if fine == len(paths) else f"{fine} of {words}")
+    files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+    _write_ci(args, files, found, errors)
+    if errors:
+        return 2
+    return 1 if wrong else 0
+
+
+def _write_ci(
+    args: argparse.Namespace, files: Mapping[str, str], found: Sequence[Finding], errors: Mapping[str, str]
+) -> None:
+    """--junit and --summary: a test case for each level."""
+    from persona_evo.report.ci import level_cases
+
+    facts = {f"{name} cannot be read": error for name, error in errors.items()}
+    title = f"Check of {enumerated(list(files)) if len(files) < 5 else counted(len(files), 'level')}"
+    ci.write(args, title, level_cases(files, found, errors), (), found, facts)
+
+
+def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
+    """Findings level by level, the accepted ones apart, then what the levels are made of."""
+    from persona_evo.games.acceptance import no_longer
+    from persona_evo.games.diagnosis import has_analysis, unknown_in
+    from persona_evo.games.findings import lines
+    from persona_evo.report import tables
+
+    found = told.left
+    shut = {f.level for f in found if f.kind == "unreachable_exit"}
+    for level in levels:
+        for warning in level.warnings:
+            if level.name not in shut or "the exit cannot be reached" not in warning:
+                note(f"{level.name}: {warning}")
+    for level in levels:
+        if limits := unknown_in(game, level):
+            say(f"{level.name}: {limits}.\n")
+    if not has_analysis(game):
+        say(f"{game.title} has no level analysis: levels are read, and nothing is said of their layout.\n")
+    for name in dict.fromkeys(f.level for f in found):
+        say(name)
+        for finding in found:
+            if finding.level == name:
+                _tell_one(finding)
+        say()
+    apart = [*lines((), told.accepted), *(no_longer(entry) for entry in told.gone)]
+    if apart:
+        say(tables.told(apart) + "\n")
+    _structure(game, levels)
+
+
+def _tell_one(finding: Finding) -> None:
+    """One finding, wrapped to the terminal's width."""
+    from persona_evo.report.layout import terminal_width, wrapped
+
+    for text in filter(None, (f"  {finding.severity} ({finding.kind}): {finding.text}", finding.look)):
+        start = "" if text.startswith("  ") else "    "
+        say("\n".join(wrapped(start + text, terminal_width(), "    ")))
+
+
+def _structure(game: Game, levels: list[Level]) -> None:
+    """A table of the numbers that the game gives of its levels."""
+    from persona_evo.games.guides import guide
+    from persona_evo.report.tables import Table
+
+    rows = {level.name: game.structure(level) for level in levels} if game.structure else {}
     measures = list(dict.fromkeys(key for row in rows.values() for key in row))
-    if measures:
-        said = guide(game).meanings
-        body = [
-            [key, *(f"{row[key]:.4g}" if key in row else "–" for row in rows.values()), said.get(key, "")]
-            for key in measures
-        ]
-        say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render())
-    fine = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
-    say(f"{len(rows)} of {fine}" if wrong else fine)
-    return 2 if wrong else 0
+    if not measures:
+        return
+    said = guide(game).meanings
+    body = [
+        [key, *(f"{row[key]:.4g}" if key in row else "–" for row in rows.values()), said.get(key, "")]
+        for key in measures
+    ]
+    say(Table("structure", ["", *rows, "meaning"], body, left=frozenset({len(rows) + 1})).render())
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -112,19 +192,3 @@ def run_list(args: argparse.Namespace) -> int:
     elif not known.levels:
         note("no levels ship with this game: name files or folders")
     return 0
-
-
-def open_border(level: Level) -> list[str]:
-    """A warning where floor lies at the edge of the board: allowed, and seldom meant."""
-    grid: Any = level.facts.get("grid")
-    if not all(hasattr(grid, name) for name in ("passable", "width", "height", "exit")):
-        return []
-    edge = [
-        (x, y) for y in range(grid.height) for x in range(grid.width)
-        if (x in (0, grid.width - 1) or y in (0, grid.height - 1)) and grid.passable(x, y) and (x, y) != grid.exit
-    ]  # fmt: skip
-    if not edge:
-        return []
-    spots = ", ".join(f"{y + 1}:{x + 1}" for x, y in edge[:5]) + (", ..." if len(edge) > 5 else "")
-    return [f"no wall at the edge of the board: {counted(len(edge), 'tile')} (line:column {spots}); the edge stops "
-            "movement as a wall does"]

@@ -24,14 +24,13 @@ def beside(spot: Spot) -> list[Spot]:
     return [(spot[0] + dx, spot[1] + dy) for dx, dy in STEPS]
 
 
-def distances(start: Spot | Iterable[Spot], moves: Moves, without: Collection[Spot] = ()) -> dict[Spot, int]:
-    """Fewest moves from a tile, or from the nearest of several, to each tile that can be reached.
+def distances(start: Iterable[Spot], moves: Moves, without: Collection[Spot] = ()) -> dict[Spot, int]:
+    """Fewest moves from the nearest of some tiles to each tile that can be reached.
 
     Args:
         without: tiles that are not entered.
     """
-    starts = [start] if isinstance(start, tuple) and isinstance(start[0], int) else list(start)  # type: ignore[list-item]
-    found: dict[Spot, int] = dict.fromkeys(starts, 0)  # type: ignore[arg-type]
+    found: dict[Spot, int] = dict.fromkeys(start, 0)
     queue = deque(found)
     while queue:
         tile = queue.popleft()
@@ -158,7 +157,7 @@ def pockets(start: Spot, moves: Moves, content: Callable[[Spot], bool]) -> list[
         hangs = low[tile] >= number[door]
         if hangs and full[i + size[i]] == full[i]:
             tiles = tuple(order[i : i + size[i]])
-            inside = distances(door, {t: moves[t] for t in (door, *tiles)})
+            inside = distances([door], {t: moves[t] for t in (door, *tiles)})
             end = max(tiles, key=lambda t: inside[t])
             found.append(Pocket(door, tiles, end, inside[end]))
             i += size[i]
@@ -205,6 +204,7 @@ def _line(spots: list[Spot]) -> tuple[Spot, Spot] | None:
         return None
     first, last = spots[0], spots[-1]
     for axis in (0, 1):
-        if first[axis] == last[axis] and [p[1 - axis] for p in spots] == list(range(first[1 - axis], last[1 - axis] + 1)):
-            return (first, last) if all(p[axis] == first[axis] for p in spots) else None
+        along = list(range(first[1 - axis], last[1 - axis] + 1))
+        if all(p[axis] == first[axis] for p in spots) and [p[1 - axis] for p in spots] == along:
+            return first, last
     return None

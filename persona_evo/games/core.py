@@ -199,6 +199,8 @@ class Game:
     idle: name of the action that stands still; "" where there is none.
     analyse(level) -> what can be said of the level without playing it (see `persona_evo.games.findings`); None where
     the game has no such analysis.
+    hardness(level) -> numbers that make a level harder the larger they are, by what they count in the plural ("traps on
+    every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
     """
 
     name: str
@@ -235,6 +237,7 @@ class Game:
     health: str = ""
     idle: str = ""
     analyse: Callable[[Level], list[Finding]] | None = None
+    hardness: Callable[[Level], dict[str, float]] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -65,20 +65,23 @@ class Exploration:
 
     @property
     def endless(self) -> bool:
-        """Whether a game can come back to a state: some state follows that is no deeper than its predecessor."""
-        left = [0] * len(self.states)
-        for following in self.after:
+        """Whether a game can go on for ever, by coming back to a state."""
+        return bool(self.can_last())
+
+    def can_last(self) -> set[int]:
+        """The states from which a game can go on for ever."""
+        before: list[list[int]] = [[] for _ in self.states]
+        for i, following in enumerate(self.after):
             for to in following:
-                left[to] += 1
-        ready = [i for i, n in enumerate(left) if n == 0]
-        removed = 0
-        for i in ready:
-            removed += 1
-            for to in self.after[i]:
-                left[to] -= 1
-                if left[to] == 0:
-                    ready.append(to)
-        return removed < len(self.states)
+                before[to].append(i)
+        left = [len(following) for following in self.after]
+        over = [i for i, n in enumerate(left) if n == 0]
+        for to in over:
+            for i in before[to]:
+                left[i] -= 1
+                if left[i] == 0:
+                    over.append(i)
+        return set(range(len(self.states))) - set(over)
 
     def leading_to(self, goals: Sequence[int]) -> set[int]:
         """The states from which one of the goals can be reached, the goals themselves included."""
@@ -97,14 +100,15 @@ class Exploration:
 
 def explore(
     game: Game, level: Level, most: int = MOST_STATES, seen: Callable[[State, int, State], None] | None = None,
-    deepest: int = 0,
+    until: int = RUNNING, hopeless: int = 0,
 ) -> Exploration:  # fmt: skip
     """Look at the states within reach of a level's start.
 
     Args:
         most: states looked at.
         seen: told every move: the state before, the action, the state after (not to be kept or changed).
-        deepest: moves from the start at most, 0 for any number.
+        until: the outcome at whose first state the exploration ends; RUNNING for none.
+        hopeless: from so many states on, give up where more states wait than were looked at; 0 never to.
 
     Returns:
         What was found. The game must be deterministic and have one player.
@@ -113,10 +117,13 @@ def explore(
     found = Exploration([level.start.copy()], [int(rules.over(tables, level.start))], [0], [()])
     number = {int(rules.key(tables, level.start)): 0}
     actions, rng = np.zeros(max(1, level.max_actions), dtype=np.int64), stream(1)
-    i = 0
+    i = last = 0
     while i < len(found.states):
-        if i >= most or (deepest and found.depth[i] >= deepest):
+        if i >= most or (until != RUNNING and until in found.status[last:]):
             break
+        if hopeless and i >= hopeless and len(found.states) > 2 * i:
+            break
+        last = len(found.states)
         if found.status[i] == RUNNING:
             state, following = found.states[i], []
             for action in actions[: int(rules.legal(tables, state, actions))].tolist():

@@ -25,3 +25,9 @@ def level_options(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
                 f"{game.title} has no such option for levels", found=name, expected=expected, hint=hint
             )
     return dict(options)
+
+
+def for_check(game: Game) -> dict[str, Any]:
+    """Options with which a level is read to be checked: what its analysis can name is no error then."""
+    parameters = inspect.signature(game.load).parameters
+    return {"allow_unreachable": True} if "allow_unreachable" in parameters else {}

@@ -61,7 +61,7 @@ from persona_evo.errors import (
     unknown,
 )
 from persona_evo.formula import parse
-from persona_evo.games import facts
+from persona_evo.games import explored, facts
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.seeds import below, draw, stream
 from persona_evo.words import counted
@@ -169,14 +169,18 @@ def from_class(
         )  # fmt: skip
 
     has_place, has_reach = (callable(getattr(cls, method, None)) for method in ("position", "reach"))
-    return Game(
+    alone = players == 1 and deterministic
+    made = Game(
         name=game_name, title=title or cls.__name__, version=version, metrics=found,
         rules=lambda costly=False: plain.rules, load=load, action_name=plain.action_name,
         parse_action=plain.parse_action, players=players, deterministic=deterministic, compiled=False,
         horizon=horizon, levels=levels, level_suffixes=level_suffixes,
         locate=plain.locate if has_place else None, reach=(lambda: plain.reach) if has_reach else None,
         novelty=plain.novelty, care=care, health=health, idle=idle,
+        analyse=(lambda level: explored.analyse(made, level)) if alone else None,
+        hardness=(lambda level: explored.hardness(made, level)) if alone else None,
     )  # fmt: skip
+    return made
 
 
 def _formula_of(cls: type[Any], name: str, symbols: Sequence[str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, certain, grouped, searches
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, difference, rate_difference, vargha_delaney

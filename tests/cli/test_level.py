@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -51,3 +52,18 @@ def test_games_of_ones_own_say_why_there_is_no_level_to_start_from(
         made = run(capsys, "level", "new", "first", "--game", game)
         assert made.code == 2 and "no level to start from" in made.err and why in made.err
         assert not (here / "first.txt").exists()
+
+
+def test_continuous_integration_reads_what_is_wrong_with_levels(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "fine.txt").write_text("XXXXXXX\nXH  T X\nX    eX\nXXXXXXX\n")
+    (here / "shut.txt").write_text("XXXXXXX\nXH XT X\nX  X eX\nXXXXXXX\n")
+    (here / "torn.txt").write_text("XXXXXXX\nXH ?  X\nX    eX\nXXXXXXX\n")
+    ran = run(capsys, "level", "check", ".", "--junit", "junit.xml", "--summary", "summary.md")
+    assert ran.code == 2
+    cases = {c.get("name"): c for c in ElementTree.parse(here / "junit.xml").getroot().iter("testcase")}
+    assert [c.tag for c in cases["fine"]] == [] and [c.tag for c in cases["torn"]] == ["error"]
+    failure = cases["shut"].find("failure")
+    assert failure is not None and str(failure.get("message")).startswith("unreachable_exit: ")
+    assert cases["shut"].get("file") == "shut.txt" and "torn.txt:2:4" in str(cases["torn"].findtext("error"))
+    text = (here / "summary.md").read_text()
+    assert "1 problem" in text and "**problem**, shut: " in text and "torn cannot be read" in text

@@ -11,6 +11,7 @@ from persona_evo.errors import LevelError, Place, SettingsError
 from persona_evo.games import keyed
 from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.core import LOST, Event, Game, Level, Metric, Rules
+from persona_evo.games.findings import Finding
 from persona_evo.words import counted
 
 MOST = max(win for _, _, win in layout.FIELDS.values())
@@ -163,6 +164,13 @@ def novelty(level: Level) -> tuple[Any, int]:
     return compiled, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]) + 3
 
 
+def analyse(level: Level) -> list[Finding]:
+    """Whether the level is lost whatever is played, as far as few states can tell."""
+    from persona_evo.games.explored import lost_start
+
+    return lost_start(GAME, level)
+
+
 GAME = Game(
     name="its_alive",
     title="It's Alive!",
@@ -183,4 +191,5 @@ GAME = Game(
     novelty=novelty,
     care="min(LV, 1) - FI",
     score=lambda level: "PT",
+    analyse=analyse,
 )

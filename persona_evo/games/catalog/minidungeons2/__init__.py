@@ -182,6 +182,13 @@ def analyse(level: Level) -> list[Finding]:
     return found(level)
 
 
+def hardness(level: Level) -> dict[str, float]:
+    """What makes the level harder (see `analysis`)."""
+    from persona_evo.games.catalog.minidungeons2.analysis import hardness as found
+
+    return found(level)
+
+
 def informed(costly: bool = False) -> Rules:
     """Rules whose rollouts walk toward things (see `informed`)."""
     from persona_evo.games.catalog.minidungeons2.informed import informed as found
@@ -227,4 +234,5 @@ GAME = Game(
     health="10 * HL",
     variants={"informed": informed},
     analyse=analyse,
+    hardness=hardness,
 )

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, beside, on_every_way
 from persona_evo.games.catalog.minidungeons2 import leftovers, opening, ways
-from persona_evo.games.catalog.minidungeons2.board import MINITAUR, MONSTERS, PORTAL, TRAP, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2.board import MINITAUR, TRAP, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS, PORTAL
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding, Spot, ranked, where
 from persona_evo.words import counted
@@ -30,11 +31,28 @@ def analyse(level: Level) -> list[Finding]:
     if board.grid.exit in board.reached:
         deadly = deadly_way(board)
         first = opening.opening(board)
-        found += deadly + first
+        alone = [f for f in first if f.kind == "lethal_start" and f.places == (board.grid.hero,)]
+        found += deadly + [f for f in first if not (deadly and f in alone)]
         if not deadly:
             found += [*no_return(board), *ways.forced(board)]
         found += [*ways.shortcuts(board), *leftovers.leftovers(board)]
     return ranked(found)
+
+
+def hardness(level: Level) -> dict[str, float]:
+    """What makes a level harder, as numbers (see `Game.hardness`)."""
+    board = Board(level)
+    goal = board.grid.exit
+    if goal not in board.reached or goal not in board.survival.alive:
+        return {}
+    monsters = {f"{name}s": len(board.at(char)) for char, name in LEGEND.items() if char in MONSTERS}
+    return {
+        "traps that every way springs": board.survival.damage[goal],
+        "traps": len(board.at(TRAP)),
+        "steps to the exit": board.reached[goal],
+        "-potions within reach": len(board.survival.drinkable),
+        **monsters,
+    }
 
 
 def unreachable_exit(board: Board) -> list[Finding]:
@@ -52,7 +70,7 @@ def unreachable_exit(board: Board) -> list[Finding]:
             "unreachable_exit", "problem", board.level.name,
             f"The exit at {where(goal)} cannot be reached: {why}.", (goal,),
             evidence={"tiles_in_reach": len(board.reached), "tiles_around_exit": len(around)},
-            look=f"the wall at {where(wall)}, which alone lies between" if wall else "",
+            look=f"Open the wall at {where(wall)}." if wall else "",
         )
     ]  # fmt: skip
 
@@ -101,7 +119,7 @@ def _out_of_reach(board: Board, piece: int, spots: list[Spot]) -> Finding:
         "unreachable_object", "notice" if chars <= {TRAP, MINITAUR} else "problem", board.level.name,
         f"{capital(named(board, spots))} cannot be reached: {why}.", tuple(spots),
         evidence={"objects": len(spots), "tiles": len(area)},
-        look=f"the wall at {where(wall)}" if wall and piece not in board.open_pieces else "",
+        look=f"Open the wall at {where(wall)}." if wall and piece not in board.open_pieces else "",
     )  # fmt: skip
 
 
@@ -141,7 +159,7 @@ def deadly_way(board: Board) -> list[Finding]:
             tuple(spots),
             evidence={"least_damage": least, "hit_points": board.health, "potions": len(lives.drinkable),
                       "forced_traps": len(forced)},
-            look="fewer traps, a way around some of them, or more potions before them",
+            look="Remove some of the traps, open a way around them, or put more potions before them.",
         )
     ]  # fmt: skip
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from persona_evo.games.analysis import Moves, at, distances, parts
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.levels import EXIT, LEGEND, MONSTERS, PORTAL, Grid
+from persona_evo.games.catalog.minidungeons2.levels import LEGEND, PORTAL, Grid
 from persona_evo.games.catalog.minidungeons2.survival import Survival, survival
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Spot
@@ -45,12 +45,12 @@ class Board:
     @cached_property
     def reached(self) -> dict[Spot, int]:
         """Fewest moves of the hero to each tile that he can come to."""
-        return distances(self.grid.hero, self.moves)
+        return distances([self.grid.hero], self.moves)
 
     @cached_property
     def on_foot(self) -> dict[Spot, int]:
         """The same without portals; the exit stops him."""
-        return distances(self.grid.hero, {**self.walk, self.grid.exit: ()})
+        return distances([self.grid.hero], {**self.walk, self.grid.exit: ()})
 
     @cached_property
     def survival(self) -> Survival:
@@ -129,6 +129,3 @@ def is_are(spots: Sequence[Spot]) -> str:
     """The verb for so many things."""
     return "is" if len(spots) == 1 else "are"
 
-
-__all__ = ["EXIT", "GOALS", "MINITAUR", "MONSTERS", "PORTAL", "POTION", "TRAP", "TREASURE", "Board", "capital", "is_are",
-           "named", "tally"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from persona_evo.games.analysis import at, distances, least_cost, pockets
-from persona_evo.games.catalog.minidungeons2.board import GOALS, MONSTERS, POTION, TRAP, TREASURE, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2.board import GOALS, POTION, TRAP, TREASURE, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.words import counted
 
@@ -105,8 +106,9 @@ def _useless_potions(board: Board) -> list[Finding]:
     least = min(extra for _, extra in found)
     return [
         Finding("useless_object", "notice", board.level.name,
-                f"{capital(named(board, spots))} {is_are(spots)} not worth the way: a potion gives 1 hit point, and the "
-                f"traps on the way there and back cost at least {least}.", tuple(spots), evidence={"least_cost": least})
+                f"{capital(named(board, spots))} {is_are(spots)} not worth the way: a potion gives 1 hit point, and "
+                f"the traps on the way there and back cost at least {least}.", tuple(spots),
+                evidence={"least_cost": least})
     ]  # fmt: skip
 
 
@@ -122,14 +124,14 @@ def _useless_portals(board: Board) -> list[Finding]:
     marks = [s for s in (board.grid.hero, *board.at(GOALS)) if s in board.reached]
     goals = {*marks, board.grid.exit}
     for mark in marks:
-        on_foot = distances(mark, {**board.walk, board.grid.exit: ()})
-        ported = distances(mark, board.moves)
+        on_foot = distances([mark], {**board.walk, board.grid.exit: ()})
+        ported = distances([mark], board.moves)
         if any(ported[g] < on_foot.get(g, 10**9) for g in goals if g in ported):
             return []
     one, other = board.grid.portals
     return [
         Finding("useless_object", "notice", board.level.name,
-                f"The portals at {where(one)} and {where(other)} lead nowhere new: they shorten no way between the start, "
-                "the exit and any object.", (one, other), evidence={"steps_apart": board.on_foot.get(other, 0)})
+                f"The portals at {where(one)} and {where(other)} lead nowhere new: they shorten no way between the "
+                "start, the exit and any object.", (one, other), evidence={"steps_apart": board.on_foot.get(other, 0)})
     ]  # fmt: skip
 

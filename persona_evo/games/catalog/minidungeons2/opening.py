@@ -13,11 +13,12 @@ import numpy as np
 
 from persona_evo.games.analysis import distances
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.board import MONSTERS, Board, named
-from persona_evo.games.core import LOST, RUNNING, Level
+from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
+from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
+from persona_evo.games.core import RUNNING, WON, Level
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer
 from persona_evo.games.findings import Finding, Spot
-from persona_evo.words import counted, plural
+from persona_evo.words import counted
 
 LARGE_STATES = 2_000
 """States looked at on levels whose paths are worked out while they are played (see `tables.PAIR_FILL`)."""
@@ -40,7 +41,7 @@ def opening(board: Board) -> list[Finding]:
 
     taken = _Taken(board.level)
     found = explore(GAME, board.level, most, taken)
-    if found.exhausted and not found.endless and set(found.status) == {RUNNING, LOST}:
+    if found.all_die:
         return [_lethal(board, found)]
     return [*_no_win(board, found), *_exposed(board, found), *_stolen(board, found, taken.by_hero)]
 
@@ -53,15 +54,17 @@ def _lethal(board: Board, found: Exploration) -> Finding:
         "lethal_start", "problem", board.level.name,
         f"The hero cannot survive the start: every continuation dies within {counted(moves, 'move')} (proven){by}.",
         (board.grid.hero, *spots), evidence={"moves": moves, "proven": True, "states": len(found.states)},
-        look="fewer monsters near the start, or walls between them and the hero",
+        look="Move the start or the monsters, or put walls between them.",
     )  # fmt: skip
 
 
 def _no_win(board: Board, found: Exploration) -> list[Finding]:
     """A level whose states were all looked at, and none is won, though the traps alone would allow it."""
-    if not found.exhausted or found.has(1) or board.grid.exit not in board.survival.alive:
+    if not found.exhausted or found.has(WON) or board.grid.exit not in board.survival.alive:
         return []
     spots = [s for s in board.at(MONSTERS) if board.can_meet(s)]
+    if not spots:
+        return [_too_many_traps(board, len(found.states))]
     return [
         Finding(
             "impossible", "problem", board.level.name,
@@ -72,9 +75,23 @@ def _no_win(board: Board, found: Exploration) -> list[Finding]:
     ]  # fmt: skip
 
 
+def _too_many_traps(board: Board, states: int) -> Finding:
+    """The finding on a level without monsters in which the order of potions and traps leaves no way."""
+    traps = [s for s in board.at(TRAP) if s in board.survival.alive]
+    least = board.survival.damage[board.grid.exit]
+    limit = f", which potions do not raise above {board.cap}" if board.cap else ""
+    return Finding(
+        "deadly_way", "problem", board.level.name,
+        f"No way to the exit can be survived (proven): every way springs at least {counted(least, 'trap')}, and the "
+        f"hero has {counted(board.health, 'hit point')}{limit}.", tuple(traps),
+        evidence={"least_damage": least, "hit_points": board.health, "most_hit_points": board.cap, "states": states,
+                  "proven": True},
+    )  # fmt: skip
+
+
 def _attackers(board: Board, turns: int) -> list[Spot]:
     """Monsters that see the start, or a tile beside it, and can strike there within so many turns."""
-    way = distances(board.grid.hero, board.walk)
+    way = distances([board.grid.hero], board.walk)
     reach = int(board.level.tables[tb.WIZARD_RANGE])
     near = [board.grid.hero, *board.walk[board.grid.hero]]
     found = []
@@ -102,11 +119,11 @@ def _exposed(board: Board, found: Exploration) -> list[Finding]:
         return []
     if lost >= UNAVOIDABLE:
         first = next(k for k, health in enumerate(kept) if board.health - health == lost)
-        text = (f"whatever the hero does, he loses at least {lost} of {counted(board.health, 'hit point')} in the first "
-                f"{_turns(first)}")  # fmt: skip
+        text = (f"whatever the hero does, he loses at least {lost} of {counted(board.health, 'hit point')} in "
+                f"the first {_turns(first)}")  # fmt: skip
     else:
-        text = (f"a hero who hesitates loses {standing} of {counted(board.health, 'hit point')} in the first "
-                f"{_turns(turns)}")  # fmt: skip
+        text = (f"a hero who hesitates loses {standing} of {counted(board.health, 'hit point')} in "
+                f"the first {_turns(turns)}")  # fmt: skip
     return [
         Finding(
             "exposed_start", "notice", board.level.name,
@@ -202,7 +219,7 @@ def _things(level: Level) -> list[Spot]:
 def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -> Finding:
     chars = {board.char[s] for s in spots}
     takers = [s for s in board.at("o" if "T" in chars else "") + board.at("b" if "P" in chars else "")]
-    near = [s for s in takers if any(distances(s, board.walk).get(spot, 99) <= max(gone.values()) for spot in spots)]
+    near = [s for s in takers if any(distances([s], board.walk).get(spot, 99) <= max(gone.values()) for spot in spots)]
     turns = max(gone.values())
     by = named(board, near or takers)
     nothing_left = "T" in chars and set(board.at("T")) <= set(spots)
@@ -212,5 +229,5 @@ def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -
         f"{'it' if len(spots) == 1 else 'them'} within {counted(turns, 'turn')}, whatever he does (proven).",
         tuple(spots), evidence={"turns": turns, "proven": True, "objects": len(spots),
                                 "steps_of_hero": min(board.reached.get(s, 0) for s in spots)},
-        look=f"the {plural(len(near), 'monster')} nearby, or a way for the hero to be there first",
+        look="Move what is taken out of the sight of the monsters, or nearer to the start.",
     )  # fmt: skip

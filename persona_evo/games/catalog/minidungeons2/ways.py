@@ -6,8 +6,17 @@ from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, distances, is_door, on_every_way, parts, shortest
 from persona_evo.games.catalog.minidungeons2.board import (
-    EXIT, GOALS, MINITAUR, MONSTERS, POTION, TRAP, TREASURE, Board, capital, named, tally,
-)  # fmt: skip
+    GOALS,
+    MINITAUR,
+    POTION,
+    TRAP,
+    TREASURE,
+    Board,
+    capital,
+    named,
+    tally,
+)
+from persona_evo.games.catalog.minidungeons2.levels import EXIT, MONSTERS
 from persona_evo.games.findings import Finding, Severity, Spot, where
 from persona_evo.words import counted, plural
 
@@ -34,12 +43,11 @@ def forced(board: Board) -> list[Finding]:
     if least:
         spots = traps or a_layer(board)
         doors = [s for s in every if is_door(s, board.grid.passable)]
+        text = f"Every way to the exit springs at least {counted(least, 'trap')}, such as one of those at {at(spots)}"
         if traps:
             text = f"Every way to the exit leads over the {plural(len(traps), 'trap')} at {at(traps)}"
             text += f" and springs {least} in all" if least > len(traps) else ""
-        else:
-            text = f"Every way to the exit springs at least {counted(least, 'trap')}, such as one of those at {at(spots)}"
-        text += f": at least {least} of {counted(board.health, 'hit point')}."
+        text = f"{text}: at least {least} of {counted(board.health, 'hit point')}."
         found.append(
             Finding(
                 "forced_hazard", "notice", board.level.name, text, tuple(spots),
@@ -52,8 +60,8 @@ def forced(board: Board) -> list[Finding]:
         found.append(
             Finding(
                 "forced_hazard", "notice", board.level.name,
-                f"{capital(named(board, guards))} {'stands' if len(guards) == 1 else 'stand'} in the only corridor from the "
-                "start, which has no room to pass.",
+                f"{capital(named(board, guards))} {'stands' if len(guards) == 1 else 'stand'} in the only corridor "
+                "from the start, which has no room to pass.",
                 tuple(guards), evidence={"monsters": len(guards)},
             )
         )  # fmt: skip
@@ -64,7 +72,7 @@ def a_layer(board: Board) -> list[Spot]:
     """Traps one of which every way to the exit springs: those that cost the first hit point, or the next such set."""
     damage, goal = board.survival.damage, board.grid.exit
     layers = [[s for s in board.at(TRAP) if damage.get(s) == k] for k in range(1, damage[goal] + 1)]
-    on_the_way = [[s for s in spots if goal in distances(s, board.moves)] for spots in layers]
+    on_the_way = [[s for s in spots if goal in distances([s], board.moves)] for spots in layers]
     return min(on_the_way, key=len)
 
 
@@ -78,7 +86,7 @@ def _cannot_be_passed(board: Board, spot: Spot) -> bool:
         return False
     if (char == "o" and board.at(TREASURE)) or (char == "b" and board.at(POTION)):
         return False
-    near = {*distances(board.grid.hero, board.moves, {spot}), spot}
+    near = {*distances([board.grid.hero], board.moves, {spot}), spot}
     degrees = [sum(n in near for n in board.walk[tile]) for tile in near]
     return max(degrees) <= 2 and sum(degrees) == 2 * (len(near) - 1)
 
@@ -86,12 +94,12 @@ def _cannot_be_passed(board: Board, spot: Spot) -> bool:
 def shortcuts(board: Board) -> list[Finding]:
     """A pair of portals, or else a gap, that makes the way at most half as long."""
     goal = board.grid.exit
-    if board.grid.portals and goal in board.on_foot:
-        if board.reached[goal] <= SHORT * board.on_foot[goal]:
-            short = shortest(board.grid.hero, goal, board.moves)
-            long = shortest(board.grid.hero, goal, {**board.walk, goal: ()})
-            pair = sorted(board.grid.portals, key=lambda p: board.on_foot.get(p, 0))
-            return [_shortcut(board, f"The portals at {where(pair[0])} and {where(pair[1])} make", tuple(pair), short, long)]
+    if board.grid.portals and board.reached[goal] <= SHORT * board.on_foot.get(goal, 0):
+        short = shortest(board.grid.hero, goal, board.moves)
+        long = shortest(board.grid.hero, goal, {**board.walk, goal: ()})
+        pair = sorted(board.grid.portals, key=lambda p: board.on_foot.get(p, 0))
+        what = f"The portals at {where(pair[0])} and {where(pair[1])} make"
+        return [_shortcut(board, what, tuple(pair), short, long)]
     return _gap(board)
 
 

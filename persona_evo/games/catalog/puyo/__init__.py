@@ -12,6 +12,7 @@ from typing import Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.games.core import Event, Game, Level, Metric, Rules
+from persona_evo.games.findings import Finding
 
 METRICS = (
     Metric("DR", "drops", "pairs dropped so far", "drops", better="higher", clock=True),
@@ -160,6 +161,13 @@ def novelty(level: Level) -> tuple[Any, int]:
     return compiled, CELLS
 
 
+def analyse(level: Level) -> list[Finding]:
+    """Whether the level is lost within its first drops whatever is played."""
+    from persona_evo.games.explored import lost_start
+
+    return lost_start(GAME, level)
+
+
 GAME = Game(
     name="puyo",
     title=TITLE,
@@ -179,9 +187,10 @@ GAME = Game(
     reach=reach,
     novelty=novelty,
     care="-H3 - PU / 6",
+    analyse=analyse,
 )
 
 HIDDEN = dataclasses.replace(
     GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart,
-    kin="puyo", reach=None,
+    kin="puyo", reach=None, analyse=None,
 )

@@ -12,6 +12,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.games import keyed
 from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.core import Event, Game, Level, Metric, Rules
+from persona_evo.games.findings import Finding
 
 METRICS = (
     Metric("ST", "decisions", "decisions so far; two a move for a factored player", "decisions", better="lower",
@@ -161,6 +162,13 @@ def novelty(level: Level) -> tuple[Any, int]:
     return compiled, 1 + layout.MOST_ITEMS + layout.MOST_WALLS + layout.MOST_ENEMIES
 
 
+def analyse(level: Level) -> list[Finding]:
+    """Whether the food can last (see `analysis`)."""
+    from persona_evo.games.catalog.roguelike2d.analysis import analyse as found
+
+    return found(level)
+
+
 GAME = Game(
     name="roguelike2d",
     title="2D Roguelike",
@@ -183,4 +191,5 @@ GAME = Game(
     care="FD",
     health="FD",
     score=lambda level: f"RW * {layout.START_FOOD * len(level.facts['days'])}",
+    analyse=analyse,
 )

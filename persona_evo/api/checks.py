@@ -1,0 +1,34 @@
+"""Check levels before anybody plays them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from persona_evo.api.naming import LevelsLike, game_of, levels_of
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.findings import Finding
+from persona_evo.games.options import for_check
+
+
+def check_levels(levels: LevelsLike, game: str | Game = registry.DEFAULT) -> list[Finding]:
+    """What is wrong with levels, or worth a look, found without playing them.
+
+    Args:
+        levels: names, files or loaded levels. Names of levels whose exit cannot be reached are read all the same.
+        game: whose levels they are.
+
+    Returns:
+        Findings level by level, the most important of each level first; those on several levels come last.
+
+    Raises:
+        LevelError: a file is not a level.
+    """
+    of = game_of(game)
+    return findings_of(of, levels_of(of, levels, **for_check(of)))
+
+
+def findings_of(game: Game, levels: Sequence[Level]) -> list[Finding]:
+    """The findings on loaded levels, as `level check` and `check_levels` tell them."""
+    return diagnose(game, levels)

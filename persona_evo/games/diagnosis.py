@@ -1,0 +1,107 @@
+"""What is wrong with levels that nobody has played: the analysis of each, and what only shows beside another level."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from persona_evo.games import explored
+from persona_evo.games.analysis import at
+from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Finding, Spot, ranked
+from persona_evo.words import counted, enumerated
+
+FEW_TILES, SHARE_OF_TILES = 3, 0.08
+"""Tiles, and share of a map's tiles, that differ at most between levels that are nearly the same."""
+
+
+def has_analysis(game: Game) -> bool:
+    """Whether anything can be said of a level of this game without playing it."""
+    return game.analyse is not None
+
+
+def unknown_in(game: Game, level: Level) -> str:
+    """Why an analysis that explores all states says nothing of a level, for people; "" where it does, or is no such."""
+    return explored.said(game, level) if has_analysis(game) and not game.compiled else ""
+
+
+def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
+    """The findings on levels, level by level, the most important of each first; then those on several levels."""
+    found: list[Finding] = []
+    for level in levels:
+        found += ranked([*(game.analyse(level) if game.analyse else ()), *open_border(level)])
+    return [*found, *harder_copies(game, levels)]
+
+
+def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:
+    """Pairs of levels that are nearly the same map, one of which is harder in some way and easier in none."""
+    if game.hardness is None or len(levels) < 2:
+        return []
+    maps = [_rows(level) for level in levels]
+    found = []
+    for (i, a), (j, b) in itertools.combinations(enumerate(maps), 2):
+        if a.shape != b.shape or not 0 < np.count_nonzero(a != b) <= max(FEW_TILES, SHARE_OF_TILES * a.size):
+            continue
+        spots = [(int(x), int(y)) for y, x in np.argwhere(a != b)]
+        numbers = [game.hardness(levels[k]) for k in (i, j)]
+        more = changes(*numbers)
+        if more and all(numbers):
+            found.append(_harder(levels[i], levels[j], more, spots))
+        elif all(numbers) and (more := changes(*numbers[::-1])):
+            found.append(_harder(levels[j], levels[i], more, spots))
+    return found
+
+
+def changes(easy: Mapping[str, float], hard: Mapping[str, float]) -> list[str]:
+    """What makes the second level harder, in words; empty where it is not, or where something is easier in it."""
+    found = []
+    for name in easy.keys() & hard.keys():
+        sign = -1 if name.startswith("-") else 1
+        by = sign * (hard[name] - easy[name])
+        if by < 0:
+            return []
+        if by > 0:
+            things = name.removeprefix("-")
+            things = re.sub(r"s\b", "", things, count=1) if by == 1 else things
+            found.append(f"{by:g} {'fewer' if sign < 0 else 'more'} {things}")
+    return sorted(found)
+
+
+def _harder(easy: Level, hard: Level, more: list[str], spots: list[Spot]) -> Finding:
+    return Finding(
+        "harder_copy", "notice", f"{easy.name}, {hard.name}",
+        f"{hard.name} is nearly the same map as {easy.name}, and harder: {enumerated(more)}. "
+        f"{counted(len(spots), 'tile')} {'differs' if len(spots) == 1 else 'differ'}: {at(spots)}.", tuple(spots),
+        evidence={"harder": hard.name, "tiles": len(spots), "differences": more},
+    )  # fmt: skip
+
+
+def _rows(level: Level) -> Any:
+    """A level's text as a board of characters, short lines filled up."""
+    rows = level.text.splitlines() or [""]
+    width = max(map(len, rows))
+    return np.array([list(row.ljust(width)) for row in rows]) if width else np.zeros((len(rows), 0), dtype="<U1")
+
+
+def open_border(level: Level) -> list[Finding]:
+    """Floor at the edge of the board: allowed, and seldom meant."""
+    grid: Any = level.facts.get("grid")
+    if not all(hasattr(grid, name) for name in ("passable", "width", "height", "exit")):
+        return []
+    edge = [
+        (x, y) for y in range(grid.height) for x in range(grid.width)
+        if (x in (0, grid.width - 1) or y in (0, grid.height - 1)) and grid.passable(x, y) and (x, y) != grid.exit
+    ]  # fmt: skip
+    if not edge:
+        return []
+    return [
+        Finding(
+            "open_border", "notice", level.name,
+            f"There is no wall at the edge of the board: {counted(len(edge), 'tile')} of floor at {at(edge)}. "
+            "The edge stops movement as a wall does.", tuple(edge), evidence={"tiles": len(edge)},
+        )
+    ]  # fmt: skip
