@@ -71,9 +71,7 @@ def add(commands: Any) -> None:
     add_playing(parser, TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy and is compared with that (default: ucb1)")
-    parser.add_argument("--skill", default=[], type=names, metavar="LEVELS",
-                        help="levels of skill at which each persona plays, with commas between them: "
-                        f"{', '.join(SKILLS)} (below; default: perfect alone)")
+    add_skill(parser)
     parser.add_argument("--calibrate", type=path, metavar="FILE",
                         help="CSV file with the columns level and pass_rate (0.75 or 75%%): how the players' win rates "
                         f"correlate with these rates over at least {FEWEST_LEVELS} levels")
@@ -91,6 +89,13 @@ def add(commands: Any) -> None:
                     "(default: a new one below runs/playtests/)")
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
     parser.set_defaults(run=run)
+
+
+def add_skill(parser: argparse.ArgumentParser) -> None:
+    """--skill."""
+    parser.add_argument("--skill", default=[], type=names, metavar="LEVELS",
+                        help="levels of skill at which each persona plays, with commas between them: "
+                        f"{', '.join(SKILLS)} (default: perfect alone)")
 
 
 def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:

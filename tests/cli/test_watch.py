@@ -164,7 +164,7 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
     args = parser().parse_args(["watch", "room.txt", "--personas", "mine.toml", "--policy", "utility", "--trials", "3",
                                 "--iterations", "200", "--seed", "5", "--jobs", "1", "--no-replays"])  # fmt: skip
     game = options.game_of(args)
-    players = options.players_of(args, game)
+    players = watch.players_of(args, game)
     published = Published()
     with Workers(1) as workers:
         live = LivePlaytest(game, 3, seed=5, workers=workers, budget=Budget(200))
