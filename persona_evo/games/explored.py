@@ -242,7 +242,8 @@ def _useless(seen: SeenLevel) -> list[Finding]:
             Finding(
                 "useless_object", "notice", seen.level.name,
                 f"Nobody needs the '{char}' at {at(spots)}: {metric.name} ({metric.symbol}) are never used, and "
-                "nothing gets harder without it (proven).", tuple(spots), evidence={"metric": metric.symbol, "proven": True},
+                "nothing gets harder without it (proven).", tuple(spots),
+                evidence={"metric": metric.symbol, "proven": True},
             )
         )  # fmt: skip
     return found

@@ -7,7 +7,7 @@ import pytest
 from persona_evo.games import explored, registry
 from persona_evo.games.catalog.roguelike2d.analysis import least_damage
 from persona_evo.games.core import Game
-from persona_evo.games.diagnosis import diagnose, unknown_in
+from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.findings import Finding, where
 from tests.examples.corridor import GAME as CORRIDOR
 from tests.examples.lanes import GAME as LANES
@@ -84,12 +84,6 @@ def test_a_key_spent_on_the_wrong_door_gives_the_win_away() -> None:
 def test_a_key_without_a_door_is_useless() -> None:
     finding = one("########", "#@k   >#", "########")
     assert (finding.kind, finding.severity, places(finding)) == ("useless_object", "notice", ["2:3"])
-
-
-def test_what_was_not_looked_at_to_the_end_is_not_claimed() -> None:
-    rows = ["#" * 12, "#@" + " " * 8 + ">#", *["#" + "$   $   $ #"] * 3, "#" * 12]
-    level = VAULT.load("0\n" + "\n".join(rows) + "\n", "large")
-    assert diagnose(VAULT, [level]) == [] and "nothing is claimed" in unknown_in(VAULT, level)
 
 
 @pytest.mark.parametrize(
