@@ -31,6 +31,11 @@ def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
     return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
 
 
+def sentence(text: str) -> str:
+    """A text as a sentence of its own: with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+
+
 def duration(seconds: float) -> str:
     """A time as people say it: 40 s, 12 min, 3 h 20 min."""
     if seconds < 90:

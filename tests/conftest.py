@@ -35,26 +35,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures of reports are laid out and one pixel large: to draw them takes most of a report's time."""
-
-    from PIL import Image
-
-    from persona_evo.report import plots
-
-    def saved(figure: Any, path: Path | str) -> Path:
-        Image.new("RGB", (1, 1)).save(path, format="png")
-        return Path(path)
-
-    monkeypatch.setattr(plots, "_save", saved)
-
-
-@pytest.fixture
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
     from persona_evo.evolve import winner
+    from persona_evo.formula.simplify import Simplified
 
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+    def as_it_is(formula: Any, spec: Any, until: Any = None) -> Simplified:
+        return Simplified(formula, formula, False, "not tried", True, 0.0)
+
+    monkeypatch.setattr(winner, "simplified", as_it_is)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

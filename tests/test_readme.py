@@ -49,7 +49,7 @@ def commands() -> list[str]:
     return re.findall(r"^ *persona-evo (.+)$", TEXT, flags=re.MULTILINE)
 
 
-@pytest.mark.usefixtures("unsimplified", "undrawn")
+@pytest.mark.usefixtures("unsimplified")
 def test_every_command_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,37 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 
+from persona_evo.evolve.fitness import LevelText
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
-from persona_evo.games.core import Level
+from persona_evo.games.acceptance import Accepted
+from persona_evo.games.core import Game, Level
+from persona_evo.games.diagnosis import diagnose, harder_copies
+from persona_evo.games.findings import Finding
 from persona_evo.playtest import batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.answer import Answer, answer
 from persona_evo.playtest.compare import Row, compare_levels, headlines
-from persona_evo.playtest.metrics import DAMAGE
+from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import Changes
+from persona_evo.search.outlook import Outlook, outlook
 from persona_evo.words import counted, listed
+
+
+@lru_cache(maxsize=256)
+def _diagnosed(game: Game, text: LevelText) -> tuple[Finding, ...]:
+    """What the analysis without play says of one level."""
+    return () if game.outside is not None else tuple(diagnose(game, [text.load(game)]))
+
+
+@lru_cache(maxsize=256)
+def _seen_from_start(game: Game, text: LevelText) -> Outlook:
+    """Whether a level can be won."""
+    return outlook(game, text.load(game))
 
 
 @dataclass
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did.
+    command: the command line that made it, "" where none did. accepted: findings that are meant so. rates: pass
+    rates by level that were measured elsewhere, for a calibration.
     """
 
     command: str = ""
+    accepted: Sequence[Accepted] = ()
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def analysis(self) -> Analysis:
         """Summaries, comparisons, findings and correlations."""
         return self.check()
+
+    @cached_property
+    def static(self) -> list[Finding]:
+        """What the analysis without play says of the levels."""
+        alone = [f for level in self.levels for f in _diagnosed(self.game, LevelText.of(level))]
+        return [*alone, *harder_copies(self.game, self.levels)]
+
+    @cached_property
+    def outlooks(self) -> dict[str, Outlook]:
+        """Whether levels can be won that nobody has won."""
+        return {level.name: _seen_from_start(self.game, LevelText.of(level)) for level in self._unwon}
+
+    @property
+    def _unwon(self) -> list[Level]:
+        """Levels that nobody has won, and that may be won, in games where that can be looked into."""
+        won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
+        return [level for level in self.levels if self.game.planned and level.name not in won]
+
+    def look(self, progress: limits.Tell | None = None) -> None:
+        """Work out `static` and `outlooks`, which may take seconds a level. progress: how many of how many are done."""
+        texts = [LevelText.of(level) for level in self.levels]
+        unwon = [LevelText.of(level) for level in self._unwon]
+        for i, text in enumerate([*texts, *unwon]):
+            (_diagnosed if i < len(texts) else _seen_from_start)(self.game, text)
+            if progress is not None:
+                progress(i + 1, len(texts) + len(unwon))
+
+    def first(self, trials: int) -> Results:
+        """The same with the first trials of each player in each level alone."""
+        records = [r for r in self.records if r.trial < trials]
+        return replace(self, trials=trials, records=records).knowing(self)
+
+    def knowing(self, other: Results) -> Results:
+        """These results with what others of the same levels have found out without play.
+
+        Whether a level can be won is only looked for where nobody has won it, so it is taken where both won the same.
+        """
+        won = [{r.level for r in one.records if r.won} for one in (self, other)]
+        for name in ("static", *(("outlooks",) if won[0] == won[1] else ())):
+            if name in vars(other):
+                vars(self)[name] = vars(other)[name]
+        return self
 
     def check(self, *requirements: str) -> Analysis:
         """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
@@ -44,6 +106,7 @@ class Results(batch.Results):
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
+            static=self.static, outlooks=self.outlooks, accepted=self.accepted, rates=self.rates,
         )  # fmt: skip
 
     @property
@@ -57,20 +120,20 @@ class Results(batch.Results):
         """How the playtest was made, by name, for people."""
         from persona_evo.evolve.winner import versions
 
-        limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        limit = ", ".join(f"{v:,.10g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
         protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)
         return {
             **({"command": self.command} if self.command else {}),
             "seed": str(self.seed),
-            "budget": f"{limit} a {'playthrough' if self.league is None else 'move'}",
+            "budget": f"{limit} for each {'playthrough' if self.league is None else 'move'}",
             **({} if self.league is None else {
                 "agent": ", ".join(self.movers),
                 **({"opponents": self._opponents} if self.league.opponents else {}),
             }),
-            "search": listed(self.settings.to_dict()),
+            "search settings": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
             **self._drawn,
-            **{p.label: p.text for p in self.players},
+            "players": "\n".join(f"{p.label}: {p.text}" for p in self.players),
             **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
             "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
@@ -105,7 +168,7 @@ class Results(batch.Results):
 
         Args:
             analysis: one made by `check`, so that the page shows its requirements.
-            pictures, replays: heatmaps and charts, animated replays.
+            pictures, replays: maps, animated replays.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report
@@ -154,6 +217,25 @@ class Comparison:
     def sentences(self) -> list[str]:
         """Everything that was compared, in words: what differs, then the win rates that do not."""
         return headlines(self.rows)
+
+    def write(self, folder: str | Path, *, progress: Callable[[str], None] | None = None) -> Path:
+        """Write traces, tables, pictures and the page into a folder; the page's path."""
+        from persona_evo.report import folder as report
+        from persona_evo.report import versions as drawn
+
+        target, game, analysis = Path(folder), self.results.game, self.results.analysis
+        (target / "pictures").mkdir(parents=True, exist_ok=True)
+        maps = (target / "pictures" / "changed-a.png", target / "pictures" / "changed-b.png")
+        shown = drawn.Versions(
+            self.answer, self.rows, self.changes, drawn.changed_maps(game, self.a, self.b, self.changes, maps),
+            drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
+        )  # fmt: skip
+        each = tuple(s for s in analysis.summaries if s.level != EVERY)
+        return report.write(
+            target, game, self.results.levels, replace(analysis, summaries=each),
+            title=f"A {self.a.name} against B {self.b.name}", facts=self.results.facts, versions=shown, replays=False,
+            progress=progress,
+        ).page  # fmt: skip
 
     def __str__(self) -> str:
         return "\n".join(self.answer.lines)

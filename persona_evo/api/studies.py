@@ -80,8 +80,8 @@ def reproduce(
         study: "minidungeons".
         protocol: "paper" or "modern".
         levels: a folder with the publication's maps; without it levels of the project stand in.
-        folder: for everything; `reproduction-<study>-<protocol>` if not given, with the levels' name behind it where
-            they are given.
+        folder: for everything; `runs/reproduction-<study>-<protocol>` if not given, with the levels' name behind it
+            where they are given.
         jobs, backend: of `playtest_levels`; without influence on the result.
         duration: seconds; evolutions share what the playtests leave of it.
         progress: told how far everything is. drawing: told what is being drawn.

@@ -11,8 +11,9 @@ from persona_evo.cli.parser import path
 from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
+    from persona_evo.games.findings import Finding
     from persona_evo.playtest.require import Check
-    from persona_evo.report.ci import Case, Told
+    from persona_evo.report.ci import Case
 
 OPTIONS = ("junit", "summary")
 
@@ -45,7 +46,7 @@ def words(args: argparse.Namespace) -> list[str]:
 
 
 def write(
-    args: argparse.Namespace, title: str, cases: Sequence[Case], checks: Sequence[Check], findings: Sequence[Told],
+    args: argparse.Namespace, title: str, cases: Sequence[Case], checks: Sequence[Check], findings: Sequence[Finding],
     facts: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from pathlib import Path
 from typing import Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import Progress, compiling, say
+from persona_evo.cli.say import Progress, compiling, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
+
+ROOT = Path("runs") / "comparisons"
+"""Where comparisons are kept for which no folder is named."""
 
 
 def add(commands: Any) -> None:
@@ -18,13 +23,14 @@ def add(commands: Any) -> None:
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
     playtest.add_playing(parser, 0.0)
-    parser.add_argument("--all", action="store_true", help="also the table of everything that was compared")
-    options.add_out(parser, "folder for traces, tables and a page with heatmaps (default: nothing is kept)")
+    parser.add_argument("--all", action="store_true", help="also everything that was compared, in words and as a table")
+    options.add_out(parser, "folder for the page, maps, tables and traces; one that holds the beginning of the same "
+                    "comparison is continued (default: a new one below runs/comparisons/)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play both and print the verdicts."""
+    """Play both, print the answer and write the page."""
     options.check_backend(args)
     game = options.game_of(args)
     if game.outside is None:
@@ -38,28 +44,24 @@ def run(args: argparse.Namespace) -> int:
         raise SettingsError(
             "a comparison needs two levels", found=found, expected="two different files or names of one level each"
         )
-    results = playtest.play(args, game, levels, options.players_of(args, game), args.out)
+    for letter, level in zip("AB", levels, strict=True):
+        note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
+    folder = args.out or options.new_folder(ROOT, [level.name for level in levels])
+    results = playtest.play(args, game, levels, options.players_of(args, game), folder)
     options.report_findings(game)
     if not results.complete:
-        return playtest.interrupted(results)
+        note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
+        again = "" if args.out else f" --out {shlex.quote(str(folder))}"
+        note(f"go on with: {options.typed(args, results.seed)}{again}")
+        return 130
     comparison = compared(results)
-    for letter, level in zip("AB", levels, strict=True):
-        say(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
     for sentence in comparison.answer.lines:
         say(sentence)
-    table = tables.comparison_table(comparison.rows, "what differs", only_differing=not args.all)
-    if table.rows:
-        say("\n" + table.render())
-    if args.out is not None:
-        from persona_evo.report import folder
-
-        title = f"A {levels[0].name} against B {levels[1].name}"
-        line = Progress()
-        written = folder.write(
-            args.out, game, levels, results.analysis, title=title, facts=results.facts, versions=comparison.rows,
-            replays=False, progress=lambda text: line.show(f"drawing {text}"),
-        )
-        Progress.done_with_line()
-        say(f"\nwrote {written.page}")
-    say(f"\nseed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
+    if args.all:
+        say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
+        say("\n" + tables.comparison_table(comparison.rows, "A and B").render())
+    line = Progress()
+    page = comparison.write(folder, progress=lambda text: line.show(f"drawing {text}"))
+    Progress.done_with_line()
+    note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0

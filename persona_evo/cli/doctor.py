@@ -16,7 +16,7 @@ from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
 
 OPTIONAL = ("distributed", "ray")
-PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "matplotlib", "pillow", *OPTIONAL)
+PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "jinja2", "pillow", *OPTIONAL)
 
 
 def add(commands: Any) -> None:

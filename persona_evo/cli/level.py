@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options
+from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import compiling_levels, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
+    from persona_evo.games.acceptance import Sorted
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
 
@@ -41,7 +43,9 @@ def add(commands: Any) -> None:
                              description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
+    options.add_accept(check)
     check.add_argument("--json", action="store_true", help="print the findings as JSON, as findings.json has them")
+    ci.add(check)
     check.set_defaults(run=run_check)
     listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
     options.add_game(listing)
@@ -79,40 +83,63 @@ def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
     from persona_evo.api.checks import findings_of
     from persona_evo.games import mapsets
+    from persona_evo.games.acceptance import accept
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
+    accepted = options.accepted_of(args)
     given = {**for_check(game), **options.options_of(args, game)}
     paths = mapsets.find(game, args.levels)
+    ci.check(args)
     levels: list[Level] = []
+    errors: dict[str, str] = {}
     with compiling_levels(game):
         for name, file in zip(mapsets.level_names(paths), paths, strict=True):
             try:
                 levels.append(mapsets.load(game, file, name, given))
             except LevelError as e:
+                errors[name] = str(e)
                 note(f"{name}: error: {e}")
-        found = findings_of(game, levels)
+        told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
+    found = told.left
     wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
     if args.json:
         import json
 
         from persona_evo.games.findings import to_json
 
-        say(json.dumps(to_json(found), indent=2, ensure_ascii=False))
+        say(json.dumps(to_json(found, told.accepted), indent=2, ensure_ascii=False))
     else:
-        _tell(game, levels, found)
+        _tell(game, levels, told)
         fine = len(levels) - len(wrong)
         words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
-    if len(levels) < len(paths):
+    files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+    _write_ci(args, files, found, errors)
+    if errors:
         return 2
     return 1 if wrong else 0
 
 
-def _tell(game: Game, levels: list[Level], found: list[Finding]) -> None:
-    """Findings level by level, then what the levels are made of."""
-    from persona_evo.games.diagnosis import has_analysis, unknown_in
+def _write_ci(
+    args: argparse.Namespace, files: Mapping[str, str], found: Sequence[Finding], errors: Mapping[str, str]
+) -> None:
+    """--junit and --summary: a test case for each level."""
+    from persona_evo.report.ci import level_cases
 
+    facts = {f"{name} cannot be read": error for name, error in errors.items()}
+    title = f"Check of {enumerated(list(files)) if len(files) < 5 else counted(len(files), 'level')}"
+    ci.write(args, title, level_cases(files, found, errors), (), found, facts)
+
+
+def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
+    """Findings level by level, the accepted ones apart, then what the levels are made of."""
+    from persona_evo.games.acceptance import no_longer
+    from persona_evo.games.diagnosis import has_analysis, unknown_in
+    from persona_evo.games.findings import lines
+    from persona_evo.report import tables
+
+    found = told.left
     shut = {f.level for f in found if f.kind == "unreachable_exit"}
     for level in levels:
         for warning in level.warnings:
@@ -129,6 +156,9 @@ def _tell(game: Game, levels: list[Level], found: list[Finding]) -> None:
             if finding.level == name:
                 _tell_one(finding)
         say()
+    apart = [*lines((), told.accepted), *(no_longer(entry) for entry in told.gone)]
+    if apart:
+        say(tables.told(apart) + "\n")
     _structure(game, levels)
 
 
@@ -136,9 +166,9 @@ def _tell_one(finding: Finding) -> None:
     """One finding, wrapped to the terminal's width."""
     from persona_evo.report.layout import terminal_width, wrapped
 
-    head = f"  {finding.severity} ({finding.kind}): "
-    for text in (head + finding.text, *([f"    {finding.look}"] if finding.look else [])):
-        say("\n".join(wrapped(text, terminal_width(), "    ")))
+    for text in filter(None, (f"  {finding.severity} ({finding.kind}): {finding.text}", finding.look)):
+        start = "" if text.startswith("  ") else "    "
+        say("\n".join(wrapped(start + text, terminal_width(), "    ")))
 
 
 def _structure(game: Game, levels: list[Level]) -> None:

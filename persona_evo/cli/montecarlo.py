@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
@@ -17,7 +16,6 @@ from persona_evo.words import counted
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.montecarlo import Progress as Told
 
-FOLDER = Path("reproduction-montecarlo")
 FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
 
@@ -35,7 +33,7 @@ def add(studies: Any) -> None:
     parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N",
                         help="of each search (default: 5000; the thesis: 30000)")
     parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
-    add_running(parser, str(FOLDER), backend=False)
+    add_running(parser, "runs/reproduction-montecarlo", backend=False)
     parser.set_defaults(run=run)
 
 
@@ -45,12 +43,13 @@ def run(args: argparse.Namespace) -> int:
     if not compiling():  # what is imported from here on is
         compiling_rollouts()
     from persona_evo.playtest.reproduce import montecarlo as study
+    from persona_evo.playtest.reproduce.keeping import usual_folder
     from persona_evo.report import montecarlo as report
 
     if args.resume is not None:
         folder, settings = args.resume, study.reopen(args.resume)
     else:
-        folder = args.out or Path(f"{FOLDER}{'-quick' * args.quick}")
+        folder = args.out or usual_folder("montecarlo", "quick" * args.quick)
         settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
     note(f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
          f"seed {settings.seed}, into {folder}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
@@ -20,8 +21,7 @@ from persona_evo.cli.players import (
 from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
@@ -194,6 +194,7 @@ def check_outside(name: str, needed: str) -> None:
     """
     from pathlib import Path
 
+
     if not name.endswith(".toml") or not Path(name).is_file():
         return
     from persona_evo.cli.say import compiling
@@ -216,6 +217,20 @@ def recorded(file: Path) -> Game | None:
     except (RunError, OSError):
         return None
     return registry.get(name) if isinstance(name, str) and name in registry.names() else None
+
+
+def add_accept(parser: argparse.ArgumentParser) -> None:
+    """Findings that are meant so."""
+    parser.add_argument("--accept", type=path, metavar="FILE",
+                        help="a TOML file of findings that are meant so, a table [[accept]] with kind, level, places "
+                        '(such as ["7:10"], optional) and reason for each: they are listed apart and fail nothing')
+
+
+def accepted_of(args: argparse.Namespace) -> list[Accepted]:
+    """The entries of the file of accepted findings; none without a file."""
+    from persona_evo.games import acceptance
+
+    return [] if args.accept is None else acceptance.read(args.accept)
 
 
 def report_findings(game: Game) -> None:

@@ -62,7 +62,7 @@ def _minidungeons(studies: Any) -> None:
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
                         help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
                         "with one generation at least; the next call goes on with those that it cut short")
-    add_running(parser, "reproduction-minidungeons-PROTOCOL, behind which the name of --levels follows where they are "
+    add_running(parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are "
                 "given")  # fmt: skip
     parser.set_defaults(run=run)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from persona_evo.cli import options
@@ -33,7 +32,7 @@ def add(studies: Any) -> None:
                         help="of a move in table 1, two games a board (default: 1.8)")
     parser.add_argument("--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, "
                         "about a minute")
-    add_running(parser, "reproduction-colosseum")
+    add_running(parser, "runs/reproduction-colosseum")
     parser.set_defaults(run=run)
 
 
@@ -44,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
     check_running(args, FROZEN)
     compiling(game=registry.get("colosseum"))  # what is imported from here on is
     from persona_evo.playtest.reproduce import colosseum
+    from persona_evo.playtest.reproduce.keeping import usual_folder
     from persona_evo.report import colosseum as report
 
     if args.resume is not None:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         given = {name: getattr(args, name) for name in FROZEN}
         settings = colosseum.Settings.of(quick=args.quick, seed=args.seed, **given)
-        folder = args.out or Path("reproduction-colosseum" + "-quick" * args.quick)
+        folder = args.out or usual_folder("colosseum", "quick" * args.quick)
         note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
     material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
     Progress.done_with_line()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from persona_evo.cli import options
@@ -32,7 +31,7 @@ def add(studies: Any) -> None:
     parser.add_argument("--iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
                         help="of the search in the evolution (default: 2000)")
     parser.add_argument("--quick", action="store_true", help="three short games, a small evolution: about a minute")
-    add_running(parser, "reproduction-puyo")
+    add_running(parser, "runs/reproduction-puyo")
     parser.set_defaults(run=run)
 
 
@@ -43,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     check_running(args, FROZEN)
     compiling(game=registry.get("puyo"))  # what is imported from here on is
     from persona_evo.playtest.reproduce import puyo
+    from persona_evo.playtest.reproduce.keeping import usual_folder
     from persona_evo.playtest.reproduce.puyo_cells import Settings
     from persona_evo.report import puyo as report
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         given = {name: getattr(args, name) for name in FROZEN}
         settings = Settings.of(quick=args.quick, seed=args.seed, **given)
-        folder = args.out or Path("reproduction-puyo" + "-quick" * args.quick)
+        folder = args.out or usual_folder("puyo", "quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
     line = Progress()
     try:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, note, say
-from persona_evo.errors import SettingsError
+from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ def add(commands: Any) -> None:
                         help="time for each level at most; results then depend on the machine (default: no limit)")
     parser.add_argument("--seed", type=whole(0, options.SEEDS), default=0, metavar="N",
                         help="everything random follows from it (default: %(default)s)")
+    parser.add_argument("--draw", type=filled, metavar="FILE",
+                        help="draw the plan: FILE.png shows its steps on the map, FILE.gif plays it; of several levels "
+                             "each has a file of its own, FILE-LEVEL.png")
     options.add_level_options(parser)
     parser.set_defaults(run=run)
 
@@ -48,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
     limits = _limits(args)
     game = options.game_of(args)
+    if args.draw:
+        _check_drawing(args.draw, game)
     persona = load(args.persona, game)
     compiling(SOLVER, game)  # what is imported from here on is
     from persona_evo.playtest.bounds import warm_up
@@ -66,6 +73,8 @@ def run(args: argparse.Namespace) -> int:
         )
         Progress.done_with_line()
         show(game, level, solution)
+        if args.draw:
+            _draw(game, level, solution, _file(args.draw, level.name if len(levels) > 1 else ""))
     legend = guide(game).actions
     if legend:
         say(f"moves: {legend}")
@@ -89,6 +98,63 @@ def _limits(args: argparse.Namespace) -> dict[str, int]:
     return {} if args.states is None else {"states": args.states}
 
 
+def _check_drawing(file: str, game: Game) -> None:
+    """See that a plan can be drawn, before anything is searched for.
+
+    Raises:
+        SettingsError: another kind of file, or a game that cannot be drawn in this way.
+    """
+    suffix = Path(file).suffix.lower()
+    if suffix not in (".png", ".gif"):
+        raise SettingsError("a plan is drawn as a picture", found=f"--draw {file}", expected="FILE.png or FILE.gif")
+    if suffix == ".png" and game.locate is None:
+        raise SettingsError(f"{game.title} does not tell where the avatar is, so there is no map of a plan",
+                            found=f"--draw {file}", expected="FILE.gif" if game.draw else "no --draw")  # fmt: skip
+    if suffix == ".gif" and not game.draw:
+        raise SettingsError(f"{game.title} does not draw its states, so there is no animation of a plan",
+                            found=f"--draw {file}", expected="FILE.png" if game.locate else "no --draw")  # fmt: skip
+
+
+def _file(name: str, level: str) -> Path:
+    """The file of a level's plan; level: "" where there is only one."""
+    path = Path(name)
+    safe = re.sub(r"[^\w.+-]+", "_", level)
+    return path.with_name(f"{path.stem}-{safe}{path.suffix}") if safe else path
+
+
+def _draw(game: Game, level: Level, solution: Solution, path: Path) -> None:
+    """Draw a plan, and say where.
+
+    Raises:
+        SettingsError: the file cannot be written.
+    """
+    from persona_evo.report import maps, replay
+
+    states = game.replay(level, solution.actions)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix.lower() == ".gif":
+            replay.save_gif(replay.film(game, level, states, solution.actions, _captions(game, level, solution)), path)
+        else:
+            places = [game.locate(level, state) for state in states] if game.locate is not None else []
+            maps.plan(game, level, [place for place in places if place is not None], path)
+    except OSError as e:
+        raise SettingsError("the picture cannot be written", place=Place(str(path)), found=str(e)) from e
+    say(f"  drawn: {path}")
+
+
+def _captions(game: Game, level: Level, solution: Solution) -> list[str]:
+    """A line for each state of a plan."""
+    names = _names(game, level, solution)
+    return ["start", *(f"{k}/{len(names)} {name}" for k, name in enumerate(names, 1))]
+
+
+def _names(game: Game, level: Level, solution: Solution) -> list[str]:
+    """The moves of a plan by name."""
+    states = game.replay(level, solution.actions)
+    return [game.action_name(level, s, a) for s, a in zip(states, solution.actions, strict=False)]
+
+
 def _teller(line: Progress, name: str) -> Callable[[str], None]:
     return lambda text: line.show(f"{name}: {text}")
 
@@ -98,8 +164,7 @@ def show(game: Game, level: Level, solution: Solution) -> None:
     from persona_evo.report.layout import terminal_width, wrapped
     from persona_evo.search.bounds import at_most
 
-    states = game.replay(level, solution.actions)
-    names = [game.action_name(level, s, a) for s, a in zip(states, solution.actions, strict=False)]
+    names = _names(game, level, solution)
     ending = ("not over", "won", "lost", "ended")[solution.outcome]
     proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {at_most(solution.upper)}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"

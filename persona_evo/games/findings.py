@@ -36,7 +36,7 @@ KINDS: dict[str, str] = {
     "unreachable_floor": "floor that no way leads to",
     "open_border": "floor at the edge of the board, where no wall is",
     "harder_copy": "a level that is nearly the same as another one, and harder",
-    "policy_fails": "the level is possible, and a persona's policy does not finish it",
+    "policy_fails": "the level is possible, and a persona's policy does not finish it, or misses what it cares for",
     "budget_too_small": "the search ended before a way was found or ruled out",
     "stuck": "standing still is worth more than going on",
     "deaths": "where players die, and of what",
@@ -46,11 +46,18 @@ KINDS: dict[str, str] = {
     "indistinguishable": "no measure of any player differs between two levels",
     "narrow_escape": "wins with hardly any hit points left",
     "no_wins": "the game does not say which end counts as won",
+    "beaten": "opponents in a two-player game that a player loses most games to",
+    "sides": "in a two-player game a player wins more often from one side than from the other",
+    "endless": "games of a two-player game that come to no end",
 }
 """Kind -> what it says. The list is closed: a finding of another kind is an error."""
 
 RANK = tuple(KINDS)
 """Kinds in the order in which findings of one severity are told."""
+
+
+COORDINATES = "places are row:column, both from 1"
+"""How findings name tiles."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,13 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (f.severity != "problem", RANK.index(f.kind)))
 
 
-def to_json(findings: Iterable[Finding]) -> dict[str, Any]:
-    """The content of `findings.json`."""
-    return {"schema": SCHEMA, "findings": [f.to_dict() for f in findings]}
+def to_json(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> dict[str, Any]:
+    """The content of `findings.json`. accepted: those that are meant so, each with its reason (see `acceptance`)."""
+    meant = [{**f.to_dict(), "reason": reason} for f, reason in accepted]
+    return {"schema": SCHEMA, "findings": [f.to_dict() for f in findings], **({"accepted": meant} if meant else {})}
+
+
+def lines(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[str]:
+    """Each finding in one line, "problem: map01: ...", then the accepted ones with their reasons."""
+    told = [f"{f.severity}: {f.level}: {f.text}{f' (trace {f.trace})' if f.trace else ''}" for f in findings]
+    return told + [f"accepted: {f.level}: {f.text} ({reason})" for f, reason in accepted]

@@ -6,16 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from persona_evo.formula import Formula
+from persona_evo.games.acceptance import Accepted, accept
 from persona_evo.games.core import Game, Level, Metric
+from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest import calibration, compare, duels, findings, require
 from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
-from persona_evo.playtest.findings import Finding, Thing
+from persona_evo.playtest.evidence import Thing, goals_of
 from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check, Requirement
-from persona_evo.playtest.skill import Step, ladder
+from persona_evo.playtest.skill import Step, ladder, narrow_escapes
+from persona_evo.search.outlook import Outlook
 from persona_evo.search.skill import errs
 
 
@@ -26,6 +29,7 @@ class Analysis:
     standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
     `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level of
     skill fares, none without any. agreements: with the pass rates given.
+    accepted: findings that are meant so, with reasons; gone: accepted ones that no longer occur.
     """
 
     records: tuple[Playthrough, ...]
@@ -41,6 +45,8 @@ class Analysis:
     correlations: tuple[CorrelationRow, ...]
     checks: tuple[Check, ...]
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    accepted: tuple[tuple[Finding, str], ...] = ()
+    gone: tuple[Accepted, ...] = ()
     steps: tuple[Step, ...] = ()
     agreements: tuple[Agreement, ...] = ()
 
@@ -61,6 +67,9 @@ def analyse(
     bounds: Bounds | None = None,
     requirements: Sequence[Requirement] = (),
     tolerances: Mapping[str, float] | None = None,
+    static: Sequence[Finding] = (),
+    outlooks: Mapping[str, Outlook] | None = None,
+    accepted: Sequence[Accepted] = (),
     rates: Mapping[str, float] | None = None,
 ) -> Analysis:
     """Sum up, compare, correlate, find and check.
@@ -78,6 +87,9 @@ def analyse(
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
+        static: findings of the levels' analysis without play.
+        outlooks: what is known of whether levels can be won, by level.
+        accepted: findings that are meant so.
         rates: pass rates by level that were measured elsewhere, for a calibration.
 
     Raises:
@@ -94,24 +106,29 @@ def analyse(
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
-        records, game.metrics, bounds=bounds, things={level.name: things(level) for level in levels},
-        priorities=priorities, utilities=utilities, players=judged,
+        records, game.metrics, static=static, bounds=bounds, outlooks=outlooks,
+        things={level.name: things(level) for level in levels}, goals=goals_of(game), priorities=priorities,
+        utilities=utilities, players=judged,
+        escapes=[f for level in levels for f in narrow_escapes(records, game, level)],
     )  # fmt: skip
-    found += duels.find(records, judged)
+    found = ranked(found + duels.find(records, judged))
+    told = accept(found, accepted, [level.name for level in levels])
     return Analysis(
         records=tuple(records),
         infos=game.metrics,
         personas=tuple(personas),
         pairs=tuple(pairs),
         summaries=tuple(summaries),
-        findings=tuple(sorted(found, key=lambda f: f.severity != "problem")),
+        findings=tuple(told.left),
         standings=tuple(duels.standings(records)),
         baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
         players=told_rows(compare.between_players(records, game.metrics, judged), game),
         structure=structure,
         correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
-        checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared)),
+        checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared, told.left)),
         tolerances=dict(tolerances or {}),
+        accepted=tuple(told.accepted),
+        gone=tuple(told.gone),
         steps=tuple(ladder(records)),
         agreements=tuple(calibration.calibrate(records, rates) if rates else ()),
     )

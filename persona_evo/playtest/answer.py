@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.playtest.compare import Row, blind, shown, spoken
-from persona_evo.playtest.metrics import Measure
+from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
 from persona_evo.playtest.versions import Changes, Difference
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
 """Most lines of an answer."""
@@ -70,10 +70,18 @@ def telling(row: Row) -> bool:
 
 
 def _leaning(rows: Iterable[Row]) -> int:
-    """1 where B is harder for a player, -1 where it is easier, 0 where nothing says so."""
+    """1 where B is harder for a player, -1 where it is easier, 0 where nothing says so.
+
+    Hit points that buy a player more of what it wants (a higher utility) are no sign of a harder level.
+    """
     found = {r.measure.key: r for r in rows if telling(r)}
     row = next((found[key] for key in DIFFICULTY if key in found), None)
-    return 0 if row is None else DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
+    if row is None:
+        return 0
+    utility = found.get(UTILITY.key)
+    if row.measure.key == DAMAGE.key and utility is not None and utility.higher == row.higher:
+        return 0
+    return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
 
 
 def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: Difference) -> str:
@@ -106,8 +114,7 @@ def _whom(own: Sequence[str], players: Sequence[str]) -> str:
     """Players in a sentence."""
     if len(own) == len(players) > 2:
         return f"all {len(players)} players"
-    names = [f"the {spoken(p)}" for p in own]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return enumerated([f"the {spoken(p)}" for p in own])
 
 
 def _measures(rows: Sequence[Row]) -> list[list[Row]]:

@@ -13,11 +13,11 @@ from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.games.core import RUNNING, WON, Game, Level
 from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
 from persona_evo.playtest.metrics import Bound
-from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.seeds import stream
 from persona_evo.store import schema
 from persona_evo.words import counted
@@ -30,8 +30,8 @@ CUT = "the solver's best plan stops before the level ends, and is no measure for
 
 Tell = Callable[[int, int], None]
 
-Ends = Callable[[Playthrough], tuple[dict[str, float], bool]]
-"""The metrics that a playthrough's best plan ends with, and whether it comes to the game's end."""
+Ends = Callable[[Playthrough], tuple[dict[str, float], int]]
+"""The metrics that a playthrough's best plan ends with, and what the game's `over` says of that state."""
 
 _SHORT = 100
 """Iterations of a call of the solver that is over at once."""
@@ -113,16 +113,21 @@ def _ends(game: Game, levels: Sequence[Level]) -> Ends:
     """The ends of best plans, played again where the record shows another route."""
     by_name = {level.name: level for level in levels}
 
-    def end(record: Playthrough) -> tuple[dict[str, float], bool]:
+    def end(record: Playthrough) -> tuple[dict[str, float], int]:
         if record.best_actions == record.actions or record.level not in by_name:
-            return dict(record.metrics), not record.open
+            return _end(record)
         level = by_name[record.level]
         state, rng, step = game.start(level, record.seed), stream(record.seed), game.rules().step
         for text in record.best_actions:
             step(level.tables, state, game.parse_action(level, state, text), rng)
-        return game.measure(level, state), game.over(level, state) != RUNNING
+        return game.measure(level, state), game.over(level, state)
 
     return end
+
+
+def _end(record: Playthrough) -> tuple[dict[str, float], int]:
+    """The metrics that a playthrough's route ends with, and what the game's `over` says of that state."""
+    return dict(record.metrics), OUTCOMES.index(record.outcome)
 
 
 def limited(game: Game) -> bool:
@@ -150,7 +155,8 @@ def answer(question: Question) -> Bound:
     lists = [OpenList.from_dict(one) for one in question.lists]
     utility = parse(question.utility, game.symbols)
     solution = solve(game, level, utility, seconds=question.seconds, lists=lists)
-    return Bound(solution.utility, solution.proven, solution.metrics, solution.outcome != RUNNING)
+    over = solution.outcome
+    return Bound(solution.utility, solution.proven, solution.metrics, over != RUNNING, won=over == WON)
 
 
 def _with_records(
@@ -169,8 +175,8 @@ def _with_records(
                 continue
             known, value = best.get(key), r.best_utility if own else persona.utility.evaluate(r.metrics)
             if known is None or value > known.utility + 1e-12:
-                end = ends(r) if own and ends is not None else (dict(r.metrics), not r.open)
-                best[key] = Bound(value, own and r.proven, *end)
+                end, over = ends(r) if own and ends is not None else _end(r)
+                best[key] = Bound(value, own and r.proven, end, over != RUNNING, won=over == WON)
             elif own and r.proven and not known.proven and value >= known.utility - 1e-12:
                 best[key] = replace(known, proven=True, note="")
     return best
@@ -195,7 +201,7 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
         rows = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return {
             (r["level"], r["persona"]): Bound(
-                float(r["utility"]), bool(r["proven"]), dict(r["metrics"]), bool(r["ended"])
+                float(r["utility"]), bool(r["proven"]), dict(r["metrics"]), bool(r["ended"]), won=bool(r["won"])
             )
             for r in rows
         }
@@ -206,7 +212,7 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
 def _write(folder: Path, known: Mapping[tuple[str, str], Bound]) -> None:
     rows = [
         {"level": level, "persona": name, "utility": b.utility, "proven": b.proven, "metrics": dict(b.metrics),
-         "ended": b.ended}
+         "ended": b.ended, "won": b.won}
         for (level, name), b in known.items()
     ]
     schema.write_atomically(folder / FILE, json.dumps(rows, indent=1) + "\n")

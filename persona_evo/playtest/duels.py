@@ -4,21 +4,21 @@
 |---|---|---|
 | beaten | opponents that a player loses most games to | notice |
 | sides | a player wins significantly more often from one side than from the other | notice |
-| no end | games that come to no end | notice |
+| endless | games that come to no end | notice |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.compare import ALPHA, p_shown, spoken
-from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY, levels_of, players_of
 from persona_evo.playtest.records import SIDES, Playthrough
 from persona_evo.playtest.statistics import Interval, fisher, holm, wilson
-from persona_evo.words import counted
+from persona_evo.words import counted, plural, sentence
 
 MOST = 0.5
 """A player is beaten by an opponent where the whole interval of its share of games lost lies above this."""
@@ -108,7 +108,8 @@ def find(records: Sequence[Playthrough], players: Iterable[str]) -> list[Finding
 
 
 def _beaten(records: Sequence[Playthrough], level: str, player: str) -> list[Finding]:
-    parts, numbers = [], {}
+    parts: list[str] = []
+    numbers: dict[str, float] = {}
     for opponent in opponents_of(records):
         s = standing(records, player, level, opponent)
         lost = wilson(s.losses, s.games)
@@ -116,7 +117,7 @@ def _beaten(records: Sequence[Playthrough], level: str, player: str) -> list[Fin
             parts.append(f"{opponent} {s.losses} of {s.games} ({lost.low * 100:.0f}–{lost.high * 100:.0f} %)")
             numbers[f"lost to {opponent}"] = float(s.losses)
     text = f"the {spoken(player)} loses most games to {', '.join(parts)}"
-    return [Finding("notice", "beaten", level, text, numbers)] if parts else []
+    return [_notice("beaten", level, text, player, numbers)] if parts else []
 
 
 def _endless(records: Sequence[Playthrough], level: str, player: str) -> list[Finding]:
@@ -125,9 +126,15 @@ def _endless(records: Sequence[Playthrough], level: str, player: str) -> list[Fi
     if not endless:
         return []
     steps = sum(r.steps for r in endless) / len(endless)
-    text = (f"{len(endless)} of {counted(len(own), 'game')} of the {spoken(player)} come to no end (after {steps:.0f} "
-            "moves on average) and count as draws")  # fmt: skip
-    return [Finding("notice", "no end", level, text, {"unfinished": len(endless), "games": len(own), "steps": steps})]
+    n = len(endless)
+    text = (f"{n} of {counted(len(own), 'game')} of the {spoken(player)} {plural(n, 'comes', 'come')} to no end (after "
+            f"{steps:.0f} moves on average) and {plural(n, 'counts as a draw', 'count as draws')}")  # fmt: skip
+    numbers = {"unfinished": len(endless), "games": len(own), "steps": steps}
+    return [_notice("endless", level, text, player, numbers)]
+
+
+def _notice(kind: str, level: str, text: str, player: str, numbers: Mapping[str, float]) -> Finding:
+    return Finding(kind, "notice", level, sentence(text), players=(player,), evidence=numbers)
 
 
 def _sides(records: Sequence[Playthrough], cases: Sequence[tuple[str, str]]) -> list[Finding]:
@@ -143,7 +150,7 @@ def _sides(records: Sequence[Playthrough], cases: Sequence[tuple[str, str]]) -> 
                 f"second ({p_shown(p)}, Fisher, corrected by Holm)"
             )
             numbers = {"first": a.rate.value, "second": b.rate.value, "p": p}
-            found.append(Finding("notice", "sides", a.level, text, numbers))
+            found.append(_notice("sides", a.level, text, a.player, numbers))
     return found
 
 

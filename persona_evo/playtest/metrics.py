@@ -72,6 +72,7 @@ class Bound:
     """The best utility known for a persona in a level, whether nothing better exists, and the metrics it ends with.
 
     ended: the plan comes to the game's end. note: why the playthroughs cannot be held against it, "" where they can.
+    won: the plan wins the game.
     """
 
     utility: float
@@ -79,6 +80,7 @@ class Bound:
     metrics: Mapping[str, float] = field(default_factory=dict)
     ended: bool = True
     note: str = ""
+    won: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Metric
-from persona_evo.games.findings import KINDS
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("deaths", "losses", "unfinished", "stuck")
 """Measures that count playthroughs. Those that end with _rate are shares."""
-
-FINDINGS = ("problems", "notices")
-"""Measures that count findings; so do the kinds of findings."""
 
 
 class Range(NamedTuple):
@@ -68,7 +64,7 @@ def range_of(requirement: Requirement, known: Known | None = None) -> Range:
     if measure in OUTCOMES and trials:
         most = f"{measure} are counted over {counted(trials, 'playthrough')}"
         return COUNT._replace(high=float(trials), most=most)
-    if measure in OUTCOMES or on_findings(requirement):
+    if measure in OUTCOMES or requirement.counts:
         return COUNT
     if measure == "bound_ratio":
         return Range(-math.inf, 1.0, "", "no plan is worth more than 100 % of the limit", share=True)
@@ -82,11 +78,6 @@ def range_of(requirement: Requirement, known: Known | None = None) -> Range:
     low, high = (f"{v * 100:g} %" if info.ratio else f"{v:g}" for v in (info.low, info.high))
     return Range(info.low, info.high, f"{measure} ({info.name}) is at least {low}",
                  f"{measure} ({info.name}) is at most {high}", share=info.ratio)  # fmt: skip
-
-
-def on_findings(requirement: Requirement) -> bool:
-    """Whether a requirement counts findings: problems, notices, or those of a kind."""
-    return requirement.measure in (*FINDINGS, *KINDS) and requirement.measure not in OUTCOMES
 
 
 def check(requirement: Requirement, known: Known | None = None) -> str:

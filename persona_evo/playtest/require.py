@@ -8,6 +8,7 @@
 | `runner@map01` | in one level; `runner@*` in each level, all of which must hold |
 | `*` or nothing | each persona, all of which must hold; players that are only there to be compared with must be named |
 | measure | one of MEASURES, or a metric's symbol (its mean) |
+| findings | problems, notices or a kind of finding, how many there are: `problems == 0`, `no_return@map01 == 0` |
 | operator | >= <= > < == != |
 | number | with %, hundredths |
 """
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.games.findings import KINDS, Finding
 from persona_evo.playtest import ranges
 from persona_evo.playtest.metrics import EVERY, Summary
 
@@ -48,6 +50,11 @@ MEASURES: dict[str, Callable[[Summary], float | None]] = {
     "trials": lambda s: float(s.trials),
 }
 """What can be required beside the means of the game's metrics."""
+
+COUNTS = ("problems", "notices", *(kind for kind in KINDS if kind not in MEASURES))
+"""What can be required of findings: how many there are of a severity or a kind."""
+
+_COUNT = re.compile(rf"({'|'.join(COUNTS)})(?:@(.*))?")
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
@@ -85,6 +92,21 @@ class Requirement:
     source: str = SOURCE
     number_at: int = 0
 
+    @property
+    def counts(self) -> bool:
+        """Whether findings are counted. Accepted ones are not."""
+        return self.measure in COUNTS
+
+    def count(self, findings: Sequence[Finding], levels: Iterable[str]) -> Check:
+        """Hold the requirement against the number of findings: of the player, where one is named, and of the level."""
+        own = [f for f in findings if self.measure in (f.kind, f"{f.severity}s")]
+        own = [f for f in own if self.player in (EVERY, *f.players)]
+        parts = [(name, [f for f in own if name is None or name in f.level.split(", ")])
+                 for name in (levels if self.level == EVERY else [self.level])]  # fmt: skip
+        failed = [(name, part) for name, part in parts if not self.holds(float(len(part)))]
+        name, worst = max(failed or parts, key=lambda part: self._badness(float(len(part[1]))))
+        return Check(self.text, float(len(worst)), not failed, name or "", worst[0].text if failed and worst else "")
+
     def check_names(self, players: Iterable[str], levels: Iterable[str], symbols: Iterable[str]) -> None:
         """Refuse names that do not exist, to be called before the first trial is played.
 
@@ -94,7 +116,7 @@ class Requirement:
         asked: list[tuple[str, str | None, int, list[str]]] = [
             ("player", self.player, self.columns[0], [*players]),
             ("level", self.level, self.columns[1], [*levels]),
-            ("measure", self.measure, self.columns[2], [*MEASURES, *symbols]),
+            ("measure", self.measure, self.columns[2], [*MEASURES, *COUNTS, *symbols]),
         ]
         for kind, name, column, known in asked:
             wild = kind != "measure" and name in (None, EVERY)
@@ -168,25 +190,38 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
         )  # fmt: skip
     number, number_at = _number(text, last.end(), source)
     left = text[: last.start()]
-    start = len(left) - len(left.lstrip())
-    name = left.strip()
+    player, level, measure, columns = _subject(text, left, source)
+    found = Requirement(text.strip(), player, level, measure, sign, number, columns, source, number_at)
+    ranges.check(found)
+    return found
+
+
+def _subject(text: str, left: str, source: str) -> tuple[str, str | None, str, tuple[int, int, int]]:
+    """Player, level and measure that a requirement names, and the columns at which they stand.
+
+    The level stands behind what counts findings: `problems@map01`. left: the text before the operator.
+    """
+    name, start = left.strip(), len(left) - len(left.lstrip())
+    if of_findings := _COUNT.fullmatch(name):
+        measure, level = of_findings[1], of_findings[2]
+        at = start + len(measure) + 2
+        if level is not None and not level.strip():
+            _refuse("a requirement names no level", source, at, text, _FORM, "* stands for each level")
+        return EVERY, level and level.strip(), measure, (start + 1, at, start + 1)
     who, dot, measure = name.rpartition(".")
     measure_at = start + len(who) + len(dot)
     if not measure.strip():
         _refuse("a requirement names no measure", source, measure_at + 1, text, _FORM)
-    player, at, level = who.partition("@")
+    player, at_sign, level = who.partition("@")
     if dot and not player.strip():
         _refuse("a requirement names no player", source, start + 1, text, _FORM, "* stands for each persona")
-    if at and not level.strip():
+    if at_sign and not level.strip():
         _refuse("a requirement names no level", source, start + len(player) + 2, text, _FORM, "* stands for each level")
     if not dot and "@" in measure:
-        _refuse("a requirement names no measure", source, last.start() + 1, text, _FORM)
-    found = Requirement(
-        text.strip(), player.strip() or EVERY, level.strip() or None, measure.strip(), sign, number,
-        (start + 1, start + len(player) + 2, measure_at + 1), source, number_at,
-    )  # fmt: skip
-    ranges.check(found)
-    return found
+        _, hint = unknown(measure.partition("@")[0].strip(), COUNTS)
+        _refuse("a requirement names no measure", source, len(left) + 1, text, _FORM, hint)
+    columns = (start + 1, start + len(player) + 2, measure_at + 1)
+    return player.strip() or EVERY, level.strip() or None, measure.strip(), columns
 
 
 def parse_all(texts: Iterable[str]) -> list[Requirement]:
@@ -204,9 +239,16 @@ def parse_all(texts: Iterable[str]) -> list[Requirement]:
 
 
 def evaluate(
-    requirements: Iterable[Requirement], summaries: Sequence[Summary], baselines: Collection[str] = ()
+    requirements: Iterable[Requirement], summaries: Sequence[Summary], baselines: Collection[str] = (),
+    findings: Sequence[Finding] = (),
 ) -> list[Check]:
-    """All requirements held against results, in order (arguments as for `Requirement.evaluate`).
+    """All requirements held against results, in order.
+
+    Args:
+        requirements: as parsed.
+        summaries: what the players did.
+        baselines: labels of players that are judged only where they are named.
+        findings: without accepted ones.
 
     Raises:
         SettingsError: a requirement names a player, level or measure that the results do not have.
@@ -218,7 +260,10 @@ def evaluate(
     for requirement in requirements:
         if summaries:
             requirement.check_names(players, levels, symbols)
-        checks.append(requirement.evaluate(summaries, baselines))
+        if requirement.counts:
+            checks.append(requirement.count(findings, levels))
+        else:
+            checks.append(requirement.evaluate(summaries, baselines))
     return checks
 
 

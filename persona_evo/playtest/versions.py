@@ -10,16 +10,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
-from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.findings import Finding, Spot
 from persona_evo.games.guides import guide
 from persona_evo.words import counted, plural
 
-MOST = 6
-"""Places that a sentence names one by one."""
+MOST = 5
+"""Kinds of changes that a sentence names."""
+
+OTHER = 0.5
+"""Share of tiles that differ from which on the maps are not told tile by tile."""
 
 GROUND = ("wall", "floor", "empty cell")
 """Tiles that are nothing to be told one by one."""
+
+
+WAYS = ("forced_hazard", "deadly_way")
+"""Kinds of findings whose evidence has the least damage on any way."""
 
 
 @dataclass(frozen=True)
@@ -52,22 +61,17 @@ class Changes:
     def words(self) -> str:
         """What changed, in one sentence."""
         if self.lines:
-            more = f" and {len(self.lines) - MOST} more" if len(self.lines) > MOST else ""
-            return f"{counted(len(self.lines), 'line')} changed: {', '.join(self.lines[:MOST])}{more}"
+            return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if not self.tiles:
             return "A and B are the same level"
+        if len(self.tiles) > OTHER * max(sum(map(len, rows)) for rows in self.rows):
+            return "; ".join(["A and B are different levels: most of their tiles differ", *self._size])
         groups: dict[tuple[str, str], list[Spot]] = {}
         stay = [t for t in self.tiles if t.before and t.after]
         for tile in stay:
             groups.setdefault((tile.before, tile.after), []).append(tile.place)
-        left, parts = MOST, self._size
-        for (before, after), places in groups.items():
-            named = ", ".join(where(p) for p in places[:left])
-            rest = len(places) - len(places[:left])
-            parts.append(f"{before} -> {after} at {named}" + (f" and {rest} more" if rest and named else "")
-                         if named else f"{before} -> {after} at {counted(len(places), 'place')}")  # fmt: skip
-            left = max(0, left - len(places))
-        return f"{counted(len(stay), 'tile')} changed: {'; '.join(parts)}"
+        parts = [f"{before} -> {after} at {at(places)}" for (before, after), places in groups.items()]
+        return f"{counted(len(stay), 'tile')} changed: {'; '.join([*self._size, *_first(parts)])}"
 
     @property
     def _size(self) -> list[str]:
@@ -113,18 +117,26 @@ def changes(game: Game, a: Level, b: Level) -> Changes:
 
 def difference(game: Game, a: Level, b: Level) -> Difference:
     """What the analysis of two levels says of B beside A; nothing where the game has none."""
-    found = [game.analyse(level) if game.analyse else [] for level in (a, b)]
+    found = [diagnose(game, [level]) for level in (a, b)]
     problems = [{f.kind: f for f in own if f.severity == "problem"} for own in found]
     new = [f for kind, f in problems[1].items() if kind not in problems[0]]
     gone = [f for kind, f in problems[0].items() if kind not in problems[1]]
     counts = [_objects(game, level) for level in (a, b)]
     forced = [_forced(game, level, own) for level, own in zip((a, b), found, strict=True)]
+    least = [_least(own) for own in found]
     reasons = [text for name in _changed(*counts, *forced) if (text := _more(name, counts, forced))]
+    if least[0] != least[1] and not any("forced" in text for text in reasons[:1]):
+        reasons.insert(0, f"least damage on any way to the exit {least[0]:g} -> {counted(least[1], 'hit point')}")
     reasons += _longer(game, a, b)
-    more = sum(forced[1].values()) - sum(forced[0].values())
+    more = (least[1] - least[0]) or sum(forced[1].values()) - sum(forced[0].values())
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
     return Difference(tuple(reasons), sign, problem)
+
+
+def _first(parts: Sequence[str]) -> list[str]:
+    """The first MOST, and how many more there are."""
+    return [*parts[:MOST], *([f"and {len(parts) - MOST} more"] if len(parts) > MOST else [])]
 
 
 def _is_map(rows: Sequence[str]) -> bool:
@@ -132,7 +144,8 @@ def _is_map(rows: Sequence[str]) -> bool:
 
 
 def _lines(a: Sequence[str], b: Sequence[str]) -> list[str]:
-    """Lines that differ, pair by pair where as many go as come."""
+    """Lines that differ, pair by pair where as many go as come; comments are none."""
+    a, b = ([line for line in lines if line.strip() and not line.startswith("# ")] for lines in (a, b))
     found = []
     for kind, i, j, k, m in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -176,6 +189,12 @@ def _forced(game: Game, level: Level, findings: Sequence[Finding]) -> Counter[st
     names, rows = guide(game).tiles, level.text.splitlines()
     places = dict.fromkeys(p for f in findings if f.kind == "forced_hazard" for p in f.places)
     return Counter(_name(rows[y][x], names) for x, y in places if y < len(rows) and x < len(rows[y]))
+
+
+def _least(findings: Sequence[Finding]) -> int:
+    """The least damage on any way to the exit, as far as the analysis tells."""
+    return max((int(f.evidence["least_damage"]) for f in findings if "least_damage" in f.evidence and f.kind in WAYS),
+               default=0)  # fmt: skip
 
 
 def _changed(

@@ -1,7 +1,7 @@
 """Charts as SVG texts: part of a page, whose colours they take (`series0`, ... and the text's), in light and dark.
 
 Texts are 12 pixels or more at the charts' own size, and pages never shrink charts. Each function returns a text for
-`pages.Svg`. `standalone` makes a file of one.
+`pages.Svg`. `save` makes a file of one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from persona_evo.playtest.statistics import Interval
 from persona_evo.report import pages
+from persona_evo.store import schema
 
 SERIES = 8
 """Colours; a further line has a colour again, and is dashed."""
@@ -143,7 +145,7 @@ def plot(
 
 
 def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, high: float | None = None, *,
-         percent: bool = False, width: int = 320) -> str:  # fmt: skip
+         percent: bool = False, width: int = 336) -> str:  # fmt: skip
     """Horizontal bars with their intervals, the value beside each; row k has colour k.
 
     Args:
@@ -159,7 +161,7 @@ def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, hig
     if axis.low == axis.high:
         axis.high = axis.low + 1 if axis.low is not None else 1
     axis.fit([])
-    name_width = min(130, max((len(name) for name, _ in rows), default=0) * LETTER + 8)
+    name_width = min(158, max((len(name) for name, _ in rows), default=0) * LETTER + 8)
     axis.pixels = (name_width, width - 58)
     body = []
     for k, (name, value) in enumerate(rows):
@@ -167,7 +169,7 @@ def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, hig
         body.append({
             "name": _short(name, int(name_width / LETTER)), "whole": name, "y": 26 + 22 * k, "class": f"s{k % SERIES}",
             "x": min(zero, at), "width": max(1.0, abs(at - zero)), "text": _number(value.value, percent),
-            "span": (axis(value.low), axis(value.high)) if value.known else None,
+            "span": (axis(value.low), axis(value.high)) if value.low < value.high else None,
         })  # fmt: skip
     return _svg("bars", width=width, height=32 + 22 * len(rows), title=title, rows=body, axis=axis)
 
@@ -192,6 +194,12 @@ def standalone(svg: str) -> str:
     style = pages.environment().get_template("chart.css").render()
     head, _, rest = svg.partition(">")
     return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
+
+
+def save(svg: str, path: Path) -> str:
+    """Keep a chart as a file, too; the chart."""
+    schema.write_atomically(path, standalone(svg))
+    return svg
 
 
 def _svg(name: str, **values: Any) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from xml.etree import ElementTree
 
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.require import Check
 from persona_evo.words import counted, plural
 
@@ -42,33 +43,13 @@ class Case(NamedTuple):
     file: str = ""
 
 
-class Told(Protocol):
-    """What is written of a finding."""
-
-    @property
-    def severity(self) -> str:
-        """ "problem" or "notice"."""
-
-    @property
-    def kind(self) -> str:
-        """One of `games.findings.KINDS`."""
-
-    @property
-    def level(self) -> str:
-        """The level's name."""
-
-    @property
-    def text(self) -> str:
-        """The sentence."""
-
-
 def requirement_cases(checks: Iterable[Check]) -> list[Case]:
     """A test case for each requirement."""
     return [Case("requirements", c.text, "" if c.passed else f"failed: {_value(c)}") for c in checks]
 
 
 def level_cases(
-    levels: Mapping[str, str], findings: Sequence[Told], errors: Mapping[str, str] | None = None
+    levels: Mapping[str, str], findings: Sequence[Finding], errors: Mapping[str, str] | None = None
 ) -> list[Case]:
     """A test case for each level, which fails where there is a problem.
 
@@ -104,7 +85,7 @@ def junit(cases: Sequence[Case], name: str = "persona-evo") -> str:
 
 
 def summary(
-    title: str, verdict: str, checks: Sequence[Check], findings: Sequence[Told], facts: Mapping[str, str]
+    title: str, verdict: str, checks: Sequence[Check], findings: Sequence[Finding], facts: Mapping[str, str]
 ) -> str:
     """A page of Markdown: the verdict, the requirements, the findings, and where the rest is."""
     parts = [f"## {_escaped(title)}", f"**{_escaped(verdict)}**"]
@@ -122,7 +103,7 @@ def summary(
     return "\n\n".join(parts) + "\n"
 
 
-def verdict(checks: Sequence[Check], findings: Sequence[Told]) -> str:
+def verdict(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
     """One line: how many requirements hold, and how many problems there are."""
     held = sum(c.passed for c in checks)
     problems = sum(f.severity == "problem" for f in findings)

@@ -7,14 +7,13 @@
 | tables/trees.csv | table 1: breadth, depth and nodes by board, report and here |
 | tables/pairs.csv | every pair of agents of every match: games, shares, tests, trees |
 | tables/ratings.csv | the round robin |
-| figures/c.png | win rate against c |
+| figures/c.svg | win rate against c |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from persona_evo.evolve.winner import versions
@@ -41,10 +40,10 @@ from persona_evo.playtest.reproduce.colosseum import (
 )
 from persona_evo.playtest.reproduce.colosseum_findings import YES, Shape, Verdict, name_of, share
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report import html, plots, tables
+from persona_evo.report import charts, pages, plots, tables
+from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 NONE = "–"
@@ -65,36 +64,29 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     if progress is not None:
         progress("win rate against c")
     said = findings.verdicts(m)
-    picture = _picture(m)
     first, shapes = claims_table(m, said), trees_table(m)
     others = [random_table(m), ratings_table(m), matrix_table(m), heuristics_table(m), constants_table(m),
               rave_table(m), early_table(m)]  # fmt: skip
     for name, rows in (("claims", _claim_rows(m, said)), ("trees", _tree_rows(m)), ("pairs", _pair_rows(m)),
                        ("ratings", _rating_rows(m))):  # fmt: skip
         tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
-    drawn = html.figure(picture, "Games won by uct_walls on 6 x 6 against c, with 95 % intervals; c = 0.1 dotted",
-                        m.folder)  # fmt: skip
-    at_random, ratings, matrix, without, constants, rave, early = map(html.table, others)
+    at_random, ratings, matrix, without, constants, rave, early = others
     parts = [
-        html.section("claims", "What the reports say, and what came out", html.lines(standing(m, said)),
-                     html.table(first), html.lines(details(m, said)), f'<p class="dim">{NOTE}</p>'),
-        html.section("trees", "Table 1: breadth and depth of trees", html.table(shapes)),
-        html.section("random", "Against the random agent", at_random),
-        html.section("agents", "Agent against agent", ratings, matrix),
-        html.section("heuristics", "With and without each heuristic", without),
-        html.section("c", "Win rate against c", f'<div class="grids chart">{drawn}</div>', constants),
-        html.section("rave", "RAVE", rave),
-        html.section("early", "Random games that end early", early),
-        html.section("made", "How it was made", html.facts(facts(m))),
+        Section("claims", "What the reports say, and what came out",
+                [Lines(standing(m, said)), first, Lines(details(m, said)), Text(NOTE, "dim")], "Reports"),
+        Section("trees", "Table 1: breadth and depth of trees", [shapes], "Table 1"),
+        Section("random", "Against the random agent", [at_random]),
+        Section("agents", "Agent against agent", [ratings, matrix]),
+        Section("heuristics", "With and without each heuristic", [without], "Heuristics"),
+        Section("c", "Win rate against c", [_picture(m), constants]),
+        Section("rave", "RAVE", [rave]),
+        Section("early", "Random games that end early", [early], "Short games"),
+        Section("made", "How it was made", [Facts(facts(m))]),
     ]  # fmt: skip
-    links = [(f"#{name}", text) for name, text in (
-        ("claims", "reports"), ("trees", "table 1"), ("random", "random"), ("agents", "agents"),
-        ("heuristics", "heuristics"), ("c", "c"), ("rave", "RAVE"), ("early", "short games"),
-        ("made", "how it was made"))]  # fmt: skip
     games = sum(map(len, m.played.values()))
     page = m.folder / "index.html"
     under = f"{study().source}; {counted(games, 'game')} here"
-    schema.write_atomically(page, html.document(f"Reproduction: {study().title}", under, links, parts))
+    pages.write(Document(f"Reproduction: {study().title}", under, parts), page)
     shown = [t.render() for t in (first, shapes, *others)]
     return Report(page, "\n\n".join([*shown, "\n".join([*details(m, said), *standing(m, said)])]))
 
@@ -290,10 +282,11 @@ def _budgets(m: Material) -> str:
             f"shares {DECIDED}")  # fmt: skip
 
 
-def _picture(m: Material) -> Path:
+def _picture(m: Material) -> Svg:
     lines = {f"against {other}": [share(p) for p in findings.constants(m, other).values()] for other in OPPONENTS}
-    return plots.rates(CONSTANTS, lines, m.folder / "figures" / "c.png", "c", "games won, % of those decided",
-                       findings.USUAL)  # fmt: skip
+    chart = plots.rates(CONSTANTS, lines, "c", "games won, % of those decided", findings.USUAL)
+    return Svg(charts.save(chart, m.folder / "figures" / "c.svg"),
+               "Games won by uct_walls on 6 x 6 against c, with 95 % intervals; c = 0.1 dashed")  # fmt: skip
 
 
 # rows of files

@@ -3,14 +3,14 @@
 | file | what |
 |---|---|
 | index.html | the page, complete in itself |
-| figures/growth.png | the best scores of all searches, and how they grow: mean and standard deviation |
+| figures/scores.svg, growth.svg | the best scores of all searches, and how they grow: mean and standard deviation |
 | tables/summary.csv, comparisons.csv, growth.csv | the numbers |
 | best/CELL.json, CELL.gif | the best way to play of each combination; `persona-evo experiment replay` shows it |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,12 @@ from persona_evo.playtest.experiment.results import (
     unfit_constants,
 )  # fmt: skip
 from persona_evo.playtest.playing import record as playthrough
-from persona_evo.report import html, plots, replay, tables
+from persona_evo.report import charts, pages, replay, tables
 from persona_evo.report.folder import Names
+from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Styled, Svg
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.plan import Plan
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 PAGE = "index.html"
@@ -54,31 +54,28 @@ def write(results: Results, folder: Path, progress: Tell | None = None) -> Repor
     for name in ("figures", "tables", "best"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     _tell(progress, "growth")
-    picture = growth_figure(results, folder / "figures" / "growth.png")
+    picture = growth_figure(results, folder / "figures")
     write_tables(results, folder / "tables", found, tests)
     notes, pictures = _best(results, folder / "best", progress)
     summary = summary_table(found)
     tested = comparison_table(tests)
     words = [*(c.words() for c in tests), *apart(results)]
     warnings = [f"note: {text}" for text in unfit_constants(results)]
-    parts = [
-        html.section("says", "What it says", html.lines([*(words or [NOTHING]), *warnings]),
-                     html.table(tested) if tests else ""),
-        html.section("growth", "Best scores", html.figure(picture, CAPTION), html.table(summary)),
-        html.section("best", "Best ways to play", _gallery(pictures), html.lines(notes)),
-        html.section("made", "How it was made", html.facts(facts(results))),
-    ]  # fmt: skip
-    links = [("#says", "what it says"), ("#growth", "best scores"), ("#best", "best ways to play"),
-             ("#made", "how it was made")]  # fmt: skip
-    page = folder / PAGE
-    title = experiment.title
-    schema.write_atomically(page, html.document(f"Experiment: {title}", subtitle(results), links, parts))
+    page = Document(f"Experiment: {experiment.title}", subtitle(results), [
+        Section("says", "What it says", [Lines([*(words or [NOTHING]), *warnings]), tested if tests else None]),
+        Section("growth", "Best scores", [picture, summary]),
+        Section("best", "Best ways to play", [
+            Gallery("replay", [Figure(path, text) for text, path in pictures.items()]), Lines(notes),
+        ]),
+        Section("made", "How it was made", [Facts(facts(results))]),
+    ])  # fmt: skip
+    pages.write(page, folder / PAGE)
     said = [summary.render(), *([tested.render()] if tests else []), "\n".join([*words, *warnings])]
-    return Report(page, "\n\n".join(said).rstrip())
+    return Report(folder / PAGE, "\n\n".join(said).rstrip())
 
 
-CAPTION = ("Left: the best score of each search, with the mean. Right: the best score so far over the rollouts, mean "
-           "and standard deviation")  # fmt: skip
+SCORES = "The best score of each search, with the mean"
+GROWTH = "The best score so far over the rollouts, mean and standard deviation"
 NOTHING = "one combination: nothing to compare"
 
 
@@ -96,12 +93,12 @@ def facts(results: Results) -> dict[str, str]:
     from persona_evo.evolve.winner import versions
 
     experiment = results.experiment
-    cells = {cell.label: _said(cell) for cell in experiment.cells}
     protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)
-    cells |= {"formulas": protected} if protected else {}
     return {
-        "game": experiment.game, "seed": str(experiment.seed), "replicates": str(experiment.replicates), **cells,
-        **{name: str(value) for name, value in versions().items()},
+        "game": experiment.game, "seed": str(experiment.seed), "replicates": str(experiment.replicates),
+        "combinations": "\n".join(f"{cell.label}: {_said(cell)}" for cell in experiment.cells),
+        **({"formulas": protected} if protected else {}),
+        "versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
     }  # fmt: skip
 
 
@@ -169,62 +166,42 @@ def write_tables(
     tables.write_csv(folder / f"{prefix}growth.csv", rows)
 
 
-def growth_figure(results: Results, path: Path, title: str = "") -> Path:
-    """The best scores of all searches beside each other, and how they grow; a row of panels, with axes of its own, for
-    each thing that was searched for."""
+def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:
+    """The best scores of all searches beside each other, and how they grow; a row of charts, with axes of its own, for
+    each thing that was searched for. All are kept as files of a folder, too, whose names begin with `prefix`."""
     cells = [cell for cell in results.experiment.cells if results.of(cell)]
-    goals = [goal for goal, own in results.experiment.goals().items() if any(cell in own for cell in cells)]
-    figure = plots._figure(10.4, 4.2 * len(goals))
-    rows = figure.subplots(len(goals), 2, width_ratios=[1, 1.35], squeeze=False)
-    handles, names = [], []
-    for goal, (left, right) in zip(goals, rows, strict=True):
-        _panels(results, [cell for cell in cells if cell.goal == goal], cells, left, right)
-        for ax in (left, right):
-            plots._tidy(ax, "y")
-        if len(goals) > 1:
-            left.set_title(plots._plain(goal), loc="left", fontsize=9)
-        more = right.get_legend_handles_labels()
-        handles += more[0]
-        names += more[1]
-    figure.legend(handles, names, loc="outside lower center", ncols=min(4, len(cells)), frameon=False, fontsize=9)
-    if title:
-        figure.suptitle(plots._plain(title), fontsize=12)
-    return plots._save(figure, path)
+    rows: list[Any] = []
+    for number, (goal, own) in enumerate(results.experiment.goals().items()):
+        shown = [cell for cell in own if cell in cells]
+        if not shown:
+            continue
+        scores, growth = _charts(results, shown, cells, goal if len(results.experiment.goals()) > 1 else "")
+        for chart, word in ((scores, "scores"), (growth, "growth")):
+            charts.save(chart, folder / f"{prefix}{word}{number or ''}.svg")
+        rows.append(Gallery("chart", [Svg(scores, SCORES), Svg(growth, GROWTH)]))
+    return Styled("growth", rows)
 
 
-def _panels(results: Results, cells: Sequence[Cell], every: Sequence[Cell], left: Any, right: Any) -> None:
-    """Draw the cells of one goal. every: those of all, by which a cell has its colour."""
-    for at, cell in enumerate(cells):
-        k = every.index(cell)
-        records, colour = results.of(cell), plots._colour(k)
-        _dots(left, at, records, colour)
-        grown = curve(records, cell.search.rollouts)
-        right.plot(grown.rollouts, grown.mean, color=colour, linewidth=1.6, label=plots._plain(cell.label),
-                   linestyle="-" if k < len(plots.COLOURS) else "--")  # fmt: skip
-        right.fill_between(grown.rollouts, grown.mean - grown.deviation, grown.mean + grown.deviation, color=colour,
-                           alpha=0.16, linewidth=0)  # fmt: skip
-    labels = [plots._plain(c.label).replace(" / ", "\n") for c in cells]
-    room = max(8, 48 // len(cells))
-    longest = max(len(line) for label in labels for line in label.split("\n"))
-    turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if longest > room else {}
-    left.set_xticks(range(len(cells)), labels, fontsize=8, **turned)
-    left.set_xlim(-0.6, len(cells) - 0.4)
-    left.set_ylabel("best score")
-    right.set_xlabel("rollouts")
-    right.set_ylabel("best score so far")
-
-
-def _dots(ax: Any, k: int, records: Sequence[Record], colour: str) -> None:
-    scores = np.array([r.score for r in records])
-    shift = (np.arange(len(scores)) % 7 - 3) * 0.045
-    ax.plot(k + shift, scores, "o", color=colour, markersize=4, alpha=0.55, markeredgewidth=0)
-    mean = float(scores.mean())
-    ax.plot([k - 0.3, k + 0.3], [mean, mean], color=colour, linewidth=2.2)
-
-
-def _gallery(pictures: Mapping[str, Path]) -> str:
-    shown = "".join(html.figure(path, text) for text, path in pictures.items())
-    return f'<div class="gallery replay">{shown}</div>' if shown else ""
+def _charts(results: Results, shown: Sequence[Cell], every: Sequence[Cell], title: str) -> tuple[str, str]:
+    """The cells of one goal: their scores, and how these grow. every: those of all, by which a cell has its colour."""
+    dots, lines = [], []
+    for at, cell in enumerate(shown):
+        records, colour = results.of(cell), every.index(cell)
+        scores = [record.score for record in records]
+        spread = [(at + (k % 7 - 3) * 0.045, score) for k, score in enumerate(scores)]
+        mean = float(np.mean(scores))
+        dots += [charts.Series("", spread, "dots", colour),
+                 charts.Series("", [(at - 0.3, mean), (at + 0.3, mean)], "line", colour)]  # fmt: skip
+        grown = [(float(n), float(m), float(d))
+                 for n, m, d in zip(*curve(records, cell.search.rollouts), strict=True)]  # fmt: skip
+        lines.append(charts.Series(cell.label, [(n, m) for n, m, _ in grown], "line", colour,
+                                   band=[(n, m - d, m + d) for n, m, d in grown]))  # fmt: skip
+    names = [cell.label for cell in shown]
+    width = max(336, 90 + 34 * len(names))
+    return (
+        charts.plot(dots, charts.Axis(names=names), charts.Axis("best score"), title=title, width=width),
+        charts.plot(lines, charts.Axis("rollouts", low=0), charts.Axis("best score so far"), title=title),
+    )
 
 
 def _best(results: Results, folder: Path, progress: Tell | None) -> tuple[list[str], dict[str, Path]]:

@@ -5,7 +5,11 @@
 | index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
+| difficulty.csv | win rate, death rate and damage by level, persona and level of skill |
+| calibration.csv | how win rates correlate with pass rates that were measured elsewhere |
+| health.csv | hit points by level, player and turn |
 | duels.csv | games for two: by level, player, opponent and side |
+| findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | maps (PNG) and replays (GIF), named by level and player |
@@ -13,6 +17,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,16 +25,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from persona_evo.errors import VerificationError
+from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.findings import to_json
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.compare import Row
-from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.metrics import grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
-from persona_evo.report import charts, duels, maps, pages, plots, replay, tables
+from persona_evo.playtest.skill import health
+from persona_evo.report import charts, duels, maps, plots, replay, skill, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
+from persona_evo.report.versions import Versions
+from persona_evo.search.skill import errs
+from persona_evo.store import schema
 from persona_evo.words import counted
 
 Progress = Callable[[str], None]
@@ -41,10 +51,11 @@ EMBED = 16_000_000
 
 @dataclass
 class Written:
-    """What was written. notes: what could not be shown, and why."""
+    """What was written. most: visits of the hottest colour by level. notes: what could not be shown, and why."""
 
     page: Path
     pictures: list[Picture] = field(default_factory=list)
+    most: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -74,30 +85,30 @@ def write(
     *,
     title: str = "Playtest",
     facts: Mapping[str, str] | None = None,
-    versions: Sequence[Row] = (),
+    versions: Versions | None = None,
     replays: bool = True,
     progress: Progress | None = None,
 ) -> Written:
     """Write the folder, which is made if it does not exist; files of the same names are written anew.
 
-    facts: how the playtest was made (seed, budget, versions). versions: rows of a comparison of the two levels, which
-    the page begins with. replays: also the animated replays, which are most of the size. progress: told what is being
+    facts: how the playtest was made (seed, budget, versions). versions: a comparison of the two levels, which the page
+    begins with. replays: also the animated replays, which are most of the size. progress: told what is being
     drawn.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     write_records(folder / "traces.jsonl", analysis.records)
     write_tables(folder, analysis)
-    if versions:
-        tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions))
+    if versions is not None:
+        tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
     with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
         _levels(Names(folder / "pictures"), game, {level.name: level for level in levels}, analysis, written, replays,
-                progress, bool(versions))  # fmt: skip
+                progress, versions is not None)  # fmt: skip
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = replace(
         page_of(analysis, title=title, facts=facts or {}), versions=versions, pictures=written.pictures,
-        notes=written.notes,
+        most=written.most, notes=written.notes,
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
     )  # fmt: skip
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
@@ -108,48 +119,54 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
     """The page of an analysis, without what is drawn."""
     return Page(
         title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
-        findings=analysis.findings, checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
+        findings=analysis.findings, accepted=analysis.accepted, gone=[no_longer(entry) for entry in analysis.gone],
+        checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
         players=analysis.players, correlations=analysis.correlations, facts=facts, routes=routes.by_level(analysis),
+        steps=analysis.steps, agreements=analysis.agreements,
+        skill_health=skill.health_charts(health(analysis.records)) if analysis.steps else {},
     )  # fmt: skip
 
 
 def hit_points(analysis: Analysis) -> dict[str, str]:
-    """Hit points over turns, a chart for each level where there are any: the median playthrough of each player."""
+    """Hit points over turns, a chart for each level where there are any: the median playthrough of each player that
+    makes no mistakes (others have charts of their own, see `skill`)."""
     found: dict[str, list[charts.Series]] = {}
+    players = players_of(analysis.records)
     for (level, player), group in grouped(analysis.records).items():
-        if player in analysis.personas and group[0].hit_points:
+        if player in analysis.personas and group[0].hit_points and not errs(group[0].skill):
             record = replay.choose(group).median
             points = list(enumerate(record.hit_points))
-            colour = analysis.personas.index(player)
+            end = "skull" if record.lost else "dot"
             found.setdefault(level, []).append(
-                charts.Series(player, points, "steps", colour, end="skull" if record.lost else "dot")
+                charts.Series(player, points, "steps", players.index(player), end=end)
             )
     return {
         level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
-                           title="Hit points in the median playthrough", height=260)  # fmt: skip
+                           title="Hit points in the median playthrough", width=336, height=230)
         for level, series in found.items()
     }
 
 
 def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
-    """The CSV files alone; tables without rows are left out."""
+    """The findings and the CSV files alone; tables without rows are left out."""
     folder = Path(folder)
-    found = [
-        {"severity": f.severity, "kind": f.kind, "level": f.level, "text": f.text, **f.numbers}
-        for f in analysis.findings
-    ]
+    found = to_json(analysis.findings, analysis.accepted)
+    schema.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     content = {
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
+        "difficulty": skill.difficulty_rows(analysis.steps),
+        "calibration": skill.calibration_rows(analysis.agreements),
+        "health": skill.health_rows(health(analysis.records)),
         "summary": tables.summary_rows(analysis.summaries),
         "summary_wide": tables.wide_rows(analysis.summaries),
         "comparison": tables.comparison_rows(analysis.baseline),
         "players": tables.comparison_rows(analysis.players),
         "correlations": tables.correlation_rows(analysis.correlations),
         "structure": [{"level": name, **numbers} for name, numbers in analysis.structure.items()],
-        "findings": found,
+        "findings": tables.finding_rows(analysis.findings, analysis.accepted),
     }
-    paths = []
+    paths = [folder / "findings.json"]
     for name, rows in content.items():
         if rows:
             paths.append(folder / f"{name}.csv")
@@ -174,12 +191,17 @@ def _levels(
         if why:
             written.notes += [why] if why not in written.notes else []
         else:
-            high = maps.most_visits(game, _walked(levels, analysis.records, player)) if compared else None
             path = names.file(name, player, suffix=".png")
+            together = [own for (where, who), own in groups.items()
+                        if who in analysis.personas and (compared or where == name)]  # fmt: skip
+            high = written.most[name] = maps.most_visits(together)
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
-            written.pictures.append(Picture(name, "map", path, text, round(pages.width_of(path) * maps.SHOWN)))
-        if replays:
+            written.pictures.append(Picture(name, "map", path, text))
+        if replays and errs(group[0].skill):
+            why = "no replays of players who make mistakes: runs show plays any of their playthroughs"
+            written.notes += [why] if why not in written.notes else []
+        elif replays:
             _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
 
 
@@ -195,21 +217,13 @@ def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
 def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> str:
     """What a map shows, in words: whose ways, how often it won and died, and which playthroughs they are."""
     ends = Counter(r.final for r in group)
-    told = [f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end]]
-    times = counted(len(group), "playthrough") if tolerance is None else routes.shown(group, tolerance)
-    return f"{group[0].player}{where}: {', '.join(told)} of {len(group)}; {times}"
+    told = ", ".join(f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end])
+    drawn = "" if tolerance is None else f"; {routes.shown(group, tolerance)}"
+    return f"{group[0].player}{where}: {told} of {counted(len(group), 'playthrough')}{drawn}"
 
 
-ENDED = {"won": "won", "lost": "died in", "unfinished": "unfinished", "stuck": "stuck", "ended": "ended"}
+ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck": "stood still in", "ended": "ended"}
 """How playthroughs end, for captions."""
-
-
-def _walked(
-    levels: Mapping[str, Level], records: Iterable[Playthrough], player: str
-) -> list[tuple[Level, list[Playthrough]]]:
-    """The playthroughs of a player, level by level."""
-    groups = grouped(records).items()
-    return [(levels[name], group) for (name, who), group in groups if who == player and name in levels]
 
 
 def _replays(

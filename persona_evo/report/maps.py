@@ -7,11 +7,13 @@ tiles of `tiles`, below what lies on them. Levels of other games are drawn as th
 
 from __future__ import annotations
 
-from collections import Counter
+import functools
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,20 +22,20 @@ from numpy.typing import NDArray
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.records import Playthrough
+from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
 
 LONGEST, SMALLEST, LARGEST = 1000, 18, 48
 """Pixels that the longer side of a map has, and the least and the most of a tile."""
 
-SHOWN = 0.75
-"""Share of a map's own size with which a page shows it."""
+SHOWN, LEAST = 0.75, 0.58
+"""Share of a map's own size with which a page shows it, and the least on a narrow screen."""
 
-LETTER = 17
-"""Height of a ruler's numbers in pixels, 12 as a page shows them."""
+LETTER = 21
+"""Height of a ruler's numbers in pixels, at least 12 as a page shows them."""
 
 MOST_TILES = 500
 """Columns or rows of a map at most."""
@@ -70,13 +72,17 @@ class Ground:
     height: int
 
 
-def ground(level: Level, records: Iterable[Playthrough]) -> Any:
-    """The level's grid, or what all places of some playthroughs lie in."""
+def ground(level: Level, places: Iterable[Spot]) -> Any:
+    """The level's grid, or what some places lie in."""
     grid = level.facts.get("grid")
     if hasattr(grid, "width") and hasattr(grid, "height"):
         return grid
-    walked = [place for record in records for place in walk(record)] or [(0, 0)]
+    walked = [*places, (0, 0)]
     return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+
+
+def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
+    return ground(level, (place for record in records for place in walk(record)))
 
 
 def walk(record: Playthrough) -> list[Spot]:
@@ -94,13 +100,12 @@ def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[n
     return counts / max(1, len(records))
 
 
-def most_visits(game: Game, groups: Iterable[tuple[Level, Sequence[Playthrough]]]) -> float:
-    """The most visits of a tile, on average, on any of several maps: their common `high`."""
+def most_visits(groups: Iterable[Sequence[Playthrough]]) -> float:
+    """The most visits of a tile, on average, in any of several groups: the common `high` of their maps."""
     most = 0.0
-    for level, records in groups:
-        if not skipped(game, level, records):
-            grid = ground(level, records)
-            most = max(most, float(visits(records, int(grid.height), int(grid.width)).max()))
+    for group in groups:
+        counts = Counter(place for record in group for place in walk(record))
+        most = max(most, max(counts.values(), default=0) / max(1, len(group)))
     return most
 
 
@@ -108,7 +113,7 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
     """Why there is no map, in words; "" where there is one."""
     if not any(r.positions for r in records):
         return f"There are no maps: {game.title} does not tell where the avatar is."
-    grid = ground(level, records)
+    grid = _ground(level, records)
     if max(grid.width, grid.height) > MOST_TILES:
         return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
                 "than can be drawn.")  # fmt: skip
@@ -116,12 +121,17 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
 
 
 def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
-    """Hit points that a playthrough loses on arriving at a tile, on average."""
-    lost: Counter[Spot] = Counter()
-    for record in records:
-        for place, (before, after) in zip(walk(record)[1:], pairwise(record.hit_points), strict=False):
-            lost[place] += max(0.0, before - after)  # type: ignore[assignment]
-    return {place: total / len(records) for place, total in lost.items() if total}
+    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what most moves cost anyway."""
+    arrivals = [
+        (place, max(0.0, before - after))
+        for record in records
+        for place, (before, after) in zip(walk(record)[1:], pairwise(record.hit_points), strict=False)
+    ]
+    cost = median_low([lost for _, lost in arrivals]) if arrivals else 0.0
+    total: defaultdict[Spot, float] = defaultdict(float)
+    for place, lost in arrivals:
+        total[place] += max(0.0, lost - cost)
+    return {place: lost / len(records) for place, lost in total.items() if lost}
 
 
 def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
@@ -154,7 +164,7 @@ def annotated(
     """
     if skipped(game, level, records):
         return None
-    grid = ground(level, records)
+    grid = _ground(level, records)
     counts = visits(records, int(grid.height), int(grid.width))
     sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
     shown = usual(records)
@@ -165,6 +175,27 @@ def annotated(
         sheet.skull(place, count)
     sheet.mark(markers)
     return sheet.save(path)
+
+
+def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> Path:
+    """Draw a plan on the map of its level: the way, and the number of each step where it ends.
+
+    Args:
+        game, level: what is planned.
+        places: where the avatar is before the first step and after each.
+        path: of the picture (PNG).
+    """
+    grid = ground(level, places)
+    sheet = Sheet(game, level, int(grid.width), int(grid.height))
+    sheet.route(places)
+    sheet.number(places)
+    return sheet.save(path)
+
+
+def figure(path: Path, caption: str) -> Figure:
+    """A map on a page: smaller than its file, which it leads to."""
+    width = width_of(path)
+    return Figure(path, caption, round(width * SHOWN), round(width * LEAST), enlarge=True)
 
 
 def heat(counts: NDArray[np.float64], high: float | None = None) -> dict[Spot, tuple[int, int, int, int]]:
@@ -195,16 +226,16 @@ class Sheet:
 
         self.width, self.height = width, height
         self.scale = max(SMALLEST, min(LARGEST, LONGEST // max(width, height)))
-        self.margin = max(self.scale * 3 // 4, LETTER * 3 // 2)
+        self.margin = max(self.scale * 3 // 4, LETTER * 4 // 3)
         self.picture = Image.new("RGBA", (width * self.scale + self.margin, height * self.scale + self.margin))
         self.picture.paste(board(game, level, width, height, self.scale, tiles or {}), (self.margin, self.margin))
-        self.pen: ImageDraw = ImageDraw.Draw(self.picture)
+        self.pen = ImageDraw.Draw(self.picture)
         self._marked: Counter[Spot] = Counter()
         self._rulers()
 
     def _rulers(self) -> None:
         """Columns along the top and rows at the left, from 1."""
-        every = 1 if self.scale > 2 * LETTER else 2 if self.scale > LETTER + 4 else 5
+        every = 1 if self.scale >= 2 * LETTER else 2 if self.scale > LETTER + 4 else 5
         for count, turned in ((self.width, False), (self.height, True)):
             for k in range(count):
                 if (k + 1) % every == 0 or k == 0:
@@ -216,10 +247,7 @@ class Sheet:
         return (self.margin + (place[0] + 0.5 + dx) * self.scale, self.margin + (place[1] + 0.5 + dy) * self.scale)
 
     def _text(self, at: tuple[float, float], text: str, colour: str, size: float, halo: int = 0) -> None:
-        from PIL import ImageFont
-
-        self.pen.text(at, text, colour, font=ImageFont.load_default(size), anchor="mm", stroke_width=halo,
-                      stroke_fill=CASING)  # fmt: skip
+        self.pen.text(at, text, colour, font=_font(size), anchor="mm", stroke_width=halo, stroke_fill=CASING)
 
     def inside(self, place: Spot) -> bool:
         """Whether the map has this tile."""
@@ -238,16 +266,16 @@ class Sheet:
             if a == b or not (self.inside(a) and self.inside(b)):
                 continue
             (x0, y0), (x1, y1) = self.middle(a), self.middle(b)
-            near = abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1
-            if near and not dashed:
-                self.pen.line((x0, y0, x1, y1), CASING, wide + 2)
-                self.pen.line((x0, y0, x1, y1), ROUTE, wide)
+            length = max(abs(x1 - x0), abs(y1 - y0)) / self.scale
+            if length > 1:  # a jump, such as through a portal
+                for k in range(1, round(2 * length)):
+                    t = k / (2 * length)
+                    self._disc((x0 + (x1 - x0) * t, y0 + (y1 - y0) * t), wide * 0.75, ROUTE, 1)
                 continue
-            pieces = max(2, round(max(abs(x1 - x0), abs(y1 - y0)) / self.scale * 3))
-            for k in range(pieces):
-                ends = [(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t) for t in (k / pieces, (k + 0.55) / pieces)]
-                self.pen.line([*ends[0], *ends[1]], CASING, wide + 2)
-                self.pen.line([*ends[0], *ends[1]], ROUTE, wide)
+            for start, end in (((0.0, 0.4), (0.55, 0.95)) if dashed else ((0.0, 1.0),)):
+                piece = (x0 + (x1 - x0) * start, y0 + (y1 - y0) * start, x0 + (x1 - x0) * end, y0 + (y1 - y0) * end)
+                self.pen.line(piece, CASING, wide + 2)
+                self.pen.line(piece, ROUTE, wide)
 
     def number(self, places: Sequence[Spot]) -> None:
         """The number of each step on its tile, from 1; on a tile that is stood on again the last one."""
@@ -256,9 +284,14 @@ class Sheet:
                 self._text(self.middle(place), str(step), INK, max(12, self.scale * 0.34), halo=2)
 
     def note(self, place: Spot, text: str) -> None:
-        """A short text at the foot of a tile."""
+        """A short text on white at the foot of a tile."""
         if self.inside(place):
-            self._text(self.middle(place, dy=0.3), text, DAMAGE, max(12, self.scale * 0.3), halo=2)
+            size = max(18, self.scale * 0.34)
+            x, y = self.middle(place, dx=-0.5)
+            wide, low = size * (0.34 + 0.5 * len(text)), self.scale / 2 - 1
+            box = (x + 2, y + low - size * 0.95, x + 2 + wide, y + low)
+            self.pen.rounded_rectangle(box, 4, CASING, DAMAGE)
+            self._text((x + 2 + wide / 2, y + low - size * 0.48), text, DAMAGE, size)
 
     def skull(self, place: Spot, count: int) -> None:
         """Somebody died here, so many times."""
@@ -278,9 +311,7 @@ class Sheet:
     def mark(self, markers: Sequence[Marker]) -> None:
         """Findings: a frame around each place, and the number at the first ones."""
         for marker in markers:
-            for place in filter(self.inside, marker.places):
-                x, y = self.middle(place, -0.5, -0.5)
-                self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, marker.colour, 3)
+            self.frame(marker.places, marker.colour)
         for marker in markers:
             for place in list(filter(self.inside, marker.places))[:MOST_MARKERS]:
                 corner = self._marked[place]
@@ -290,6 +321,12 @@ class Sheet:
                 radius = max(10.0, self.scale * 0.25)
                 self._disc(at, radius, marker.colour)
                 self._text(at, str(marker.number), CASING, radius * (1.35 if marker.number < 10 else 1.1))
+
+    def frame(self, places: Iterable[Spot], colour: str) -> None:
+        """A frame around each tile."""
+        for place in filter(self.inside, places):
+            x, y = self.middle(place, -0.5, -0.5)
+            self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, colour, 3)
 
     def _disc(self, at: tuple[float, float], radius: float, colour: str, edge: int = 2) -> None:
         x, y = at
@@ -302,6 +339,14 @@ class Sheet:
         return path
 
 
+@functools.cache
+def _font(size: float) -> Any:
+    """Pillow's own font."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
 def board(
     game: Game, level: Level, width: int, height: int, scale: int, tiles: Mapping[Spot, tuple[int, int, int, int]]
 ) -> Image:
@@ -310,7 +355,7 @@ def board(
     if draws is not None and hasattr(level.facts.get("grid"), "width"):
         drawn: Image = draws(level, scale=scale, tiles=tiles)
         return drawn
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (width * scale, height * scale), FLOOR)
     pen = ImageDraw.Draw(picture, "RGBA")
@@ -322,6 +367,5 @@ def board(
             pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
             char = rows[y][x : x + 1] if rows else ""
             if char.strip(" ."):
-                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm",
-                         font=ImageFont.load_default(scale * 0.6))  # fmt: skip
+                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6))
     return picture

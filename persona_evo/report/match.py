@@ -12,9 +12,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.winner import versions
@@ -26,11 +25,23 @@ from persona_evo.playtest.match.records import LOGS, Record, log_of
 from persona_evo.playtest.match.reopening import Kept
 from persona_evo.playtest.match.standings import pair
 from persona_evo.playtest.statistics import holm
-from persona_evo.report import html, match_replay, match_tables, tables
+from persona_evo.report import match_replay, match_tables, pages, tables
 from persona_evo.report.folder import EMBED
+from persona_evo.report.pages import (
+    Code,
+    Document,
+    Facts,
+    Figure,
+    Folded,
+    Gallery,
+    Heading,
+    Lines,
+    Link,
+    Section,
+    Text,
+)
 from persona_evo.report.written import Report
 from persona_evo.search.agents import Agent
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 PAGE, PICTURES = "index.html", "pictures"
@@ -82,53 +93,47 @@ def write(
     kept = Kept(folder, match.game, match.levels, tuple(names), tuple(records))
     shown = _choose(kept, game, folder, pictures, progress)
     drawn = [s.picture for own in shown.pairs.values() for s in own if s.picture is not None]
-    beside = folder if sum(p.stat().st_size for p in drawn) > EMBED else None
+    embed = sum(p.stat().st_size for p in drawn) <= EMBED
     found = match_tables.shown(records, names, levels, match.seed)
     results = found[:-1] if len(names) <= MOST_TOLD else found[-2::-1]
     lost = match_tables.faults(records)
+    sides = match_tables.sides(records, names) if match.swap else None
     parts = [
-        html.section("results", "Results", *_sentences(records, names, results),
-                     html.table(match_tables.sides(records, names)) if match.swap else "", _dim(NOTE)),
-        html.section("faults", "Lost moves", html.table(lost), _anew(records, match.agents)) if lost.rows else "",
-        html.section("logs", "What programs printed", *_logs(folder, match.agents)),
-        html.section("games", "Games worth looking at", *_gallery(shown, game, beside), html.lines(shown.notes)),
-        html.section("all", "All games", html.folded(counted(len(records), "game"), html.table(_listed(records))),
-                     _dim("any of them as a picture: persona-evo match replay FOLDER --number GAME")),
-        html.section("thinking", "How they thought", html.table(found[-1])),
-        html.section("made", "How it was made", html.facts(facts(match, game, command))),
+        Section("results", "Results", [*_sentences(records, names, results), sides, Text(NOTE, "dim")]),
+        Section("faults", "Lost moves", [lost, _anew(records, match.agents)] if lost.rows else []),
+        Section("logs", "What programs printed", _logs(folder, match.agents)),
+        Section("games", "Games worth looking at", [*_gallery(shown, game), Lines(shown.notes)]),
+        Section("all", "All games", [Folded(counted(len(records), "game"), [_listed(records)]), Text(REPLAY, "dim")]),
+        Section("thinking", "How they thought", [found[-1]]),
+        Section("made", "How it was made", [Facts(facts(match, game, command))]),
     ]  # fmt: skip
-    logs = [("#logs", "what programs printed")] if _logs(folder, match.agents) else []
-    links = [("#results", "results"), *([("#faults", "lost moves")] if lost.rows else []), *logs,
-             ("#games", "games worth looking at"), ("#all", "all games"), ("#thinking", "how they thought"),
-             ("#made", "how it was made")]  # fmt: skip
     page = folder / PAGE
     under = f"{counted(len(records), 'game')}, {counted(len(levels), 'level')}, seed {match.seed}"
     title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
-    schema.write_atomically(page, html.document(title, under, links, parts))
+    pages.write(Document(title, under, parts), page, embed)
     return Report(page, "\n\n".join(t.render() for t in found))
 
 
+REPLAY = "To see any of them as a picture: persona-evo match replay FOLDER --number GAME"
 NOTE = ("won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
         "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts "
         "by, as the first named sees it, ± half its 95 % interval from 5 games on; faults: moves lost by "
         "both")  # fmt: skip
 
 
-def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequence[tables.Table]) -> list[str]:
+def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequence[tables.Table]) -> list[Any]:
     """Who is better in words, and the tables; of many agents the tables' first before them, and folded what chance may
     have made."""
     told = sentences(records, names)
-    shown = list(map(html.table, results))
     if len(names) <= MOST_TOLD:
-        return [html.lines(text for _, text in told), *shown]
+        return [Lines(text for _, text in told), *results]
     sure, rest = [t for s, t in told if s], [t for s, t in told if not s]
-    parts = [shown[0], html.lines(sure[:MOST_SENTENCES])]
-    if sure[MOST_SENTENCES:]:
-        parts.append(html.folded(f"{len(sure) - MOST_SENTENCES} more", html.lines(sure[MOST_SENTENCES:])))
-    if rest:
-        parts.append(html.folded(f"{counted(len(rest), 'pair')} whose difference chance may have made",
-                                 html.lines(rest)))  # fmt: skip
-    return [*parts, *shown[1:]]
+    return [
+        results[0], Lines(sure[:MOST_SENTENCES]),
+        Folded(f"{len(sure) - MOST_SENTENCES} more", [Lines(sure[MOST_SENTENCES:])]),
+        Folded(f"{counted(len(rest), 'pair')} whose difference chance may have made", [Lines(rest)]),
+        *results[1:],
+    ]  # fmt: skip
 
 
 def sentences(records: Sequence[Record], names: Sequence[str]) -> list[tuple[bool, str]]:
@@ -160,11 +165,12 @@ def facts(match: Match, game: Game, command: str) -> dict[str, str]:
         limits.append(f"programs {match.program_seconds:g} s a move and {match.megabytes} MB")
     found = {
         "command": command, "game": game.name, "games of a pair": times, "seed": str(match.seed),
-        "limits": ", ".join(limits), **{a.name: _said(a) for a in match.agents},
+        "limits": ", ".join(limits), "agents": "\n".join(f"{a.name}: {_said(a)}" for a in match.agents),
         "again": "the same seed gives the same games" if match.reproducible else "agents with limits of time, or "
                  "programs, are among them: another run may differ",
     }  # fmt: skip
-    return {k: v for k, v in found.items() if v} | {name: str(value) for name, value in versions(game).items()}
+    found["versions"] = ", ".join(f"{name} {value}" for name, value in versions(game).items())
+    return {k: v for k, v in found.items() if v}
 
 
 def _said(agent: Agent) -> str:
@@ -179,10 +185,6 @@ def _said(agent: Agent) -> str:
     return "; ".join(filter(None, (agent.about or agent.kind, constants, think)))
 
 
-def _dim(text: str) -> str:
-    return f'<p class="dim">{escape(text)}</p>'
-
-
 def _listed(records: Sequence[Record]) -> tables.Table:
     found = match_tables.games(records[:MOST_LISTED])
     if len(records) > MOST_LISTED:
@@ -190,26 +192,24 @@ def _listed(records: Sequence[Record]) -> tables.Table:
     return found
 
 
-def _logs(folder: Path, agents: Sequence[Agent]) -> list[str]:
+def _logs(folder: Path, agents: Sequence[Agent]) -> list[Link]:
     """Links to the logs of programs."""
     found = []
     for agent in agents:
         path = log_of(folder, agent.name)
         if agent.kind == "program" and path.is_file():
-            name = f"{LOGS}/{path.name}"
-            found.append(f"<p>what {escape(agent.name)} printed, and its tracebacks: "
-                         f'<a href="{escape(quote(name))}">{escape(name)}</a></p>')  # fmt: skip
+            found.append(Link(f"What {agent.name} printed, and its tracebacks:", f"{LOGS}/{path.name}"))
     return found
 
 
-def _anew(records: Sequence[Record], agents: Sequence[Agent]) -> str:
+def _anew(records: Sequence[Record], agents: Sequence[Agent]) -> Text | None:
     """What follows from a program's late moves, where there were any."""
     programs = {a.name for a in agents if a.kind == "program"}
     late = sum((r.first, r.second)[who] in programs and kind == "time" for r in records for who, _, kind, _ in r.faults)
     if not late:
-        return ""
-    return _dim("A program that is late is ended and loaded anew for its next move, in the middle of a game: what it "
-                f"kept in memory in that game was gone {late} time{'s' * (late > 1)}.")  # fmt: skip
+        return None
+    return Text("A program that is late is ended and loaded anew for its next move, in the middle of a game: what it "
+                f"kept in memory in that game was gone {counted(late, 'time')}.", "dim")  # fmt: skip
 
 
 # games worth looking at
@@ -256,19 +256,18 @@ def picture_of(folder: Path, number: int) -> Path:
     return path
 
 
-def _gallery(shown: _Games, game: Game, beside: Path | None) -> list[str]:
+def _gallery(shown: _Games, game: Game) -> list[Any]:
     """Each pair: its pictures, then the moves of these games."""
-    parts = []
+    parts: list[Any] = []
     for (a, b), own in shown.pairs.items():
         if not own:
             continue
-        drawn = "".join(html.figure(s.picture, s.text, beside) for s in own if s.picture is not None)
+        drawn = [Figure(s.picture, s.text) for s in own if s.picture is not None]
         both = match_replay.sides(game, own[0].record)
-        words = _dim(f"{both[0].word}: named first below a picture; {both[1].word}: second") if both and drawn else ""
-        moves = "".join(f"<p>{escape(s.text)}</p><p><code>{escape(s.record.actions)}</code></p>" for s in own)
-        parts += [f"<h3>{escape(a)} – {escape(b)}</h3>", words,
-                  f'<div class="gallery match">{drawn}</div>' if drawn else "",
-                  html.folded("their moves", moves)]  # fmt: skip
+        words = f"{both[0].word}: named first below a picture; {both[1].word}: second" if both and drawn else ""
+        moves = [block for s in own for block in (Text(s.text), Code(s.record.actions))]
+        parts += [Heading(f"{a} – {b}"), Text(words, "dim") if words else None, Gallery("match", drawn),
+                  Folded("their moves", moves)]  # fmt: skip
     return parts
 
 

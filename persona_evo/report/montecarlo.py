@@ -4,7 +4,7 @@
 |---|---|
 | index.html | the page, complete in itself |
 | tables/agreement.csv | thesis and here, a line for each pair; NAME-*.csv the numbers of each experiment |
-| figures/NAME.png | best scores and their growth |
+| figures/NAME-scores.svg, NAME-growth.svg | best scores and their growth |
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from pathlib import Path
 from persona_evo.playtest.experiment.results import CORRECTION, comparisons, p_words, summaries
 from persona_evo.playtest.reproduce import montecarlo as study
 from persona_evo.playtest.reproduce.montecarlo import AGREES, ALIKE, Chapter, Material, Verdict
-from persona_evo.report import experiment as pages
-from persona_evo.report import html, tables
+from persona_evo.report import experiment, pages, tables
+from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 NONE = "–"
@@ -41,17 +40,14 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
     table = agreement_table(material, found)
     _csv(material, found, folder / "tables" / "agreement.csv")
     standing = summary_words(material, found)
-    first = html.section("agreement", "The thesis and here", html.lines(standing),
-                         f'<div class="dense wrapped">{html.table(table)}</div>')
-    made = html.section("made", "How it was made", html.facts(_facts(material)))
-    links = [("#agreement", "agreement"), *((f"#{c.experiment.name}", c.experiment.name)
-                                            for c in material.thesis.chapters), ("#made", "how it was made")]
-    page = folder / pages.PAGE
+    first = Section("agreement", "The thesis and here", [Lines(standing), Styled("dense wrapped", [table])])
+    made = Section("made", "How it was made", [Facts(_facts(material))])
+    page = folder / experiment.PAGE
     s = material.settings
     under = (f"{material.thesis.source}; {counted(s.replicates, 'replicate')} of {counted(s.rollouts, 'rollout')} "
              f"(there {material.thesis.replicates} of {material.thesis.rollouts:,})")  # fmt: skip
     title = f"Reproduction: {material.thesis.title}"
-    schema.write_atomically(page, html.document(title, under, links, [first, *parts, made]))
+    pages.write(Document(title, under, [first, *parts, made]), page)
     words = [v.words() for verdicts in found.values() for v in verdicts if v.kind not in (AGREES, ALIKE)]
     return Report(page, "\n\n".join([table.render(), "\n".join(standing), "\n".join(words)]).strip())
 
@@ -97,17 +93,16 @@ def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[s
     return lines
 
 
-def _section(material: Material, chapter: Chapter, verdicts: list[Verdict], folder: Path) -> str:
+def _section(material: Material, chapter: Chapter, verdicts: list[Verdict], folder: Path) -> Section:
     name = chapter.experiment.name
     results = material.results[name]
-    picture = pages.growth_figure(results, folder / "figures" / f"{name}.png")
+    picture = experiment.growth_figure(results, folder / "figures", f"{name}-")
     found, tests = summaries(results), comparisons(results)
-    pages.write_tables(results, folder / "tables", found, tests, f"{name}-")
-    return html.section(
-        name, f"{chapter.experiment.title} (figure {chapter.figure})", html.lines([v.words() for v in verdicts]),
-        html.figure(picture, pages.CAPTION), html.table(pages.summary_table(found)),
-        html.table(pages.comparison_table(tests)),
-    )  # fmt: skip
+    experiment.write_tables(results, folder / "tables", found, tests, f"{name}-")
+    return Section(name, f"{chapter.experiment.title} (figure {chapter.figure})", [
+        Lines(v.words() for v in verdicts), picture, experiment.summary_table(found),
+        experiment.comparison_table(tests),
+    ], name)  # fmt: skip
 
 
 def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> None:
@@ -128,4 +123,4 @@ def _facts(material: Material) -> dict[str, str]:
 
     s = material.settings
     return {"seed": str(s.seed), "replicates": str(s.replicates), "rollouts": f"{s.rollouts:,}",
-            **{name: str(value) for name, value in versions().items()}}  # fmt: skip
+            "versions": ", ".join(f"{name} {value}" for name, value in versions().items())}  # fmt: skip

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.games.core import Metric, main_metrics
+from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, where
-from persona_evo.playtest.compare import CorrelationRow, Row, headlines
+from persona_evo.playtest.calibration import Agreement
+from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import charts, duels, maps, pages, tables
+from persona_evo.playtest.skill import Step
+from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -36,13 +38,12 @@ MOST_PLACES = 8
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a level: a file, "map" or "replay", and a line below it. width: pixels that it is shown with."""
+    """A picture of a level: "map" or "replay", a file, and a line below it."""
 
     level: str
     kind: str
     path: Path
     caption: str
-    width: int = 0
 
 
 @dataclass
@@ -58,12 +59,16 @@ class Page:
         gone: sentences on accepted findings that no longer occur.
         checks: requirements.
         pictures: maps and replays.
+        most: visits of the hottest colour of the maps, by level.
         health: hit points over turns, as charts by level.
-        baseline, players, versions: rows of `versus_baseline`, `between_players` and `compare_levels`.
+        baseline, players: rows of `versus_baseline` and `between_players`.
+        versions: a comparison of two versions of a level, None for a playtest. Nothing is then told of both together.
         correlations: level structure and results.
         facts: how the playtest was made (seed, budget, versions, command), by name.
         notes: what could not be shown and why.
         routes: sentences by level, on players whose trials all show one route.
+        steps, agreements: of players of several levels of skill, and with pass rates that were measured elsewhere.
+        skill_health: hit points of these players over turns, as charts by level.
     """
 
     title: str
@@ -75,15 +80,19 @@ class Page:
     gone: Sequence[str] = ()
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
+    most: Mapping[str, float] = field(default_factory=dict)
     health: Mapping[str, str] = field(default_factory=dict)
     baseline: Sequence[Row] = ()
     players: Sequence[Row] = ()
-    versions: Sequence[Row] = ()
+    versions: versions.Versions | None = None
     correlations: Sequence[CorrelationRow] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     subtitle: str = ""
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    agreements: Sequence[Agreement] = ()
+    skill_health: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def levels(self) -> list[str]:
@@ -93,7 +102,7 @@ class Page:
     @property
     def is_pair(self) -> bool:
         """Whether the page is about two versions of a level, so that their pictures stand side by side."""
-        return bool(self.versions) and len(self.levels) == 2
+        return self.versions is not None
 
 
 @dataclass
@@ -148,8 +157,9 @@ class Rates:
 
 @dataclass
 class Legend:
-    """What the signs of maps mean. hit_points: whether the game has any."""
+    """What the signs of maps mean. most: visits of the hottest colour; hit_points: whether the game has any."""
 
+    most: float
     hit_points: bool
 
     @property
@@ -172,6 +182,7 @@ def document(page: Page) -> Document:
         Section("requirements", "Requirements", [Checks(page.checks)]),
         *(_level(page, name, number) for number, name in enumerate(page.levels)),
         _overview(page),
+        _skill(page),
         _comparisons(page),
         Section("structure", "Level structure and results",
                 [tables.correlation_table(page.correlations) if page.correlations else None]),
@@ -207,46 +218,34 @@ def _level(page: Page, name: str, number: int) -> Section:
     drawn = [] if page.is_pair else [p for p in shown if p.kind == "map"]
     chosen = [s for s in page.summaries if s.level == name]
     several = len({s.level for s in page.standings}) > 1
-    return Section(f"level{number}", name, [
+    title = f"{versions.LETTERS[number]}: {name}" if page.is_pair else name
+    return Section(f"level{number}", title, [
         Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
         Gallery("map", [_figure(p) for p in drawn]),
-        Legend(name in page.health) if drawn else None,
+        Legend(page.most[name], name in page.health) if drawn else None,
         Lines(page.routes.get(name, ())),
-        Svg(page.health[name]) if name in page.health else None,
+        None if page.is_pair else Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
+                                                    *plots.main_results(chosen, page.infos).figures]),
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,
-        _bars(page, chosen),
         tables.summary_table(page.summaries, page.infos, name, brief=True),
     ])  # fmt: skip
 
 
 def _figure(picture: Picture) -> Figure:
-    return Figure(picture.path, picture.caption, picture.width, enlarge=picture.kind == "map")
-
-
-def _bars(page: Page, chosen: Sequence[Summary]) -> Gallery:
-    """The main results of some summaries, a chart each: players down."""
-    shown: list[Svg] = []
-    if any(s.wins for s in chosen):
-        shown.append(Svg(charts.bars("win rate", [(s.player, s.win_rate) for s in chosen], high=1, percent=True)))
-    for info in main_metrics(page.infos):
-        rows = [(s.player, s.metrics[info.symbol]) for s in chosen if info.symbol in s.metrics]
-        if rows:
-            shown.append(Svg(charts.bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio)))
-    shown.append(Svg(charts.bars("steps", [(s.player, s.steps) for s in chosen])))
-    shown.append(Svg(charts.bars("utility", [(s.player, s.utility) for s in chosen])))
-    return Gallery("chart", shown)
+    drawn = maps.figure if picture.kind == "map" else Figure
+    return drawn(picture.path, picture.caption)
 
 
 def _overview(page: Page) -> Section:
     if not page.summaries:
         return Section("overview", "Results of all levels", [])
     every = [s for s in page.summaries if s.level == EVERY]
-    several = len(page.levels) > 1
+    several = len(page.levels) > 1 and not page.is_pair
     return Section("overview", "Results of all levels" if several else "Results", [
         _rates(page) if any(s.wins for s in page.summaries) else None,
         duels.standings_table(page.standings, EVERY) if page.standings else None,
-        _bars(page, every) if several else None,
+        plots.main_results(every, page.infos) if several else None,
         tables.summary_table(page.summaries, page.infos, brief=True) if several else None,
     ])  # fmt: skip
 
@@ -254,12 +253,26 @@ def _overview(page: Page) -> Section:
 def _rates(page: Page) -> Rates:
     players = list(dict.fromkeys(s.player for s in page.summaries))
     by_key = {(s.level, s.player): s for s in page.summaries}
-    names = [*page.levels, *([EVERY] if len(page.levels) > 1 else [])]
+    names = [*page.levels, *([EVERY] if len(page.levels) > 1 and not page.is_pair else [])]
     return Rates(players, [(name, [by_key.get((name, p)) for p in players]) for name in names])
+
+
+def _skill(page: Page) -> Section:
+    """How players of each level of skill fare, and how their win rates agree with pass rates."""
+    curve = skill.difficulty_chart(page.steps)
+    return Section("skill", "Levels of skill", [
+        Svg(curve, skill.SIMULATED) if curve else None,
+        *skill.difficulty_tables(page.steps),
+        *(Folded(f"hit points in {level}", [Gallery("chart", [Svg(c) for c in drawn])])
+          for level, drawn in page.skill_health.items()),
+        skill.calibration_table(page.agreements) if page.agreements else None,
+    ])  # fmt: skip
 
 
 def _comparisons(page: Page) -> Section:
     parts: list[Any] = []
+    if page.is_pair:
+        return Section("comparison", "Comparison", [])
     if page.baseline:
         each = tables.comparison_table(page.baseline, "Against the baseline")
         parts += [Heading("Against the baseline"), tables.counts_table(page.baseline), Folded("level by level", [each])]
@@ -272,14 +285,9 @@ def _comparisons(page: Page) -> Section:
 
 
 def _versions(page: Page) -> Section:
-    """What differs between two versions of a level, in words, and the maps of both side by side."""
-    if not page.versions:
+    """What differs between two versions of a level."""
+    if page.versions is None:
         return Section("versions", "What differs", [])
-    drawn = [[p for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
-    pairs = zip(*drawn, strict=False) if page.is_pair else ()
-    return Section("versions", "What differs", [
-        Lines(headlines(page.versions)),
-        *(Gallery("pair", [_figure(p) for p in pair]) for pair in pairs),
-        Legend(any(name in page.health for name in page.levels)) if page.is_pair and drawn[0] else None,
-        Folded("all measures", [tables.comparison_table(page.versions, "A and B")]),
-    ])  # fmt: skip
+    drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
+    legend = Legend(max(page.most.values()), bool(page.versions.health)) if drawn and drawn[0] else None
+    return versions.section(page.versions, zip(*drawn, strict=False), legend)

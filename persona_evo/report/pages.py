@@ -154,12 +154,14 @@ class Figure:
         path: the picture.
         caption: the line below.
         width: pixels that it is shown with, where that differs from its own.
+        least: pixels below which a narrow screen does not shrink it; 0 for none.
         enlarge: the picture is a link to its file in full size.
     """
 
     path: Path
     caption: str
     width: int = 0
+    least: int = 0
     enlarge: bool = False
 
     @functools.cached_property

@@ -5,14 +5,12 @@
 | index.html | the page; its pictures lie beside it |
 | tables/figure2.csv to figure6.csv | what the figures are drawn from: lowest, mean, highest score every ten drops |
 | tables/claims.csv, cells.csv, games.csv | each sentence of the prose, each way to search, each game |
-| figures/*.png, replay.gif, best_chain.png | figures, the game with the longest chain, its field before that chain |
+| figures/*.svg, replay.gif, best_chain.png | figures, the game with the longest chain, its field before that chain |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from persona_evo.evolve.winner import versions
@@ -37,10 +35,11 @@ from persona_evo.playtest.reproduce.puyo_cells import (
     study,
 )
 from persona_evo.playtest.statistics import mean_interval
-from persona_evo.report import html, plots, replay, tables
+from persona_evo.report import charts, pages, plots, replay, tables
+from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
-from persona_evo.store import policies, schema
+from persona_evo.store import policies
 from persona_evo.words import counted
 
 NEAR = 0.25
@@ -59,22 +58,19 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     _csv(m, "claims", [dict(zip(said.headers, row, strict=True)) for row in said.rows])
     policies.write(m.policy, m.folder / "policy.json")
     parts = [
-        html.section("claims", "What the prose says, and what came out", _setting(m), html.table(said)),
+        Section("claims", "What the prose says, and what came out", [_setting(m), said], "Prose"),
         *_figures(m, progress),
-        html.section("depths", "Every search at every depth", html.table(four)),
-        html.section("budgets", "Score against depth for several budgets", html.table(budgets), *_budget_picture(m)),
-        html.section("personas", f"A tree policy evolved for the {m.persona.title}", html.table(plans),
-                     html.table(personas), f"<p>{escape(_policy_words(m))}</p>"),
+        Section("depths", "Every search at every depth", [four], "Depths"),
+        Section("budgets", "Score against depth for several budgets", [budgets, _budget_picture(m)], "Budgets"),
+        Section("personas", f"A tree policy evolved for the {m.persona.title}",
+                [plans, personas, Text(_policy_words(m))], "Persona"),
         _best(m, progress),
-        html.section("made", "How it was made", html.facts(facts(m))),
+        Section("made", "How it was made", [Facts(facts(m))]),
     ]  # fmt: skip
-    links = [("#claims", "prose"), *((f"#figure{n}", f"figure {n}") for n in range(2, 7)), ("#depths", "depths"),
-             ("#budgets", "budgets"), ("#personas", "persona"), ("#best", "best chain"), ("#made", "how it was made")]
     games = sum(len(g) for g in m.played.values())
-    text = html.document(f"Reproduction: {study().title}", f"{study().source}; {counted(games, 'game')} here",
-                         links, parts)  # fmt: skip
+    under = f"{study().source}; {counted(games, 'game')} here"
     page = m.folder / "index.html"
-    schema.write_atomically(page, text)
+    pages.write(Document(f"Reproduction: {study().title}", under, parts), page, embed=False)
     return Report(page, "\n\n".join(t.render() for t in (said, four, budgets, plans, personas)))
 
 
@@ -251,8 +247,8 @@ def _policy_words(m: Material) -> str:
 # figures
 
 
-def _figures(m: Material, progress: Callable[[str], None] | None) -> list[str]:
-    clock, sections = m.settings.clock, []
+def _figures(m: Material, progress: Callable[[str], None] | None) -> list[Section]:
+    clock, sections = m.settings.clock, dict[int, Section]()
     under = f"{counted(clock, 'drop')} for each free row"
     for number, games, what in (
         (2, m.of(EXHAUSTIVE, 3), "exhaustive search, depth 3"),
@@ -261,67 +257,55 @@ def _figures(m: Material, progress: Callable[[str], None] | None) -> list[str]:
     ):
         rows = spans(m, games)
         _span_csv(m, number, {what: games})
-        path = plots.ranges(marks(m), rows, _path(m, number, progress), "drops", "score")
-        extra = ""
+        if progress is not None:
+            progress(f"figure {number}")
+        chart = _chart(m, f"figure{number}", plots.ranges(marks(m), rows, "drops", "score"),
+                       f"Figure {number}: {what}; lowest, mean and highest")  # fmt: skip
+        extra = None
         if number == 5:
             three = m.of(FLAT, 3, "clock", clock)
             _span_csv(m, number, {what: games, f"Monte Carlo search, depth 3, {under}": three})
             beside = {"depth 3": [r[1] for r in spans(m, three)], "depth 4": [r[1] for r in rows]}
-            extra = html.figure(plots.curves(marks(m), beside, m.folder / "figures" / "figure5_depths.png", "drops",
-                                             "mean score"), "Depth 3 and depth 4, means", m.folder)  # fmt: skip
-        sections.append((number, _one(m, number, path, f"Figure {number}: {what}; lowest, mean and highest", extra)))
-    sections.append((4, _lines(m, 4, {NAMES[k]: v for k, v in _four(m, clock).items()}, progress,
-                               f"Figure 4: all searches at depth 3, means, {under}; a lost game counts nothing")))
+            extra = _chart(m, "figure5_depths", plots.curves(marks(m), beside, "drops", "mean score"),
+                           "Depth 3 and depth 4, means")  # fmt: skip
+        sections[number] = _figure(number, [chart, extra])
+    four = {NAMES[k]: v for k, v in _four(m, clock).items()}
+    _span_csv(m, 4, four)
+    means = {name: [r[1] for r in spans(m, games)] for name, games in four.items()}
+    sections[4] = _figure(4, [_chart(m, "figure4", plots.curves(marks(m), means, "drops", "mean score"),
+                                     f"Figure 4: all searches at depth 3, means, {under}; a lost game counts nothing")])
     pictures = []
     for one in m.settings.clocks:
         lines = {f"depth {d}": m.of(FLAT, d, "clock", one) for d in range(3, m.settings.deepest + 1)}
-        path = m.folder / "figures" / f"figure6_clock{one}.png"
-        plots.curves(marks(m), {k: [r[1] for r in spans(m, g)] for k, g in lines.items()}, path, "drops", "mean score")
+        means = {k: [r[1] for r in spans(m, g)] for k, g in lines.items()}
         caption = f"Figure 6: Monte Carlo search, {counted(one, 'drop')} for each free row"
-        pictures.append(html.figure(path, caption, m.folder))
+        drawn = plots.curves(marks(m), means, "drops", "mean score")
+        pictures.append(_chart(m, f"figure6_clock{one}", drawn, caption))
     _span_csv(m, 6, {f"depth {d}, {counted(c, 'drop')} a row": m.of(FLAT, d, "clock", c) for c in m.settings.clocks
                      for d in range(3, m.settings.deepest + 1)})  # fmt: skip
-    sections.append((6, html.section("figure6", "Figure 6", _says(6), _gallery(pictures))))
-    return [text for _, text in sorted(sections)]
+    sections[6] = _figure(6, pictures)
+    return [sections[number] for number in sorted(sections)]
 
 
 def _four(m: Material, clock: int) -> Mapping[str, list[Played]]:
     return {EXHAUSTIVE: m.of(EXHAUSTIVE, 3)} | {k: m.of(k, 3, "clock", clock) for k in (BFS, RANDOM, FLAT, DFS)}
 
 
-def _lines(
-    m: Material, number: int, lines: Mapping[str, list[Played]], progress: Callable[[str], None] | None, caption: str
-) -> str:
-    _span_csv(m, number, lines)
-    means = {name: [r[1] for r in spans(m, games)] for name, games in lines.items()}
-    path = plots.curves(marks(m), means, _path(m, number, progress), "drops", "mean score")
-    return _one(m, number, path, caption)
+def _figure(number: int, drawn: Sequence[Svg | None]) -> Section:
+    """A figure of the publication: what its prose says, and the charts."""
+    says = Lines(f"The prose: {c.says}." for c in study().claims if c.figure == number)
+    return Section(f"figure{number}", f"Figure {number}", [says, Gallery("chart", [d for d in drawn if d])])
 
 
-def _one(m: Material, number: int, path: Path, caption: str, extra: str = "") -> str:
-    return html.section(f"figure{number}", f"Figure {number}", _says(number),
-                        _gallery([html.figure(path, caption, m.folder), extra]))  # fmt: skip
+def _chart(m: Material, name: str, chart: str, caption: str) -> Svg:
+    return Svg(charts.save(chart, m.folder / "figures" / f"{name}.svg"), caption)
 
 
-def _says(number: int) -> str:
-    return html.lines(f"The prose: {c.says}." for c in study().claims if c.figure == number)
-
-
-def _gallery(pictures: Sequence[str]) -> str:
-    return f'<div class="grids chart">{"".join(filter(None, pictures))}</div>'
-
-
-def _path(m: Material, number: int, progress: Callable[[str], None] | None) -> Path:
-    if progress is not None:
-        progress(f"figure {number}")
-    return m.folder / "figures" / f"figure{number}.png"
-
-
-def _budget_picture(m: Material) -> list[str]:
+def _budget_picture(m: Material) -> Svg:
     deep = list(range(3, m.settings.deepest + 1))
     lines = {c.budget: [mean_final(m.of(FLAT, d, c.kind, c.limit)) for d in deep] for c in _budgets(m)}
-    path = plots.curves(deep, lines, m.folder / "figures" / "budgets.png", "depth limit", "mean score at the end")
-    return [_gallery([html.figure(path, "Monte Carlo search: score against depth, by budget of a move", m.folder)])]
+    chart = plots.curves(deep, lines, "depth limit", "mean score at the end")
+    return _chart(m, "budgets", chart, "Monte Carlo search: score against depth, by budget of a move")
 
 
 def _span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) -> None:
@@ -343,7 +327,7 @@ def best_game(m: Material) -> Played:
     return max(played, key=lambda p: (p.longest, p.final))
 
 
-def _best(m: Material, progress: Callable[[str], None] | None) -> str:
+def _best(m: Material, progress: Callable[[str], None] | None) -> Section:
     """The game with the longest chain as a replay, and its field just before that chain."""
     if progress is not None:
         progress("the best game")
@@ -364,20 +348,18 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> str:
     how = f"{NAMES[cell.method]}, depth {cell.depth}, budget of a move: {cell.budget}"
     words = f"{how}; {level.name}: drop {played.at} ({names[played.at - 1]}) sets off a chain of "
     words += f"{played.longest} for {gain:,.0f} points; {played.final:,} points in {counted(played.drops, 'drop')}."
-    pictures = [html.figure(m.folder / "best_chain.png", "The field before its best chain", m.folder),
-                html.figure(m.folder / "replay.gif", "The whole game", m.folder)]  # fmt: skip
-    gallery = f'<div class="gallery pair">{"".join(pictures)}</div>'
-    return html.section("best", "The longest chain", f"<p>{escape(words)}</p>", gallery)
+    pictures = [Figure(m.folder / "best_chain.png", "The field before its best chain"),
+                Figure(m.folder / "replay.gif", "The whole game")]  # fmt: skip
+    return Section("best", "The longest chain", [Text(words), Gallery("pair", pictures)], "Best chain")
 
 
 # how it was made
 
 
-def _setting(m: Material) -> str:
+def _setting(m: Material) -> Text:
     s = m.settings
-    text = (f"{counted(len(m.levels), 'starting position')}, up to {counted(s.drops, 'drop')}, 4 colours, pairs "
+    return Text(f"{counted(len(m.levels), 'starting position')}, up to {counted(s.drops, 'drop')}, 4 colours, pairs "
             "uniform. The publication states neither colours nor clock nor playouts a move.")  # fmt: skip
-    return f"<p>{escape(text)}</p>"
 
 
 def facts(m: Material) -> dict[str, str]:

@@ -28,6 +28,8 @@ MOST_FRAMES = 400
 COLOURS = 96
 """Colours of a replay. The one after them means "as in the frame before", which keeps files small."""
 
+MOST_COUNTED = 200_000
+"""Pixels from which on every second one, across and down, is looked at for the colours of a replay."""
 
 LEGEND = 11
 """Height of a legend's text in pixels."""
@@ -209,7 +211,9 @@ def _palette(pictures: Sequence[Image]) -> Image:
 
     picked = [pictures[int(i)] for i in np.unique(np.linspace(0, len(pictures) - 1, 8).round())]
     width, height = picked[0].size
+    every = 2 if width * height * len(picked) > MOST_COUNTED else 1
+    width, height = -(-width // every), -(-height // every)
     sheet = Image.new("RGB", (width * len(picked), height))
     for k, picture in enumerate(picked):
-        sheet.paste(picture.convert("RGB"), (k * width, 0))
+        sheet.paste(picture.convert("RGB").resize((width, height), Image.Resampling.NEAREST), (k * width, 0))
     return sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)

@@ -10,9 +10,9 @@ from persona_evo.games.core import Event, Game, Level, Metric
 from persona_evo.games.findings import where
 from persona_evo.games.python_game import as_text
 from persona_evo.playtest.records import Playthrough
+from persona_evo.report.layout import clean
 from persona_evo.report.plots import drawing
 from persona_evo.report.replay import moves, states
-from persona_evo.report.tables import clean
 from persona_evo.words import counted
 
 AVATAR = "@"

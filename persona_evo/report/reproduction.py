@@ -4,7 +4,7 @@
 |---|---|
 | index.html | the page, complete in itself |
 | tables/*.csv | table2 to table4 in the publication's layout, `*_numbers` the same as numbers; and the rest |
-| figures/*.png | fitness, objects, metrics, heatmaps |
+| figures/* | fitness and objects (SVG), maps (PNG) |
 | policies/*.json | the policies that were chosen |
 """
 
@@ -12,23 +12,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
+from typing import Any
 
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.playtest.metrics import grouped, summarise
 from persona_evo.playtest.reproduce import cross, results
-from persona_evo.playtest.reproduce.course import Material
+from persona_evo.playtest.reproduce.course import Crossed, Material
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Row
 from persona_evo.playtest.reproduce.results import Difference, Pair, Score, title
 from persona_evo.playtest.statistics import Interval, mean_interval
-from persona_evo.report import html, plots, tables
+from persona_evo.report import charts, maps, pages, plots, tables
+from persona_evo.report.pages import (
+    Document,
+    Facts,
+    Folded,
+    Gallery,
+    Grid,
+    Heading,
+    Lines,
+    Section,
+    Styled,
+    Svg,
+    Text,
+)
 from persona_evo.report.provenance import facts, reservations
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
-from persona_evo.store import policies, schema
+from persona_evo.store import policies
 from persona_evo.words import counted
 
 NONE = "–"
@@ -53,12 +66,15 @@ class _Folder:
         heads = [h or " " * i for i, h in enumerate(table.headers)]
         self.csv(name, [dict(zip(heads, row, strict=True)) for row in table.rows])
 
-    def figure(self, name: str) -> Path:
+    def figure(self, name: str, suffix: str = ".png") -> Path:
         if self.progress is not None:
             self.progress(name)
-        path = self.root / "figures" / f"{name}.png"
+        path = self.root / "figures" / f"{name}{suffix}"
         self.written.append(path)
         return path
+
+    def chart(self, name: str, chart: str, caption: str) -> Svg:
+        return Svg(charts.save(chart, self.figure(name, ".svg")), caption)
 
 
 def write(material: Material, progress: Progress | None = None) -> Report:
@@ -71,32 +87,24 @@ def write(material: Material, progress: Progress | None = None) -> Report:
     two, three, four = table2(m, scores), table3(m, cells), [table4(m, pairs, row) for row in m.published.rows]
     _tables(folder, m, scores, cells, pairs, (two, three, four))
     words = results.agreement(m, scores, cells, pairs)
-    links = [("agreement", "agreement"), ("table2", "table II"), ("table3", "table III"), ("table4", "table IV"),
-             ("evolution", "evolution"), ("levels", "levels"), ("compared", "maps compared")]  # fmt: skip
     parts = [
-        html.section("agreement", "Agreement with the paper", _standing(m), html.lines(words)),
-        html.section("table2", "Table II: average scores", _dense(html.table(two)), html.table(played_table(m))),
-        html.section("table3", "Table III: evolved against UCB1", html.table(three)),
-        html.section("table4", "Table IV: personas against each other", _dense(html.grid(four))),
+        Section("agreement", "Agreement with the paper",
+                [*(Text(text, "tag") for text in reservations(m)), Lines(words)], "Agreement"),
+        Section("table2", "Table II: average scores", [Styled("dense", [two]), played_table(m)], "Table II"),
+        Section("table3", "Table III: evolved against UCB1", [three], "Table III"),
+        Section("table4", "Table IV: personas against each other", [Grid(four, "dense")], "Table IV"),
         _evolution(folder, m),
         _levels(folder, m),
         _compared(folder, m),
+        _cross(folder, m, m.crossed) if m.crossed is not None else Section("cross", "Cross tables", []),
+        Section("made", "How it was made", [Facts(facts(m))]),
     ]
-    if m.crossed is not None:
-        parts.append(_cross(folder, m))
-        links.append(("cross", "cross tables"))
-    parts.append(html.section("made", "How it was made", html.facts(facts(m))))
-    links.append(("made", "how it was made"))
     for persona in m.personas:
         policies.write(m.policies[persona.name], m.folder / "policies" / f"{persona.name}.json")
-    text = html.document(
-        f"Reproduction: {m.published.title}",
-        f"{m.published.source}; protocol {m.settings.protocol}, {counted(len(m.played.records), 'playthrough')} of "
-        f"{counted(len(m.levels), 'level')}",
-        [(f"#{where}", name) for where, name in links], parts,
-    )  # fmt: skip
+    under = (f"{m.published.source}; protocol {m.settings.protocol}, "
+             f"{counted(len(m.played.records), 'playthrough')} of {counted(len(m.levels), 'level')}")  # fmt: skip
     page = m.folder / "index.html"
-    schema.write_atomically(page, text)
+    pages.write(Document(f"Reproduction: {m.published.title}", under, parts), page)
     said = [two.render(), three.render(), "\n".join(words)]
     said[:0] = reservations(m)
     return Report(page, "\n\n".join(said))
@@ -240,7 +248,7 @@ def _level_rows(m: Material) -> Rows:
     return rows
 
 
-def _evolution(folder: _Folder, m: Material) -> str:
+def _evolution(folder: _Folder, m: Material) -> Section:
     found, figures = [], []
     rows: Rows = []
     for persona in m.personas:
@@ -248,8 +256,8 @@ def _evolution(folder: _Folder, m: Material) -> str:
         found.append(results.convergence(persona.name, journal))
         known = [m.bounds.get((level.name, persona.name)) for level in m.training]
         limit = sum(b.utility for b in known if b) / len(known) if all(known) else None
-        path = plots.fitness(journal, folder.figure(f"fitness_{persona.name}"), limit)
-        figures.append(html.figure(path, f"{title(m, persona.name)}: fitness of the run that was chosen, per island"))
+        caption = f"{title(m, persona.name)}: fitness of the run that was chosen, by island"
+        figures.append(folder.chart(f"fitness_{persona.name}", plots.fitness(journal, limit), caption))
         rows += [{"persona": persona.name, **{k: v for k, v in r.items() if k != "timing"}} for r in journal]
     folder.csv("fitness", rows)
     folder.csv("convergence", [
@@ -260,11 +268,9 @@ def _evolution(folder: _Folder, m: Material) -> str:
     folder.layout("runs", runs_table)
     equations = equations_table(m)
     folder.layout("equations", equations)
-    return html.section(
-        "evolution", "Evolution", html.lines(results.convergence_words(m, found)),
-        f'<div class="grids chart">{"".join(figures)}</div>', html.table(runs_table), html.table(equations),
-        _symbols(m),
-    )  # fmt: skip
+    return Section("evolution", "Evolution", [
+        Lines(results.convergence_words(m, found)), Gallery("chart", figures), runs_table, equations, _symbols(m),
+    ])  # fmt: skip
 
 
 def _runs_table(m: Material) -> Table:
@@ -307,23 +313,20 @@ def equations_table(m: Material) -> Table:
     return Table("Tree policies, simplified", head, rows, notes, left=frozenset({1, 2}))
 
 
-def _symbols(m: Material) -> str:
+def _symbols(m: Material) -> Folded:
     """What the formulas and columns name."""
     rows = [[metric.symbol, metric.name, metric.meaning] for metric in m.game.metrics]
     rows += [[name, "of the search", meaning] for name, meaning in SEARCH_VARIABLES.items()]
-    return html.folded("what the symbols mean", html.table(
-        Table("Symbols", ["symbol", "name", "meaning"], rows, left=frozenset({1, 2}))
-    ))  # fmt: skip
+    table = Table("Symbols", ["symbol", "name", "meaning"], rows, left=frozenset({1, 2}))
+    return Folded("what the symbols mean", [table])
 
 
-def _levels(folder: _Folder, m: Material) -> str:
+def _levels(folder: _Folder, m: Material) -> Section:
     structure = results.structures(m)
     folder.csv("structure", [{"level": name, **numbers} for name, numbers in structure.items()])
     names = list(structure)
     parts = [k for k in m.published.objects if all(k in s for s in structure.values())]
-    path = plots.stacked(
-        names, {k: [structure[n][k] for n in names] for k in parts}, folder.figure("objects"), "objects"
-    )
+    objects = charts.stacked(names, {k: [structure[n][k] for n in names] for k in parts}, "objects")
     named = results.named_correlations(m)
     folder.csv("correlations_named", [
         {"persona": n.persona, "result": n.result, "structure": n.structure, "paper": n.r, "here": c.r, "p": c.p,
@@ -332,15 +335,14 @@ def _levels(folder: _Folder, m: Material) -> str:
     ])  # fmt: skip
     found = results.all_correlations(m)
     folder.csv("correlations", tables.correlation_rows(found))
-    return html.section(
-        "levels", "Levels and personas",
-        f'<div class="gallery chart">{html.figure(path, "Figure 3: number of objects in each level")}</div>',
-        "<h3>Correlations of section VI-D</h3>", html.lines(results.correlation_words(m, named)),
-        html.folded("the strongest of all correlations", html.table(tables.correlation_table(found)) if found else ""),
-    )  # fmt: skip
+    return Section("levels", "Levels and personas", [
+        folder.chart("objects", objects, "Figure 3: number of objects in each level"),
+        Heading("Correlations of section VI-D"), Lines(results.correlation_words(m, named)),
+        Folded("the strongest of all correlations", [tables.correlation_table(found)] if found else []),
+    ], "Levels")  # fmt: skip
 
 
-def _compared(folder: _Folder, m: Material) -> str:
+def _compared(folder: _Folder, m: Material) -> Section:
     """Figures 4 to 6."""
     labels = list(m.evolved.values())
     own = [r for r in m.played.records if r.player in labels]
@@ -357,30 +359,28 @@ def _compared(folder: _Folder, m: Material) -> str:
     if not m.differing:
         words += f"; in the paper most in {chosen[0]} ({counts[chosen[0]]} here), fewest in {chosen[1]} "
         words += f"({counts[chosen[1]]} here)"
-    parts = [f"<p>{escape(words)}.</p>"]
+    parts: list[Any] = [Text(f"{words}.")]
     for number, name in enumerate(chosen):
         level = next(v for v in m.levels if v.name == name)
-        path = plots.metric_bars(summaries, folder.figure(f"metrics_{name}"), m.game.metrics, name)
-        caption = f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"
-        parts.append(f'<div class="gallery chart">{html.figure(path, caption)}</div>')
-        high = plots.most_visits(m.game, [(level, groups[name, label]) for label in labels])
-        maps = []
+        parts += [
+            Text(f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"),
+            plots.main_results([s for s in summaries if s.level == name], m.game.metrics),
+        ]
+        high = maps.most_visits(groups[name, label] for label in labels)
+        drawn = []
         for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
-            file = folder.figure(f"heatmap_{name}_{label}")
+            file = folder.figure(f"map_{name}_{label}")
             who = title(m, persona)
-            drawn = plots.heatmap(m.game, level, groups[name, label], file, who, high=high)
-            if drawn is not None:
-                maps.append(html.figure(drawn, f"Figure {5 + number} ({letter}): {who} in {name}"))
-        parts.append(f'<div class="gallery heatmap">{"".join(maps)}</div>' if maps else "")
-    return html.section("compared", f"Personas in {' and '.join(chosen)}", *parts)
+            if maps.annotated(m.game, level, groups[name, label], file, high=high) is not None:
+                drawn.append(maps.figure(file, f"Figure {5 + number} ({letter}): {who} in {name}"))
+        parts.append(Gallery("map", drawn))
+    return Section("compared", f"Personas in {' and '.join(chosen)}", parts, "Maps compared")
 
 
-def _cross(folder: _Folder, m: Material) -> str:
-    crossed = m.crossed
-    assert crossed is not None
+def _cross(folder: _Folder, m: Material, crossed: Crossed) -> Section:
     valued, foreign = cross.valued(m), cross.foreign(m, crossed)
     transfers = {p.name: cross.transfer(m, crossed, p.name) for p in m.personas}
-    shown: list[str] = []
+    shown: list[Table] = []
     for name, heading, matrix, note in (
         ("cross_valued", "Playthroughs of a persona by the utility of another", valued,
          "row: who plays, with its own utility and policy; column: by whose utility it is judged"),
@@ -389,17 +389,17 @@ def _cross(folder: _Folder, m: Material) -> str:
     ):  # fmt: skip
         table = _matrix(heading, matrix, note)
         folder.layout(name, table)
-        shown.append(html.table(table))
+        shown.append(table)
     budgets = _budgets(m)
     folder.layout("cross_budgets", budgets)
-    parts = [_grid(shown), html.table(budgets), html.lines(cross.budget_words(m, crossed)),
-             "<h3>Policies of a single map</h3>", html.lines(cross.transfer_words(m, transfers))]  # fmt: skip
+    parts: list[Any] = [Grid(shown), budgets, Lines(cross.budget_words(m, crossed)),
+                        Heading("Policies of a single map"), Lines(cross.transfer_words(m, transfers))]  # fmt: skip
     for persona, matrix in transfers.items():
         note = "row: the map that the policy was evolved on; column: the map that is played"
         table = _matrix(f"{title(m, persona)}: mean utility", matrix, note)
         folder.layout(f"cross_transfer_{persona}", table)
-        parts.append(html.folded(title(m, persona), _dense(html.table(table))))
-    return html.section("cross", "Cross tables", *parts)
+        parts.append(Folded(title(m, persona), [Styled("dense", [table])]))
+    return Section("cross", "Cross tables", parts)
 
 
 def _matrix(heading: str, matrix: cross.Matrix, note: str) -> Table:
@@ -424,21 +424,9 @@ def _budgets(m: Material) -> Table:
                  [note])  # fmt: skip
 
 
-def _standing(m: Material) -> str:
-    return "".join(f'<p class="tag">{escape(text)}</p>' for text in reservations(m))
-
-
 def _setting(m: Material) -> str:
     return f"{counted(m.settings.trials, 'playthrough')} of each player in each of {counted(len(m.levels), 'level')}"
 
 
 def _short(m: Material) -> list[str]:
     return [p.short for p in m.personas]
-
-
-def _grid(content: Sequence[str]) -> str:
-    return f'<div class="grids">{"".join(f"<div>{c}</div>" for c in content)}</div>'
-
-
-def _dense(content: str) -> str:
-    return f'<div class="dense">{content}</div>'

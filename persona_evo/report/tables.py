@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +16,8 @@ from pathlib import Path
 from typing import TextIO
 
 from persona_evo.games.core import Metric
-from persona_evo.games.findings import where
+from persona_evo.games.findings import COORDINATES, Finding, lines, where
 from persona_evo.playtest.compare import CorrelationRow, Row, counts, matrix, p_shown, shown
-from persona_evo.playtest.findings import COORDINATES, Finding
 from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
@@ -258,12 +258,34 @@ def check_table(checks: Sequence[Check]) -> Table:
     return Table("requirements", ["", "requirement", "value", "of", ""], body, left=frozenset({1, 3, 4}))
 
 
-def findings_text(findings: Sequence[Finding]) -> str:
-    """Findings as lines, problems first."""
+def findings_text(findings: Sequence[Finding], width: int | None = None) -> str:
+    """Findings as lines of at most `width` columns (the terminal's if not given), problems first."""
     if not findings:
         return "no findings"
-    lines = [clean(f"{f.severity}: {f.level}: {f.text}") for f in findings]
-    return "\n".join([*lines, *([f"({COORDINATES})"] if any(f.places for f in findings) else [])])
+    notes = [f"({COORDINATES})"] if any(f.places for f in findings) else []
+    notes += ["(persona-evo runs show FOLDER --trace N shows a trace)"] if any(f.trace for f in findings) else []
+    return told([*lines(findings), *notes], width)
+
+
+def told(sentences: Iterable[str], width: int | None = None) -> str:
+    """Sentences one below the other, each in lines of at most `width` columns."""
+    return "\n".join(
+        line for text in sentences for line in layout.wrapped(clean(text), width or layout.terminal_width(), "  ")
+    )  # fmt: skip
+
+
+def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:
+    """Findings for a CSV file, one a row, the accepted ones last and with their reasons."""
+    rows: list[dict[str, object]] = []
+    for finding, reason in [*((f, "") for f in findings), *accepted]:
+        plain = finding.to_dict()
+        rows.append({
+            "severity": finding.severity, "kind": finding.kind, "level": finding.level,
+            "places": " ".join(plain["places"]), "players": "; ".join(finding.players), "text": finding.text,
+            "look": finding.look, "trace": finding.trace or "", "accepted": reason,
+            "evidence": json.dumps(plain["evidence"], ensure_ascii=False) if finding.evidence else "",
+        })  # fmt: skip
+    return rows
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
@@ -345,7 +367,7 @@ def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
              "steps", "seconds", "stopped", "iterations", "nodes", "proven")  # fmt: skip
     return [
         {**{name: getattr(r, name) for name in plain}, "search": "" if r.search is None else r.search, **r.against,
-         **r.metrics, **_end_row(r)}
+         **r.metrics, **_end_row(r), **({"skill": r.skill} if r.skill else {})}
         for r in records
     ]  # fmt: skip
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from persona_evo.games.acceptance import no_longer
+from persona_evo.games.findings import lines
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
 from persona_evo.report.duels import standings_table
+from persona_evo.report.skill import calibration_table, difficulty_tables
 from persona_evo.report.tables import Table
 from persona_evo.words import counted
 
@@ -27,19 +27,24 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
-    parts = ["findings\n" + _findings(analysis.findings), *(table.render(width) for table in shown)]
+    shown += difficulty_tables(analysis.steps, brief=True)
+    if analysis.agreements:
+        shown.append(calibration_table(analysis.agreements))
+    parts = [f"findings\n{_findings(analysis, width)}", *(table.render(width) for table in shown)]
     if analysis.checks:
         parts.append(tables.check_table(analysis.checks).render(width))
     return "\n\n".join(parts)
 
 
-def _findings(findings: Sequence[Finding]) -> str:
-    """All problems, and as many notices as are read."""
-    problems = [f for f in findings if f.severity == "problem"]
-    notices = [f for f in findings if f.severity != "problem"]
-    text = tables.findings_text([*problems, *notices[:NOTICES]])
+def _findings(analysis: Analysis, width: int | None) -> str:
+    """All problems, and as many notices as are read; then accepted findings, and those that no longer occur."""
+    problems = [f for f in analysis.findings if f.severity == "problem"]
+    notices = [f for f in analysis.findings if f.severity != "problem"]
     rest = len(notices) - NOTICES
-    return text + (f"\n... and {counted(rest, 'more notice')}, on the page and in findings.csv" if rest > 0 else "")
+    aside = [f"... and {counted(rest, 'more notice')}, on the page and in findings.csv"] if rest > 0 else []
+    aside += [*lines((), analysis.accepted), *(no_longer(entry) for entry in analysis.gone)]
+    text = tables.findings_text([*problems, *notices[:NOTICES]], width)
+    return f"{text}\n{tables.told(aside, width)}" if aside else text
 
 
 def level_table(analysis: Analysis) -> Table:

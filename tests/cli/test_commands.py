@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import subprocess
 import sys
 import time
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -173,15 +175,33 @@ def test_continuous_integration_reads_the_results_also_of_a_playtest_that_fails(
     assert "warning: the requirement 'win_rate >= 0' always holds: a rate is at least 0 %" in always.err
 
 
-def test_two_versions_are_compared_in_words(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "a.txt").write_text("XXXXXXXX\nXH     e\nXXXXXXXX\n")
-    (here / "b.txt").write_text("XXXXXXXXXXXXXXXX\nXH  tttt       e\nXXXXXXXXXXXXXXXX\n")
-    ran = run(capsys, "compare", "a.txt", "b.txt", "--personas", "R", "--policy", "ucb1", "--trials", 8, "--iterations",
-              200, "--jobs", 1, "--seed", 1, "--out", "c")  # fmt: skip
+def test_two_versions_are_compared_in_five_lines_and_on_a_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = "XXXXXXXXXXXX\nXH         X\nXXXXXX XXXXX\nX  T       X\nXXXX XXXXXXX\nX         eX\nXXXXXXXXXXXX\n"
+    (here / "a.txt").write_text(plain)
+    (here / "b.txt").write_text(plain.replace("X         eX", "X    tttt eX"))
+    line = ("compare", "a.txt", "b.txt", "--personas", "R,TC", *PLAY)
+    ran = run(capsys, *line)
     assert ran.code == 0, ran.err
-    assert "changes what the runner does" in ran.out and "p <" in ran.out
-    assert "<dd>persona-evo compare a.txt b.txt" in (here / "c/index.html").read_text()
-    assert (here / "c/comparison.csv").is_file()
+    lines = ran.out.splitlines()
+    assert len(lines) <= 5
+    assert lines[0] == "B is harder than A for the runner and the treasure collector: 4 more traps, all forced"
+    assert lines[1].startswith("damage: ") and "0 -> 4 hit points" in lines[1]
+    assert "4 tiles changed: floor -> trap at 6:6 to 6:9" in lines
+    assert "win rates do not differ: 100 % in both (proven)" in lines
+    assert "A = a (" in ran.err and "B = b (" in ran.err
+    (folder,) = (here / "runs" / "comparisons").iterdir()
+    assert str(folder.relative_to(here) / "index.html") in ran.err
+    page = (folder / "index.html").read_text()
+    assert "<dd>persona-evo compare a.txt b.txt" in page and escape(lines[0]) in page
+    assert "changed tiles are framed" in page and "<summary>All measures, one by one</summary>" in page
+    assert "all levels" not in page
+    with (folder / "summary_wide.csv").open(newline="") as stream:
+        assert {row["level"] for row in csv.DictReader(stream)} == {"a", "b"}, "nothing is a mean over both versions"
+    easier = run(capsys, "compare", "b.txt", "a.txt", "--personas", "R", *PLAY, "--out", "c", "--all")
+    assert easier.out.startswith("B is easier than A for the runner: 4 fewer traps, all forced\n")
+    assert "A and B\n" in easier.out and (here / "c/comparison.csv").is_file()
+    same = run(capsys, *line, "--out", folder)
+    assert same.out == ran.out and "80/80" not in same.err
 
 
 def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -108,3 +109,18 @@ def test_help_has_the_legend(capsys: pytest.CaptureFixture[str]) -> None:
         run(capsys, "level", "--help")
     shown = capsys.readouterr().out
     assert "goblin wizard" in shown and "hero start, exactly one" in shown
+
+
+def test_continuous_integration_reads_what_is_wrong_with_levels(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "fine.txt").write_text("XXXXXXX\nXH  T X\nX    eX\nXXXXXXX\n")
+    (here / "shut.txt").write_text("XXXXXXX\nXH XT X\nX  X eX\nXXXXXXX\n")
+    (here / "torn.txt").write_text("XXXXXXX\nXH ?  X\nX    eX\nXXXXXXX\n")
+    ran = run(capsys, "level", "check", ".", "--junit", "junit.xml", "--summary", "summary.md")
+    assert ran.code == 2
+    cases = {c.get("name"): c for c in ElementTree.parse(here / "junit.xml").getroot().iter("testcase")}
+    assert [c.tag for c in cases["fine"]] == [] and [c.tag for c in cases["torn"]] == ["error"]
+    failure = cases["shut"].find("failure")
+    assert failure is not None and str(failure.get("message")).startswith("unreachable_exit: ")
+    assert cases["shut"].get("file") == "shut.txt" and "torn.txt:2:4" in str(cases["torn"].findtext("error"))
+    text = (here / "summary.md").read_text()
+    assert "1 problem" in text and "**problem**, shut: " in text and "torn cannot be read" in text

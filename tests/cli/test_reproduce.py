@@ -62,7 +62,6 @@ def test_whole_then_killed_and_resumed(
     for words in ("Table II", "Table III", "Table IV", "Correlations of section VI-D", "Figure 6 (d)", "numba"):
         assert words in page
 
-    request.getfixturevalue("undrawn")
     arguments = command("reproduce", "minidungeons", "--levels", levels, "--out", killed, *TINY)
     process = subprocess.Popen(arguments, env=environment(), stderr=subprocess.PIPE, text=True)
     second = killed / "runs" / "evolution" / "monster_killer-1" / "config.json"
@@ -90,7 +89,7 @@ def test_whole_then_killed_and_resumed(
     assert other.code == 2 and "the folder holds another reproduction" in other.err and "trials 2" in other.err
 
 
-@pytest.mark.usefixtures("unsimplified", "undrawn")
+@pytest.mark.usefixtures("unsimplified")
 def test_cut_short_goes_on_and_nothing_gets_mixed_up(
     levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,7 +114,7 @@ def test_cut_short_goes_on_and_nothing_gets_mixed_up(
         (runner / name).write_bytes(kept)
 
 
-@pytest.mark.usefixtures("unsimplified", "undrawn")
+@pytest.mark.usefixtures("unsimplified")
 def test_cross_tables(levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("small3", "small4"):
         (levels / f"{name}.txt").unlink()

@@ -53,7 +53,7 @@ def evolved(folder):
     return [(g.get("generation"), g.get("best"), g.get("mean"), g.get("formula")) for g in journal], best
 
 
-@pytest.mark.usefixtures("unsimplified", "undrawn")
+@pytest.mark.usefixtures("unsimplified")
 def test_a_policy_evolves_over_tcp_and_plays(described, tmp_path, capsys):
     files = {workers: described(workers) for workers in (1, 2)}
     found = {}

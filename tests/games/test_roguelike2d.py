@@ -235,5 +235,8 @@ def test_pictures_show_what_changes() -> None:
     ]  # fmt: skip
     frames = [start, *(frame(**change) for change in changes)]
     assert all((a != b).any() for i, a in enumerate(frames) for b in frames[i + 1 :])
+    tiles = {(0, 0): (255, 0, 0, 255)}
+    board, warm = (np.asarray(draw.map_image(level, scale=16, tiles=t)) for t in ({}, tiles))
+    assert board.shape == (8 * 16, 8 * 16, 3) and (board != warm).any(axis=2)[:16, :16].all()
     whole = draw.state_image(level, level.start, caption="a very long line " * 20)
     assert whole.width == start.shape[1] and whole.height > start.shape[0]

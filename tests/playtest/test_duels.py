@@ -82,7 +82,8 @@ def test_the_report_of_a_game_for_two_speaks_of_games_won_and_lost(results: Any,
         rows = {(r["level"], r["opponent"], r["side"]): r for r in csv.DictReader(stream)}
     whole = rows["*", "*", "*"]
     won = sum(r.won for r in results.records)
-    assert (whole["games"], whole["won"]) == ("8", str(won)) and float(whole["low"]) == wilson(won, 8).low
+    assert (whole["games"], whole["won"]) == ("8", str(won))
+    assert float(whole["low"]) == pytest.approx(wilson(won, 8).low)
 
 
 def batch_bounds(results: Any) -> Any:
@@ -123,13 +124,13 @@ def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
     lost = dueled("l" * 9 + "w", "uct") + dueled("w" * 10, side="second")
     found = analyse(GAME, [], lost, priorities={"runner": "WON"}).findings
     assert [f.kind for f in found] == ["beaten", "sides"] and all(f.severity == "notice" for f in found)
-    assert found[0].text == "the runner loses most games to uct 9 of 10 (60–98 %)"
+    assert found[0].text == "The runner loses most games to uct 9 of 10 (60–98 %)."
     assert "1 of 10 games won (2–40 %) when it moves first, 10 of 10 games won" in found[1].text
     assert duels.find(dueled("lll", "uct") + dueled("w", side="second"), ["runner"]) == [], "too few to say"
     assert duels.find(lost, []) == []
     endless = dataclasses.replace(dueled("w")[0], outcome="running", steps=40)
     (finding,) = duels.find([endless], ["runner"])
-    assert finding.text == "1 of 1 game of the runner come to no end (after 40 moves on average) and count as draws"
+    assert finding.text == "1 of 1 game of the runner comes to no end (after 40 moves on average) and counts as a draw."
     assert endless.result == "draw"
 
 

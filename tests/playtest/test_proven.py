@@ -8,7 +8,7 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.games import registry
-from persona_evo.playtest import compare, findings, metrics, require
+from persona_evo.playtest import behaviour, compare, metrics, require
 from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.metrics import EVERY, ONE_EACH, ONE_SEARCH, Bound, certain, searches
 from persona_evo.playtest.records import Playthrough
@@ -101,16 +101,9 @@ def test_exact_rows_are_in_no_correction_and_say_how_they_were_compared() -> Non
 
 
 def test_findings_take_no_route_for_a_search() -> None:
-    far = [*drawn("one", "runner", 3, treasure=0.1), played("one", "other", treasure=0.9)]
-    (found,) = findings.priority("one", "runner", "TO", far, INFOS, {})
-    assert found.severity == "problem" and "does not reach" in found.text
-    few = [dataclasses.replace(r, search=None, proven=False) for r in far]
-    assert findings.priority("one", "runner", "TO", few, INFOS, {})[0].severity == "notice"
     levels = [drawn(name, "runner", 20, best=best) for name, best in (("one", 0.9), ("two", 0.9), ("three", 0.8))]
-    pairs = [f.level for f in findings.indistinguishable([r for rows in levels for r in rows], INFOS)]
+    pairs = [f.level for f in behaviour.indistinguishable([r for rows in levels for r in rows], INFOS)]
     assert pairs == ["one, two"]
-    endless = [*drawn("one", "runner", 3, outcome="running"), played("one", "other")]
-    assert "proven to be the best" in findings.timeouts("one", endless)[0].text
 
 
 def test_a_limit_ends_as_the_best_plan_does_and_not_as_the_route() -> None:
@@ -131,7 +124,7 @@ def test_a_limit_ends_as_the_best_plan_does_and_not_as_the_route() -> None:
         best_utility=runner.utility.evaluate(end), best_actions=names,
     )  # fmt: skip
     found = bounds(game, [level], [runner], [route], seconds=0)["hall", "runner"]
-    assert found == Bound(runner.utility.evaluate(end), True, end, True)
+    assert found == Bound(runner.utility.evaluate(end), True, end, True, won=True)
 
 
 def test_studies_take_no_repeats_of_a_search_for_a_sample() -> None:

@@ -268,13 +268,15 @@ def test_the_estimate_counts_what_this_process_did() -> None:
 def test_levels_that_are_named_have_a_folder_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     levels, settings = mapsets.resolve(GAME, LEVELS), Settings.of("minidungeons", quick=True)
-    plain = Path("reproduction-minidungeons-paper-quick")
+    plain = Path("runs/reproduction-minidungeons-paper-quick")
     assert default_folder("minidungeons", "paper", None, levels, True) == plain
     assert default_folder("minidungeons", "paper", "../md2/", levels, True) == Path(f"{plain}-md2")
-    plain.mkdir()
+    plain.mkdir(parents=True)
     claim(plain, settings, GAME, levels)
     assert default_folder("minidungeons", "paper", "md2", levels, True) == plain, "a folder from before is gone on with"
     assert default_folder("minidungeons", "paper", "md2", levels[:1], True) == Path(f"{plain}-md2")
+    plain.rename(plain.name)
+    assert default_folder("minidungeons", "paper", None, levels, True) == Path(plain.name), "begun by an older version"
 
 
 def test_the_command_names_the_levels(tmp_path: Path) -> None:

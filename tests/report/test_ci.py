@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.require import Check
 from persona_evo.report import ci
 
-
-class Said(NamedTuple):
-    """A finding."""
-
-    severity: str
-    kind: str
-    level: str
-    text: str
-
-
 CHECKS = [Check("runner.win_rate >= 95%", 1.0, True, "runner"),
           Check("deaths == 0", 3.0, False, "runner", "2 of 4 fail")]  # fmt: skip
-FINDINGS = [Said("problem", "unreachable_exit", "b", "no way leads to the exit (3:8)"),
-            Said("notice", "shortcut", "a", "x")]  # fmt: skip
+FINDINGS = [Finding("unreachable_exit", "problem", "b", "no way leads to the exit (3:8)"),
+            Finding("shortcut", "notice", "a", "x")]  # fmt: skip
 
 
 def test_each_requirement_and_each_level_is_a_test_case() -> None:
@@ -51,7 +41,7 @@ def test_any_name_gives_xml_that_can_be_read_and_is_the_name(name: str, why: str
 
 
 def test_the_summary_says_what_failed_and_escapes_what_levels_are_called() -> None:
-    hostile = Said("notice", "shortcut", "<img src=x>|`*a*`\n# b", "[link](http://x)")
+    hostile = Finding("shortcut", "notice", "<img src=x>|`*a*`\n# b", "[link](http://x)")
     text = ci.summary("Playtest of a|b", ci.verdict(CHECKS, [*FINDINGS, hostile]), CHECKS, [*FINDINGS, hostile],
                       {"page": "out/`x`.html"})  # fmt: skip
     assert "**1 of 2 requirements holds, 1 problem, 2 notices**" in text
@@ -60,6 +50,6 @@ def test_the_summary_says_what_failed_and_escapes_what_levels_are_called() -> No
     assert text.index("**problem**, b") < text.index("**notice**, a")
     assert "&lt;img src=x&gt;\\|\\`\\*a\\*\\` \\# b: \\[link\\](http://x)" in text and "\n# b" not in text
     assert "`` out/`x`.html ``" in text
-    many = ci.summary("t", "v", [], [Said("notice", "k", "l", f"n{i}") for i in range(15)], {})
+    many = ci.summary("t", "v", [], [Finding("deaths", "notice", "l", f"n{i}") for i in range(15)], {})
     assert "and 5 more notices" in many and "n9" in many and "n10" not in many
     assert "### Findings\n\nnone" in ci.summary("t", "v", [], [], {})

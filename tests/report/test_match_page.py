@@ -15,7 +15,7 @@ from persona_evo.evolve.fitness import LevelText
 from persona_evo.games import registry
 from persona_evo.playtest.match import again, names, play, records, reopening
 from persona_evo.playtest.match.play import Match
-from persona_evo.report import duels, match_replay
+from persona_evo.report import duels, match_replay, pages
 from persona_evo.report import match as report
 from persona_evo.store import schema
 
@@ -147,7 +147,8 @@ def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None
     four = ["random", "two_ply", "uct", "uct_walls"]
     plain = records.Record("random", "two_ply", "five", 0, 1, 0.0, -0.5, 9, "", [], [0.0] * 2, [0.0] * 2, [[], []])
     some = [plain] * 12 + [replace(plain, first="uct"), replace(plain, first="uct", second="uct_walls", result=0.5)] * 3
-    found = "".join(report._sentences(some, four, report.match_tables.shown(some, four, ["five"], 1)[1::-1]))
+    blocks = report._sentences(some, four, report.match_tables.shown(some, four, ["five"], 1)[1::-1])
+    found = pages.render(pages.Document("m", "", [pages.Section("results", "Results", blocks)]))
     assert found.index("ratings") < found.index("two_ply beat random") < found.index("whose difference chance may")
     assert "uct_walls won as often" in found.partition("<details>")[2]
 

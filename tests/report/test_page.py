@@ -1,4 +1,4 @@
-"""The page and the folder: complete, escaped, and nothing from elsewhere."""
+"""The page and the folder: complete, escaped, nothing from elsewhere, and findings with their numbers on the maps."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ import dataclasses
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from PIL import Image
 
 from persona_evo.games import registry
 from persona_evo.games.core import Level
-from persona_evo.playtest import compare, records, require
+from persona_evo.games.findings import Finding
+from persona_evo.playtest import compare, records, require, versions
 from persona_evo.playtest.analysis import analyse, things
-from persona_evo.playtest.findings import Finding
-from persona_evo.playtest.metrics import EVERY, Bound, summarise
+from persona_evo.playtest.answer import answer
+from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.require import Check
-from persona_evo.report import folder, html, page
+from persona_evo.report import charts, folder, maps, page, pages
+from persona_evo.report import versions as drawn_versions
 from persona_evo.report.page import Page, Picture
+from persona_evo.report.pages import Document, Facts, Figure, Folded, Grid, Lines, Section, Text
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group
 from tests.report.test_pictures import LEVEL, TURNED, walked
 
 EVIL = '<script>alert("1")</script>&\'x'
-VOID = {"meta", "img", "br", "link"}
+VOID = {"meta", "img", "br", "link", "line", "circle", "path", "rect", "polyline", "polygon"}
 
 
 class Reader(HTMLParser):
@@ -49,11 +53,19 @@ class Reader(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+        self.handle_starttag(tag, attrs)
+
     def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+        assert self.open.pop() == tag, tag
 
     def handle_data(self, data: str) -> None:
         self.text += data
+
+
+def rendered(content: Page) -> str:
+    return pages.render(page.document(content))
 
 
 @pytest.fixture
@@ -65,39 +77,65 @@ def full(tmp_path: Path) -> Page:
     Image.new("RGB", (40, 10)).save(picture)
     return Page(
         title=EVIL, subtitle=EVIL, summaries=summarise(rows, INFOS), infos=INFOS,
-        findings=[Finding("problem", "k", EVIL, EVIL)], checks=[Check(EVIL, None, False, EVIL, EVIL)],
-        pictures=[Picture(EVIL, "heatmap", picture, EVIL), Picture(EVERY, "chart", picture, "all")],
+        findings=[
+            Finding("lethal_start", "problem", EVIL, EVIL, ((1, 6), (2, 6)), (EVIL,), look=EVIL, trace=3),
+            Finding("deaths", "notice", "level 1", "worth a look"),
+        ],
+        accepted=[(Finding("shortcut", "notice", "level 2", "a portal"), EVIL)], gone=[f"gone: {EVIL}"],
+        health={EVIL: charts.plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
+        checks=[Check(EVIL, None, False, EVIL, EVIL)],
+        most={EVIL: 1.5},
+        pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
         baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS), players=compare.between_players(rows, INFOS),
-        versions=compare.compare_levels(group(EVIL, EVIL, 1, 12), group("b", EVIL, 12, 12), INFOS, (EVIL, "new")),
         correlations=compare.correlations({f"level {i}": {EVIL: float(i)} for i in range(4)}, rows, INFOS),
         facts={"seed": "42", EVIL: EVIL}, notes=[EVIL],
     )  # fmt: skip
 
 
 def test_everything_is_escaped_and_closed(full: Page) -> None:
-    read = Reader(page.render(full))
+    read = Reader(rendered(full))
     assert "script" not in read.tags and EVIL in read.text
-    assert len(full.correlations) > 0 and "Structure and results" in read.text
-    for part in ("Requirements", "Findings", "Overview", "Comparison", "What differs", "How it was made"):
-        assert part in read.text
-    order = ["What differs", "Findings", "Overview"]
-    assert [read.text.index(f"{part}\n") for part in order] == sorted(read.text.index(f"{part}\n") for part in order)
+    assert len(full.correlations) > 0 and "Level structure and results" in read.text
+    assert "Requirements" in read.text and "Structure" not in read.ids
+    order = ["findings", "requirements", "level0", "overview", "comparison", "structure", "made"]
+    assert [read.ids.index(part) for part in order] == sorted(read.ids.index(part) for part in order)
+
+
+def test_findings_are_numbered_and_say_where_and_who(full: Page) -> None:
+    read = Reader(rendered(full))
+    said = " ".join(read.text.split())
+    assert "places 7:2, 7:3" in said and "shown by playthrough 3" in said and "row:column" in said
+    assert said.index("problem") < said.index("Worth a look") < said.index("Accepted findings (1)")
+    assert {"finding1", "finding2"} <= set(read.ids) and {"#finding1", "#finding2"} <= set(read.addresses)
+    assert f"Accepted: {EVIL}" in read.text and f"gone: {EVIL}" in read.text
 
 
 def test_links_lead_to_parts_that_exist(full: Page) -> None:
-    read = Reader(page.render(full))
+    read = Reader(rendered(full))
     targets = [a[1:] for a in read.addresses if a.startswith("#")]
     assert len(targets) >= 9 and set(targets) <= set(read.ids) and len(read.ids) == len(set(read.ids))
 
 
 def test_nothing_comes_from_elsewhere(full: Page) -> None:
-    text = page.render(full)
+    text = rendered(full)
     read = Reader(text)
     pictures = [a for a in read.addresses if not a.startswith("#")]
-    assert len(pictures) == 2 and all(a.startswith("data:image/png;base64,") for a in pictures)
+    assert [a.partition(",")[0] for a in pictures if a.startswith("data:")] == ["data:image/png;base64"] * 2
+    beside = quote(full.pictures[0].path.parent.name)
+    assert [a for a in pictures if not a.startswith("data:")] == [f"{beside}/a%20b%231.png"], "the map in full size"
     assert not re.search(r"https?://|url\(|@import", text)
-    assert "default-src &#x27;none&#x27;" in text and "prefers-color-scheme: dark" in text
+    assert "default-src &#39;none&#39;" in text and "script" not in read.tags
     assert 'width="40" height="10"' in text and '<figure class="wide">' in text
+
+
+def test_charts_follow_dark_mode(full: Page) -> None:
+    text = rendered(full)
+    light, _, dark = text.partition("prefers-color-scheme: dark")
+    for name in ("--ink", "--series0", "--line", "--card"):
+        assert f"{name}:" in light and f"{name}:" in dark
+    drawn = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    assert drawn and not any(re.search(r"(fill|stroke)=|#[0-9a-f]{3,6}\b", svg) for svg in drawn)
+    assert "font: 12.5px" in text
 
 
 def test_pictures_can_be_named_instead(full: Page, tmp_path: Path) -> None:
@@ -106,16 +144,19 @@ def test_pictures_can_be_named_instead(full: Page, tmp_path: Path) -> None:
 
 
 def test_an_empty_page_is_a_page() -> None:
-    read = Reader(page.render(Page("nothing")))
+    read = Reader(rendered(Page("nothing")))
     assert "section" not in read.tags and "nothing" in read.text
-    calm = Reader(page.render(Page("calm", summarise(group("a", "x", 1, 2), INFOS), INFOS)))
+    calm = Reader(rendered(Page("calm", summarise(group("a", "x", 1, 2), INFOS), INFOS)))
     assert "No problems were found." in calm.text and "#comparison" not in calm.addresses
 
 
 def test_sizes_of_pictures(tmp_path: Path) -> None:
     Image.new("RGB", (7, 9)).save(tmp_path / "a.gif")
     (tmp_path / "b.png").write_bytes(b"\x89PNG")
-    assert html._size(tmp_path / "a.gif") == (7, 9) and html._size(tmp_path / "b.png") is None
+    assert pages.size(tmp_path / "a.gif") == (7, 9) and pages.size(tmp_path / "b.png") is None
+    assert pages.width_of(tmp_path / "b.png") == 0
+    shown = maps.figure(tmp_path / "a.gif", "x")
+    assert shown.enlarge and shown.size == (5, 6) and Figure(tmp_path / "a.gif", "x").size == (7, 9)
 
 
 def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,27 +170,30 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
         for trial in range(3)
     ]
     analysis = analyse(
-        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "PE"},
+        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "TO"},
         bounds={("tiny: <1>", "runner"): Bound(0.96, True)}, requirements=require.parse_all(["*.win_rate >= 1"]),
     )  # fmt: skip
     assert analysis.passed and analysis.personas == ("Runner", "runner") and analysis.pairs == (("Runner", "ucb1"),)
-    assert [f.kind for f in analysis.findings] == ["dead content"] and things(level)[0].kind == "treasure"
+    assert [f.kind for f in analysis.findings] == ["untouched_object"] and things(level)[0].kind == "treasure"
     told: list[str] = []
     written = folder.write(tmp_path / "out", game, [level], analysis, facts={"seed": "1"}, progress=told.append)
     assert written.notes == [] and told == ["tiny: <1>: Runner", "tiny: <1>: runner"]
     names = sorted(p.name for p in (tmp_path / "out" / "pictures").iterdir())
-    assert len(names) == len({n.lower() for n in names}) == 5
+    assert len(names) == len({n.lower() for n in names}) == 5, names
     assert all(re.fullmatch(r"[\w.+-]+", n) for n in names)
     assert list(records.read(tmp_path / "out" / "traces.jsonl")) == rows
     assert {"summary.csv", "comparison.csv", "players.csv", "structure.csv", "findings.csv", "playthroughs.csv"} <= {
         p.name for p in (tmp_path / "out").iterdir()
     }
     read = Reader(written.page.read_text(encoding="utf-8"))
-    assert "tiny: <1>" in read.text and sum(a.startswith("data:image/gif") for a in read.addresses) == 2
+    assert "tiny: <1>" in read.text and sum(a.startswith("data:image/gif") for a in read.addresses) == 3
+    assert "Runner (median, best, worst): won in 4 steps" in read.text and "ucb1 (baseline, median)" in read.text
+    full_size = [a for a in read.addresses if a.startswith("pictures/")]
+    assert len(full_size) == 2 and all((tmp_path / "out" / a).is_file() for a in full_size), "maps lead to their files"
     monkeypatch.setattr(folder, "EMBED", 1000)
     linked = folder.write(tmp_path / "out", game, [level], analysis, replays=False)
     sources = [a for a in Reader(linked.page.read_text(encoding="utf-8")).addresses if a.startswith("pictures/")]
-    assert len(sources) == len(linked.pictures) == 3
+    assert len(sources) == 2 * len(linked.pictures) == 4 and all((tmp_path / "out" / a).is_file() for a in sources)
 
 
 def test_a_level_that_changed_since_is_told_and_not_drawn(tmp_path: Path) -> None:
@@ -163,35 +207,66 @@ def test_a_level_that_changed_since_is_told_and_not_drawn(tmp_path: Path) -> Non
     assert not list((tmp_path / "pictures").glob("*.gif"))
     silent = dataclasses.replace(game, draw=None)
     quiet = folder.write(tmp_path, silent, [level], analysis)
-    assert len(quiet.notes) == 1 and "no replays" in quiet.notes[0] and game.title in quiet.notes[0]
-    assert any(picture.kind == "heatmap" and picture.path.is_file() for picture in quiet.pictures)
+    assert len(quiet.notes) == 1 and "There are no replays" in quiet.notes[0] and game.title in quiet.notes[0]
+    assert any(picture.kind == "map" and picture.path.is_file() for picture in quiet.pictures)
 
 
-def test_two_versions_begin_with_what_differs_and_the_heatmaps_side_by_side(tmp_path: Path) -> None:
+def test_two_versions_begin_with_what_differs_and_the_maps_side_by_side(tmp_path: Path) -> None:
     game = registry.get("minidungeons2")
-    levels = [game.load(text, name) for text, name in ((LEVEL, "before"), (TURNED, "after"))]
-    rows = [walked(game, level, list(level_moves), trial=k) for k in range(3)
-            for level, level_moves in ((levels[0], "EEEE"), (levels[1], "E"))]  # fmt: skip
-    versions = compare.compare_levels(rows[::2], rows[1::2], game.metrics, ("before", "after"))
-    written = folder.write(tmp_path, game, levels, analyse(game, levels, rows), versions=versions, replays=False)
+    levels = [game.load(text, name) for text, name in ((LEVEL, EVIL), (TURNED, "after"))]
+    rows = [r for k, moves in ((0, "EEEE"), (1, "WWWW")) for r in [walked(game, levels[k], list(moves))] * 6]
+    told = compare.compare_levels(rows[:6], rows[6:], game.metrics)
+    changes = versions.changes(game, *levels)
+    (tmp_path / "pictures").mkdir()
+    paths = (tmp_path / "pictures" / "a.png", tmp_path / "pictures" / "b.png")
+    both = drawn_versions.changed_maps(game, *levels, changes, paths)
+    shown = drawn_versions.Versions(
+        answer(told, changes, versions.difference(game, *levels)), told, changes, both,
+        drawn_versions.health_charts(rows, [EVIL, "after"], ["runner"]),
+    )  # fmt: skip
+    analysis = analyse(game, levels, rows)
+    written = folder.write(tmp_path, game, levels, analysis, versions=shown, replays=False)
     text = written.page.read_text(encoding="utf-8")
-    assert 0 < text.index('id="versions"') < text.index('class="gallery pair"') < text.index('id="findings"')
-    assert text.count('class="gallery pair"') == 1 and 'class="gallery heatmap"' not in text
-    assert (tmp_path / "comparison.csv").is_file()
+    read = Reader(text)
+    assert 0 < text.index('id="versions"') < text.index("Changed tiles") < text.index('id="findings"')
+    assert shown.answer.lines[0] in read.text and f"A = {EVIL}: changed tiles are framed" in read.text
+    assert 'class="s0"' in text and 'class="s1"' in text, "A and B have a colour each"
+    assert "<summary>All measures, one by one</summary>" in text and "script" not in read.tags
+    assert "all levels" not in read.text and "comparison" not in read.ids, "nothing is told of both versions together"
+    assert (tmp_path / "comparison.csv").is_file() and len(both) == 2
+
+
+def shown(*blocks: object) -> str:
+    return pages.render(Document("t", "", [Section("s", "S", blocks)]))
 
 
 def test_long_texts_wrap_and_numbers_do_not() -> None:
     words = "a sentence that is longer than any number would be"
     table = Table("t", ["n", "says", "value"], [["1", words, "46.2 ± 2.1 %"]], left=frozenset({1}))
-    made = html.table(table)
+    made = shown(table)
     assert f'<td class="left prose">{words}</td>' in made and "<td>46.2\u00a0±\u00a02.1\u00a0%</td>" in made
-    scroll = html.STYLE.partition(".scroll {")[2].partition("}")[0]
+    scroll = made.partition(".scroll {")[2].partition("}")[0]
     assert Reader(made).open == [] and "local" in scroll, "a shadow at the edge beyond which there is more"
+    assert "overflow-wrap: anywhere" not in made.partition("@media (max-width: 600px)")[2], "no word is broken"
 
 
 def test_a_grid_says_its_notes_once() -> None:
-    made = html.grid([Table(name, ["", "x"], [["a", "1"]], ["the same note"]) for name in "abc"])
+    made = shown(Grid([Table(name, ["", "x"], [["a", "1"]], ["the same note"]) for name in "abc"]))
     assert made.count("the same note") == 1 and made.count("<table>") == 3 and Reader(made).open == []
+
+
+def test_empty_blocks_and_sections_are_left_out() -> None:
+    empty = Section("e", "Empty", [Lines([]), Facts({}), Folded("f", [None]), None])
+    made = pages.render(Document("t", "", [empty, Section("s", "Some", [Text("words", "dim")], "some")]))
+    read = Reader(made)
+    assert read.ids == ["s"] and read.addresses == ["#s"] and "Empty" not in read.text
+    assert 'http-equiv="refresh"' not in made
+    assert 'http-equiv="refresh" content="2"' in pages.render(Document("t", "", [], reload=2))
+
+
+def test_facts_of_several_lines_are_a_list() -> None:
+    made = shown(Facts({"seed": "1", "policies": "a: x\nb: <y>"}))
+    assert made.count("<dt>") == 2 and made.count("<dd>") == 3 and "<dd>b: &lt;y&gt;</dd>" in made
 
 
 def test_a_page_says_where_no_second_route_was_seen(tmp_path: Path) -> None:
@@ -208,11 +283,11 @@ def test_a_page_says_where_no_second_route_was_seen(tmp_path: Path) -> None:
     said = Reader(written.page.read_text(encoding="utf-8")).text
     assert "runner: all 4 trials show the same route: no other within 1 % of the best was seen" in said
     assert said.count("show the same route") == 1, "several routes are none, and UCB1 draws none"
-    captions = [p.caption for p in written.pictures if p.kind == "heatmap"]
+    captions = [p.caption for p in written.pictures if p.kind == "map"]
     assert captions == [
-        "runner: where it walks, 4 routes within 1 % of the best plan (all the same)",
-        "killer: where it walks, 4 routes within 1 % of the best plan (3 of them different)",
-        "ucb1: where it walks, 4 playthroughs",
+        "runner: won 4 of 4 playthroughs; 4 routes within 1 % of the best plan (all the same)",
+        "killer: won 4 of 4 playthroughs; 4 routes within 1 % of the best plan (3 of them different)",
+        "ucb1: won 4 of 4 playthroughs",
     ]
     assert "proven, one search" in said
 

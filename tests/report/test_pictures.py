@@ -1,13 +1,13 @@
-"""Charts, heatmaps and replays: that the files are pictures and show what they should."""
+"""Charts, maps and replays: that they show what they should."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import sys
-import types
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,9 +16,11 @@ from PIL import Image, ImageSequence
 from persona_evo.errors import VerificationError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level, Metric, main_metrics
-from persona_evo.playtest import metrics
-from persona_evo.playtest.records import Playthrough
-from persona_evo.report import plots, replay
+from persona_evo.playtest import metrics, statistics
+from persona_evo.playtest.analysis import analyse
+from persona_evo.playtest.records import End, Playthrough
+from persona_evo.playtest.statistics import Interval
+from persona_evo.report import charts, folder, maps, plots, replay
 from tests.playtest.makers import INFOS, group, played
 
 SUMMARIES = metrics.summarise(group("$one$", "a_b", 3, 6) + group("two", "other", 5, 6), INFOS)
@@ -55,86 +57,134 @@ def opened(path: Path) -> Any:
         return picture.copy()
 
 
-def test_charts_are_pictures_with_something_on_them(tmp_path: Path) -> None:
+def test_charts_show_their_values() -> None:
     journal = [
         {"generation": g, "island": i, "best": 0.1 * g + i, "mean": -math.inf if g == 0 else 0.05 * g}
         for g in range(5)
         for i in range(2)
     ]
-    made = [
-        plots.metric_bars(SUMMARIES, tmp_path / "bars.png", INFOS, "$one$"),
-        plots.win_rates(SUMMARIES, tmp_path / "wins.png"),
-        plots.fitness(journal, tmp_path / "fitness.png", limit=2.0),
-        plots.fitness(journal[:1], tmp_path / "one.png"),
-        plots.hall_of_fame([(5, 0.5), (3, 0.4), (9, 0.45)], tmp_path / "hall.png"),
-    ]
-    for path in made:
-        picture = opened(path)
-        assert picture.format is None and min(picture.size) > 200, path
-        assert len(picture.convert("RGB").getcolors(1 << 24)) > 20, path
-    with pytest.raises(ValueError, match="no summaries"):
-        plots.metric_bars(SUMMARIES, tmp_path / "none.png", INFOS, "three")
+    chosen = [s for s in SUMMARIES if s.level == "$one$"]
+    bars = [figure.content for figure in plots.main_results(chosen, INFOS).figures]
+    assert 'aria-label="win rate"' in bars[0] and "50 %" in bars[0] and "a_b" in bars[0]
+    for svg in (*bars, plots.fitness(journal, 2.0), plots.fitness(journal[:1]), plots.fitness([]),
+                plots.hall_of_fame([(5, 0.5), (3, 0.4), (9, 0.45)]), charts.stacked(["a", "b"], {"x": [1, 2]}, "n"),
+                plots.ranges([1, 2], [(0, 1, 2), (1, 2, 5)], "x", "y"),
+                plots.curves([1, 2], {"<a>": [1, 2]}, "x", "y"),
+                plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0)):
+        drawn = ElementTree.fromstring(svg)
+        places = ("x", "y", "x1", "y1", "cx", "cy")
+        numbers = [float(v) for e in drawn.iter() for k, v in e.attrib.items() if k in places]
+        width, height = (float(drawn.attrib[k]) for k in ("width", "height"))
+        assert numbers and all(-1 <= v <= max(width, height) + 1 for v in numbers), svg
+    assert "<a>" not in plots.curves([1], {"<a>": [1], "b": [2]}, "x", "y")
 
 
-def test_charts_load_no_windows() -> None:
-    assert "matplotlib.pyplot" not in sys.modules or sys.modules["matplotlib"].get_backend().lower() == "agg"
+def test_a_chart_as_a_file_has_its_own_colours(tmp_path: Path) -> None:
+    chart = plots.curves([1, 2], {"a": [1, 2]}, "x", "y")
+    assert charts.save(chart, tmp_path / "c.svg") == chart
+    text = (tmp_path / "c.svg").read_text(encoding="utf-8")
+    assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "--series0" in text and "prefers-color-scheme: dark" in text
 
 
-def test_equal_results_give_equal_files(tmp_path: Path) -> None:
-    one = plots.win_rates(SUMMARIES, tmp_path / "a.png").read_bytes()
-    assert one == plots.win_rates(SUMMARIES, tmp_path / "b.png").read_bytes()
+def test_bars_start_at_nought_and_go_both_ways() -> None:
+    text = charts.bars("utility", [("up", Interval(2.0, 1.0, 3.0, 5)), ("down", Interval(-2.0, -2.0, -2.0, 1))])
+    drawn = ElementTree.fromstring(text)
+    up, down = (e for e in drawn.iter() if e.tag == "rect")
+    left, wide = (float(down.attrib[k]) for k in ("x", "width"))
+    assert left + wide == pytest.approx(float(up.attrib["x"]), abs=0.2) and wide > 20
+    assert sum(e.attrib.get("class") == "span" for e in drawn.iter()) == 1, "one value has no interval"
+
+
+def test_ticks_are_round_and_whole_where_asked() -> None:
+    axis = charts.Axis(whole=True, low=0)
+    axis.fit([0, 3])
+    assert [t.text for t in axis.ticks] == ["0", "1", "2", "3"]
+    wide = charts.Axis()
+    wide.fit([0, 61_000])
+    assert [t.text for t in wide.ticks] == ["0", "20,000", "40,000", "60,000"]
+
+
+def test_hit_points_end_with_a_skull_where_somebody_died(game: Game, level: Level) -> None:
+    alive = walked(game, level, ["E"] * 4, hit_points=[10, 10, 9, 9, 9])
+    dead = dataclasses.replace(alive, player="b", outcome="lost", hit_points=[10, 5, 0, 0, 0])
+    drawn = folder.hit_points(analyse(game, [level], [alive, dead]))["tiny"]
+    assert drawn.count('class="skull"') == 1 and "runner" in drawn and "hit points" in drawn
+    assert folder.hit_points(analyse(game, [level], [walked(game, level, ["E"])])) == {}
 
 
 def test_visits_are_counted_per_playthrough() -> None:
     records = [played(positions=[(0, 0), (1, 0), (1, 0)]), played(positions=[(0, 0), (9, 9)])]
-    assert plots.visits(records, 2, 3).tolist() == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
-    assert plots.visits([], 1, 1).tolist() == [[0.0]]
+    assert maps.visits(records, 2, 3).tolist() == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    assert maps.visits([], 1, 1).tolist() == [[0.0]]
 
 
-def test_a_heatmap_is_hot_where_the_hero_was(game: Game, level: Level, tmp_path: Path) -> None:
+def test_a_map_is_hot_where_the_hero_was(game: Game, level: Level, tmp_path: Path) -> None:
     record = walked(game, level, ["E", "E", "E", "E"])
-    path = plots.heatmap(game, level, [record], tmp_path / "heat.png", "$x$")
+    path = maps.annotated(game, level, [record], tmp_path / "heat.png")
     assert path is not None
-    pixels = np.asarray(opened(path).convert("RGB")).astype(int)
-    hot = (pixels[:, :, 0] > 90) & (pixels[:, :, 2] < 90) & (pixels[:, :, 1] < 60)
-    assert hot.sum() > 300
+    there, floor = tile(path, 3, 1), tile(path, 2, 2)
+    assert there[0] > there[2] + 60 and abs(floor - tile(path, 4, 2)).max() < 30, "hot where the hero was"
+    few = dataclasses.replace(record, positions=[(1, 1)] * 40 + record.positions)
+    assert maps.annotated(game, level, [few], path) is not None
+    assert tile(path, 3, 1)[0] > tile(path, 3, 1)[2] + 60, "also few visits stand out from the floor"
 
 
-def test_games_without_drawing_have_plain_heatmaps_and_no_replays(game: Game, level: Level, tmp_path: Path) -> None:
+def tile(path: Path, x: int, y: int) -> np.ndarray:
+    """Colour near the upper left corner of a tile of a map of 7 x 4 tiles."""
+    picture = opened(path).convert("RGB")
+    scale = maps.LARGEST
+    margin = picture.width - 7 * scale
+    return np.asarray(picture.getpixel((margin + x * scale + 4, margin + y * scale + 10))).astype(int)
+
+
+def test_findings_deaths_and_damage_are_marked(game: Game, level: Level, tmp_path: Path) -> None:
+    record = walked(game, level, ["E"] * 4, hit_points=[10, 10, 8, 8, 8])
+    plain = maps.annotated(game, level, [record], tmp_path / "plain.png", [])
+    marks = [maps.Marker(1, "problem", ((2, 2), (90, 90))), maps.Marker(12, "notice", ((2, 2),))]
+    marked = maps.annotated(game, level, [record], tmp_path / "marked.png", marks)
+    dead = dataclasses.replace(record, outcome="lost")
+    skull = maps.annotated(game, level, [dead], tmp_path / "skull.png", [])
+    assert plain and marked and skull
+    changed = [np.argwhere((np.asarray(opened(p)) != np.asarray(opened(plain))).any(axis=2)) for p in (marked, skull)]
+    margin = opened(plain).width - 7 * maps.LARGEST
+    middle = [(spots.mean(axis=0) - margin) // maps.LARGEST for spots in changed]
+    assert [tuple(m[::-1].astype(int)) for m in middle] == [(2, 2), (5, 1)], "at the finding's tile, and where it died"
+    costly = dataclasses.replace(record, hit_points=[20, 19, 16, 15, 14])
+    assert maps.damage([record]) == maps.damage([costly]) == {(3, 1): 2.0}, "what each move costs is no damage"
+    assert maps.deaths([dead, dead, record]) == {(5, 1): 2}
+
+
+def test_a_map_goes_on_after_the_plan_to_the_end(game: Game, level: Level) -> None:
+    record = walked(game, level, ["E", "E"])
+    end = End("won", 1.0, 4, actions=["E", "E"], positions=[(4, 1), (5, 1)])
+    whole = dataclasses.replace(record, end=end)
+    assert maps.walk(whole) == [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]
+    assert maps.visits([whole], 4, 7)[1].tolist() == [0, 1, 1, 1, 1, 1, 0]
+    assert maps.usual([record, whole, whole]) is whole
+
+
+def test_games_without_drawing_have_plain_maps_and_no_replays(game: Game, level: Level, tmp_path: Path) -> None:
     record = walked(game, level, ["E", "E", "E", "E"])
     silent, gridless = dataclasses.replace(game, draw=None), dataclasses.replace(level, facts={})
-    sizes = []
     for at, (who, where) in enumerate([(silent, level), (game, gridless)]):
-        path = plots.heatmap(who, where, [record], tmp_path / f"{at}.png")
-        assert path is not None and plots.skipped(who, where, [record]) == ""
-        picture = np.asarray(opened(path).convert("RGB")).astype(int)
-        assert ((picture[:, :, 0] > 90) & (picture[:, :, 2] < 90) & (picture[:, :, 1] < 60)).sum() > 300
-        sizes.append(plots.ground(where, [record]))
-    assert (sizes[1].width, sizes[1].height) == tuple(1 + max(p[k] for p in record.positions) for k in (0, 1))
+        path = maps.annotated(who, where, [record], tmp_path / f"{at}.png")
+        assert path is not None and maps.skipped(who, where, [record]) == ""
+        assert opened(path).width > 6 * maps.LARGEST
+    bounds = maps.ground(gridless, record.positions)
+    assert (bounds.width, bounds.height) == tuple(1 + max(p[k] for p in record.positions) for k in (0, 1))
     assert replay.frames(silent, level, record) is None
     nowhere = dataclasses.replace(record, positions=[])
-    assert "no place" in plots.skipped(game, level, [nowhere])
+    assert "does not tell where" in maps.skipped(game, level, [nowhere])
     far = dataclasses.replace(record, positions=[(0, 0), (10**6, 3)])
-    assert "1000000, 3" in plots.skipped(game, gridless, [far])
-    assert plots.heatmap(game, gridless, [far], tmp_path / "no.png") is None and not (tmp_path / "no.png").exists()
+    assert "column 1000001" in maps.skipped(game, gridless, [far])
+    assert maps.annotated(game, gridless, [far], tmp_path / "no.png") is None and not (tmp_path / "no.png").exists()
 
 
-def test_a_heatmap_without_a_layer_has_no_colour_bar(
-    game: Game, level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Any] = []
-    module = types.ModuleType("plain_draw")
-    module.heatmap = lambda ax, grid, counts, title: seen.append((counts.shape, title))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "plain_draw", module)
-    plain = dataclasses.replace(game, draw="plain_draw:draw")
-    assert plots.heatmap(plain, level, [walked(game, level, ["E"])], tmp_path / "plain.png") is not None
-    assert seen == [((4, 7), "runner")]
-
-
-def test_choice_of_the_median_and_the_best() -> None:
+def test_choice_of_the_median_the_best_and_the_worst() -> None:
     records = [played(utility=u, steps=s, trial=t) for t, (u, s) in enumerate([(1, 9), (0, 5), (1, 7), (0.5, 3)])]
-    median, best = replay.choose(records)
-    assert (median.utility, best.trial) == (0.5, 2)
+    median, best, worst = replay.choose(records)
+    assert (median.utility, best.trial, worst.trial) == (0.5, 2, 1)
     assert replay.choose(records[:1]).median is records[0]
     with pytest.raises(ValueError, match="no playthroughs"):
         replay.choose([])
@@ -216,19 +266,16 @@ def test_a_replay_shows_what_a_game_draws_within_a_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(registry.CATALOG))
-def test_bars_show_what_a_game_calls_its_main_metrics(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[str] = []
-    real = plots._grouped
-    monkeypatch.setattr(plots, "_grouped", lambda ax, groups: (drawn.extend(groups), real(ax, groups)))
+def test_bars_show_what_a_game_calls_its_main_metrics(name: str) -> None:
     infos = registry.get(name).metrics
     wanted = {m.name for m in infos if m.main}
     assert wanted and all(not m.clock and not m.costly for m in infos if m.main), "each game says which they are"
     measured = {m.symbol: min(1.0, m.high) for m in infos}
     records = [dataclasses.replace(played(trial=k, seconds=0.5), metrics=measured) for k in range(2)]
-    plots.metric_bars(metrics.summarise(records, infos), tmp_path / "bars.png", infos)
-    assert {"win rate", *wanted, "steps", "utility"} <= set(drawn) and len(drawn) == len(set(drawn)) <= len(wanted) + 4
+    summary = metrics.summarise(records, infos)[0]
+    text = " ".join(figure.content for figure in plots.main_results([summary], infos).figures)
+    drawn = re.findall('aria-label="(.*?)"', text)
+    assert {"win rate", *wanted, "steps", "utility"} <= set(drawn) and len(drawn) == len(set(drawn)) <= len(wanted) + 3
 
 
 def test_games_that_name_no_main_metrics_show_some_all_the_same() -> None:

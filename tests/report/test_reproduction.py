@@ -52,5 +52,5 @@ def test_the_whole_folder(tmp_path: Path) -> None:
         rows = list(csv.reader(stream))
     assert rows[0] == ["Metric", "R", "MK", "TC", "C"] and rows[2][0] == "Monsters (%)"
     pictures = {p.name for p in (tmp_path / "figures").iterdir()}
-    assert {"objects.png", "metrics_test01.png", "fitness_runner.png"} <= pictures
+    assert {"objects.svg", "fitness_runner.svg"} <= pictures and text.count("<svg") >= 8
     assert len(list((tmp_path / "policies").iterdir())) == 4

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.games.findings import Finding
 from persona_evo.playtest import compare, metrics
-from persona_evo.playtest.findings import Finding
 from persona_evo.playtest.metrics import Bound, Measure
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
@@ -130,7 +130,7 @@ def test_requirements_and_findings() -> None:
     checks = [Check("a.b > 1", 0.5, False, "a"), Check("c.d > 1", None, False, "", "not known"), Check("e", 2, True)]
     assert [row[0] for row in tables.check_table(checks).rows] == ["FAILED", "FAILED", "passed"]
     assert tables.check_table(checks).rows[1][2] == "–"
-    assert tables.findings_text([Finding("problem", "k", "map\n1", "bad")]) == "problem: map?1: bad"
+    assert tables.findings_text([Finding("impossible", "problem", "map\n1", "bad")]) == "problem: map?1: bad"
     assert tables.findings_text([]) == "no findings"
 
 
@@ -215,8 +215,8 @@ def test_where_less_is_better_the_lower_one_counts_as_better() -> None:
 
 
 def test_places_are_explained_once() -> None:
-    text = tables.findings_text([Finding("notice", "k", "a", "at (8, 17)", places=((8, 17),))] * 2)
-    assert text.count("(column, row)") == 1
+    text = tables.findings_text([Finding("deaths", "notice", "a", "at 18:9", places=((8, 17),))] * 2)
+    assert text.count("row:column") == 1
 
 
 def test_what_is_proven_by_one_search_says_so_and_has_no_interval(tmp_path: Path) -> None:

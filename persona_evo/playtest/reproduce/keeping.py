@@ -17,6 +17,17 @@ SCHEMA = 1
 T = TypeVar("T")
 
 
+ROOT = Path("runs")
+"""Where reproductions are kept for which no folder is named."""
+
+
+def usual_folder(*words: str) -> Path:
+    """The folder of a reproduction for which none is named: below ROOT, or in the current folder where it was begun
+    there, as versions did that kept it there."""
+    name = "-".join(("reproduction", *filter(None, words)))
+    return Path(name) if (Path(name) / CONFIG).is_file() else ROOT / name
+
+
 def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
     """Write down what a folder is for; nothing happens where it says the same already.
 

@@ -207,7 +207,7 @@ def default_folder(study: str, protocol: str, named: str | Path | None, levels: 
     Args:
         named: what names the levels, None for those that stand in.
     """
-    plain = Path(f"reproduction-{study}-{protocol}{'-quick' * quick}")
+    plain = keeping.usual_folder(study, protocol, "quick" * quick)
     if named is None or _holds(plain, levels):
         return plain
     words = re.sub(r"[^A-Za-z0-9_.]+", "_", Path(named).resolve().stem).strip("_.") or "levels"

@@ -167,10 +167,10 @@ def _bar(picture: Image.Image, hero: Drawn, scale: int) -> None:
 
 
 def _captioned(picture: Image.Image, caption: str, scale: int) -> Image.Image:
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     size = max(10, min(scale // 2, 16))
-    font = ImageFont.load_default(size)
+    font = _font(size)
     strip = size + 8
     whole = Image.new("RGB", (picture.width, picture.height + strip), "#ffffff")
     whole.paste(picture, (0, 0))
@@ -179,6 +179,14 @@ def _captioned(picture: Image.Image, caption: str, scale: int) -> Image.Image:
         caption = caption[:-2].rstrip() + "…" if len(caption) > 2 else ""
     draw.text((4, picture.height + 3), caption, INK, font=font)
     return whole
+
+
+@functools.cache
+def _font(size: int) -> Any:
+    """Pillow's own font, which takes as long to load as a frame to draw."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
 
 
 def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:

@@ -1,0 +1,176 @@
+"""Findings that are meant so: a TOML file names them with a reason, and from then on they fail nothing.
+
+    [[accept]]
+    kind = "forced_hazard"
+    level = "map03"
+    places = ["8:5", "8:6"]
+    reason = "the corridor teaches that traps hurt"
+
+Without places the finding is accepted wherever it is. With places, all the places of a finding must be among those that
+the file accepts for its kind and level, so that one more unreachable treasure is not accepted with the first one. The
+level "*" stands for every level.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from persona_evo.errors import Place, SettingsError, has_control, unknown
+from persona_evo.games import textfile
+from persona_evo.games.findings import KINDS, Finding, where
+from persona_evo.games.tomlplaces import Places
+
+EVERY = "*"
+"""The level that stands for every level."""
+
+MAX_BYTES = 2**20
+"""Largest file that is read, in bytes."""
+
+_TABLE = "accept"
+_KEYS = ("kind", "level", "place", "places", "reason")
+_SPOT = re.compile(r"[1-9][0-9]{0,5}:[1-9][0-9]{0,5}")
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """One entry of the file.
+
+    Attributes:
+        kind: one of KINDS.
+        level: a level's name, or EVERY.
+        reason: why this is meant so.
+        places: tiles as row:column; none for all.
+        source: where the entry stands.
+    """
+
+    kind: str
+    level: str
+    reason: str
+    places: tuple[str, ...] = ()
+    source: Place | None = None
+
+    def __str__(self) -> str:
+        at = f" at {', '.join(self.places)}" if self.places else ""
+        return f"{self.kind} in {'any level' if self.level == EVERY else self.level}{at}"
+
+
+class Sorted(NamedTuple):
+    """Findings held against a file.
+
+    Attributes:
+        left: findings that nobody accepted.
+        accepted: accepted findings, each with the reason.
+        gone: entries for levels that were looked at, of which no finding is left.
+    """
+
+    left: list[Finding]
+    accepted: list[tuple[Finding, str]]
+    gone: list[Accepted]
+
+
+def read(path: Path) -> list[Accepted]:
+    """The entries of a file.
+
+    Raises:
+        SettingsError: it cannot be read, or an entry is wrong (with line and column).
+    """
+    source = str(path)
+    text = textfile.read_text(path, MAX_BYTES, SettingsError)
+    values = textfile.toml(text, source, SettingsError, 'texts stand in quotes: reason = "..."')
+    places = Places(text, source)
+    for key in values:
+        if key != _TABLE:
+            _refuse("unknown key", places.key(key), key, f"[[{_TABLE}]] tables alone")
+    rows = values.get(_TABLE, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        _refuse(f"{_TABLE} is no list of tables", places.key(_TABLE), textfile.shown(rows), f"[[{_TABLE}]]")
+    return [_Entry(row, places, (_TABLE, i)).accepted() for i, row in enumerate(rows)]
+
+
+def accept(findings: Iterable[Finding], entries: Sequence[Accepted], levels: Iterable[str]) -> Sorted:
+    """Tell accepted findings from the rest.
+
+    Args:
+        findings: in their order, which is kept.
+        entries: of a file.
+        levels: names of the levels that were looked at; entries for other levels are not held to be gone.
+    """
+    left: list[Finding] = []
+    accepted: list[tuple[Finding, str]] = []
+    used: set[int] = set()
+    for finding in findings:
+        own = [i for i, entry in enumerate(entries) if _about(entry, finding)]
+        free = [i for i in own if not entries[i].places]
+        if not free:
+            named = {place for i in own for place in entries[i].places}
+            free = own if finding.places and {where(p) for p in finding.places} <= named else []
+        if free:
+            accepted.append((finding, "; ".join(dict.fromkeys(entries[i].reason for i in free))))
+        else:
+            left.append(finding)
+        used |= set(own)
+    seen = {EVERY, *levels}
+    gone = [e for i, e in enumerate(entries) if i not in used and {*e.level.split(", ")} <= seen]
+    return Sorted(left, accepted, gone)
+
+
+def no_longer(entry: Accepted) -> str:
+    """The sentence on an entry that no finding is left of."""
+    return f"no longer found: {entry} (accepted in {entry.source})"
+
+
+def _about(entry: Accepted, finding: Finding) -> bool:
+    """Whether an entry speaks of a finding, or of some of its places."""
+    fits = entry.kind == finding.kind and entry.level in (EVERY, finding.level)
+    return fits and (not entry.places or bool({where(p) for p in finding.places} & set(entry.places)))
+
+
+class _Entry(NamedTuple):
+    """One table of the file."""
+
+    values: dict[str, Any]
+    at: Places
+    path: tuple[str | int, ...]
+
+    def accepted(self) -> Accepted:
+        for key in self.values:
+            if key not in _KEYS:
+                expected, hint = unknown(key, _KEYS)
+                _refuse("unknown key", self.at.key(*self.path, key), key, expected, hint)
+        kind = self.text("kind")
+        if kind not in KINDS:
+            expected, hint = unknown(kind, KINDS)
+            _refuse("no such kind of finding", self.at.value(*self.path, "kind"), kind, expected, hint)
+        return Accepted(kind, self.text("level"), self.text("reason"), self.places(), self.at.key(*self.path))
+
+    def text(self, key: str) -> str:
+        value = self.values.get(key)
+        if not isinstance(value, str) or not value.strip():
+            what = f"{key} is missing" if key not in self.values else f"{key} is no text, or an empty one"
+            _refuse(what, self.at.value(*self.path, key), None if value is None else textfile.shown(value),
+                    f'{key} = "..."')  # fmt: skip
+        if has_control(value):
+            _refuse(f"{key} holds a control character", self.at.value(*self.path, key), textfile.shown(value),
+                    "a text that can be shown")  # fmt: skip
+        return value
+
+    def places(self) -> tuple[str, ...]:
+        if "place" in self.values and "places" in self.values:
+            _refuse("both place and places", self.at.key(*self.path, "place"), None, "one of them")
+        key = "place" if "place" in self.values else "places"
+        value = self.values.get(key, [])
+        several = value if isinstance(value, list) else [value]
+        for i, spot in enumerate(several):
+            if not isinstance(spot, str) or not _SPOT.fullmatch(spot):
+                path = (*self.path, key, i) if isinstance(value, list) else (*self.path, key)
+                _refuse("no place", self.at.value(*path), textfile.shown(spot),
+                        '"row:column", both from 1, such as "7:10"')
+        return tuple(several)
+
+
+def _refuse(what: str, place: Place, found: str | None, expected: str, hint: str | None = None) -> NoReturn:
+    raise SettingsError(what, place=place, found=found, expected=expected, hint=hint)

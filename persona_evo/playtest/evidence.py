@@ -1,0 +1,160 @@
+"""What is known of one level, from its analysis, from playthroughs and from solvers: what findings are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import Game, Metric
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.playtest.compare import spoken
+from persona_evo.playtest.metrics import Bound, grouped
+from persona_evo.playtest.records import Playthrough
+from persona_evo.search.outlook import GOAL, Outlook
+from persona_evo.search.skill import errs
+from persona_evo.words import counted, enumerated
+
+WEAK_POLICY = "ucb1"
+"""The tree policy that personas are compared with. What it fails at says nothing of a level."""
+
+_FLAG = re.compile(r"1 (when|if|where|at|once)\b")
+_GOAL_NAME = re.compile(r"\b(won|wins?|goals?|exit|progress)\b")
+
+MOST_SPOTS = 8
+"""Places that a sentence names at most."""
+
+
+class Thing(NamedTuple):
+    """An object of a level: its kind as the game's events call it, and where it stands at the start."""
+
+    kind: str
+    x: int
+    y: int
+
+    @property
+    def spot(self) -> Spot:
+        """Its tile."""
+        return self.x, self.y
+
+    @property
+    def name(self) -> str:
+        """What sentences call it: an ogre is one without "monster" before it."""
+        return self.kind.removeprefix("monster:")
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is known of one level.
+
+    Attributes:
+        level: the level's name.
+        records: its playthroughs, of all players.
+        judged: labels of the players whose behaviour says something of the level: no baselines, no weak players.
+        static: findings of the analysis that needs no play.
+        bounds: the best utility known, by persona.
+        outlook: what is known of whether it can be won, None where nobody looked.
+        things: its objects.
+        infos: the game's metrics.
+        goals: symbols of the metrics that say how close a win is.
+        priorities: label of a player -> symbol of the metric that it cares for most.
+        utilities: label of a player -> what it wants.
+        numbers: id of a record -> its number in traces.jsonl, from 1.
+        escapes: narrow wins of players that make mistakes (`skill.narrow_escapes`).
+    """
+
+    level: str
+    records: Sequence[Playthrough]
+    judged: frozenset[str] = frozenset()
+    static: Sequence[Finding] = ()
+    bounds: Mapping[str, Bound] = field(default_factory=dict)
+    outlook: Outlook | None = None
+    things: Sequence[Thing] = ()
+    infos: Sequence[Metric] = ()
+    goals: frozenset[str] = frozenset()
+    priorities: Mapping[str, str] = field(default_factory=dict)
+    utilities: Mapping[str, Formula] = field(default_factory=dict)
+    numbers: Mapping[int, int] = field(default_factory=dict)
+    escapes: Sequence[Finding] = ()
+
+    @cached_property
+    def groups(self) -> dict[str, list[Playthrough]]:
+        """The playthroughs of each judged player, by label."""
+        return {player: group for (_, player), group in grouped(self.records).items() if player in self.judged}
+
+    @cached_property
+    def seekers(self) -> dict[str, list[Playthrough]]:
+        """Those of `groups` that want to finish the level. A player of unknown utility does."""
+        return {
+            player: group for player, group in self.groups.items()
+            if player not in self.utilities or self.utilities[player].symbols & self.goals
+        }  # fmt: skip
+
+    def trace(self, record: Playthrough | None) -> int | None:
+        """The number of a playthrough in traces.jsonl."""
+        return None if record is None else self.numbers.get(id(record))
+
+    def metric(self, symbol: str) -> Metric:
+        """The metric of a symbol."""
+        return next((m for m in self.infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
+
+    def cares_for(self, player: str, thing: Thing) -> bool:
+        """Whether a player's utility reads a metric that is named after objects of this kind (treasures opened)."""
+        utility = self.utilities.get(player)
+        symbols = utility.symbols if utility is not None else {self.priorities.get(player, "")}
+        words = {self.metric(symbol).name.partition(" ")[0] for symbol in symbols}
+        return f"{thing.kind.partition(':')[0]}s" in words
+
+    def explained(self, *kinds: str) -> set[Spot]:
+        """The places of static findings of these kinds."""
+        return {spot for f in self.static if f.kind in kinds for spot in f.places}
+
+
+def goals_of(game: Game) -> frozenset[str]:
+    """Symbols of the metrics that say how close a win is: by the game's own word, by name, and flags ("1 when out")."""
+    named = {
+        m.symbol for m in game.metrics
+        if _GOAL_NAME.search(m.name) or (m.better == "higher" and m.high == 1 and _FLAG.match(m.meaning))
+    }  # fmt: skip
+    return frozenset({GOAL} | named | (parse(game.homing).symbols if game.homing else set()))
+
+
+def weak(record: Playthrough) -> bool:
+    """Whether a playthrough's player is meant to play badly."""
+    return errs(record.skill) or (not record.skill and record.policy == WEAK_POLICY)
+
+
+def the(players: Iterable[str]) -> str:
+    """Players in a sentence: "the runner and the monster killer"."""
+    return enumerated([f"the {spoken(p)}" for p in players])
+
+
+def spots(places: Sequence[Spot]) -> str:
+    """Places in a sentence, the first few of many."""
+    rest = len(places) - MOST_SPOTS
+    return ", ".join(where(p) for p in places[:MOST_SPOTS]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def ends_of(records: Sequence[Playthrough]) -> str:
+    """How playthroughs end, in words: "8 lost (ogre 5, trap 3), 2 unfinished"."""
+    parts = []
+    for end in dict.fromkeys(r.final for r in records):
+        own = [r for r in records if r.final == end]
+        causes = [r.lost_to for r in own if r.lost_to]
+        counts = sorted(((causes.count(c), c) for c in set(causes)), key=lambda pair: (-pair[0], pair[1]))
+        why = f" ({', '.join(f'{c} {n}' for n, c in counts[:3])})" if counts else ""
+        parts.append((len(own), f"{len(own)} {end}{why}"))
+    return ", ".join(text for _, text in sorted(parts, key=lambda part: -part[0]))
+
+
+def percent(share: float) -> str:
+    """A share as people read it: 40 %."""
+    return f"{share * 100:.0f} %"
+
+
+def times(records: Sequence[Playthrough]) -> str:
+    """How many playthroughs: "in 1 playthrough"."""
+    return counted(len(records), "playthrough")

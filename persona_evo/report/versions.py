@@ -1,0 +1,138 @@
+"""What a page says of two versions of a level, A and B: the answer, the tiles that changed, and charts of both.
+
+A has one colour everywhere and B another, and no number is a mean over both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Spot
+from persona_evo.playtest.answer import Answer, telling
+from persona_evo.playtest.compare import Row, headlines, spoken
+from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.versions import Changes
+from persona_evo.report import charts, maps, pages, replay, tables
+from persona_evo.report.pages import Figure, Folded, Gallery, Heading, Lines, Section, Svg, Text
+
+LETTERS = ("A", "B")
+
+MOST_CHARTS = 6
+"""Measures that have a chart; the table has all."""
+
+COLOURS = ("#0072b2", "#d55e00")
+"""Of A and B on maps, the first two of charts."""
+
+
+@dataclass(frozen=True)
+class Versions:
+    """A comparison, as a page shows it.
+
+    Attributes:
+        answer: what differs, in words.
+        rows: everything that was compared.
+        changes: the tiles that changed.
+        maps: both maps with these tiles marked; empty where there are none.
+        health: hit points over turns, a chart for each player.
+    """
+
+    answer: Answer
+    rows: Sequence[Row]
+    changes: Changes
+    maps: Sequence[Figure] = ()
+    health: Sequence[str] = ()
+
+
+def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: object) -> Section:
+    """What the page begins with.
+
+    Args:
+        versions: the comparison.
+        pairs: maps of A and of B, for each player.
+        legend: what the signs of these maps mean.
+    """
+    galleries = [Gallery("pair", pair) for pair in pairs]
+    return Section("versions", "What differs", [
+        Lines(versions.answer.lines),
+        Gallery("chart", [Svg(text) for text in _charts(versions.rows)]),
+        Heading("Changed tiles") if versions.changes.tiles or versions.changes.lines else None,
+        Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
+        Gallery("pair", versions.maps),
+        Heading("Where players go") if galleries else None,
+        *galleries,
+        legend if galleries else None,
+        Gallery("chart", [Svg(text) for text in versions.health]),
+        Folded("All measures, one by one", [tables.comparison_table(versions.rows, "A and B")]),
+        Folded("All measures in words", [Lines(headlines(versions.rows))]),
+    ])  # fmt: skip
+
+
+def changed_maps(game: Game, a: Level, b: Level, changes: Changes, paths: tuple[Path, Path]) -> list[Figure]:
+    """Both maps with the tiles that changed marked; none where the levels are no maps, or are the same."""
+    if not changes.tiles:
+        return []
+    dx, dy = changes.offset
+    found = []
+    for side, (level, path) in enumerate(zip((a, b), paths, strict=True)):
+        rows = changes.rows[side]
+        high, wide = len(rows), len(rows[0])
+        if max(wide, high) > maps.MOST_TILES:
+            return []
+        shift = (dx, dy) if side == 0 else (0, 0)
+        places = [(t.place[0] - shift[0], t.place[1] - shift[1]) for t in changes.tiles]
+        _draw(game, level, (wide, high), places, COLOURS[side], path)
+        caption = f"{LETTERS[side]} = {level.name}: changed tiles are framed"
+        found.append(Figure(path, caption, round(pages.width_of(path) * maps.SHOWN), enlarge=True))
+    return found
+
+
+def _draw(game: Game, level: Level, size: Spot, places: Sequence[Spot], colour: str, path: Path) -> None:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    tiles = {place: (red, green, blue, 90) for place in places}
+    sheet = maps.Sheet(game, level, *size, tiles)
+    sheet.frame(places, colour)
+    sheet.save(path)
+
+
+def health_charts(records: Sequence[Playthrough], levels: Sequence[str], players: Sequence[str]) -> list[str]:
+    """Hit points over turns in the median playthrough of each player, A and B in one chart."""
+    groups, found = grouped(records), []
+    for player in players:
+        own = [groups.get((level, player), []) for level in levels]
+        if all(group and group[0].hit_points for group in own):
+            series = [_health(letter, group) for letter, group in zip(LETTERS, own, strict=True)]
+            found.append(charts.plot(series, charts.Axis("turn", low=0, whole=True),
+                                     charts.Axis("hit points", low=0, whole=True),
+                                     title=f"{spoken(player)}: the median playthrough", width=380, height=220))
+    return found
+
+
+def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
+    record = replay.choose(group).median
+    return charts.Series(letter, list(enumerate(record.hit_points)), "steps", LETTERS.index(letter),
+                         end="skull" if record.lost else "dot")  # fmt: skip
+
+
+def _charts(rows: Sequence[Row]) -> list[str]:
+    """The measures that differ for somebody, those that the answer begins with first: players across, A and B."""
+    keys = list(dict.fromkeys(r.measure.key for r in rows if telling(r)))
+    return [_chart([r for r in rows if r.measure.key == key]) for key in keys[:MOST_CHARTS]]
+
+
+def _chart(rows: Sequence[Row]) -> str:
+    measure, factor = rows[0].measure, 100 if rows[0].measure.ratio else 1
+    series = []
+    for side, letter in enumerate(LETTERS):
+        values = [(k + (side - 0.5) / 4, (r.a, r.b)[side]) for k, r in enumerate(rows)]
+        series.append(charts.Series(
+            letter, [(x, v.value * factor) for x, v in values], "dots", side,
+            spans=[(x, v.low * factor, v.high * factor) for x, v in values if v.known and v.low < v.high],
+        ))  # fmt: skip
+    up = charts.Axis("%" if measure.ratio else measure.unit, low=0 if measure.low >= 0 or measure.rate else None,
+                     high=100 if measure.rate else None)  # fmt: skip
+    across = charts.Axis(names=[spoken(r.player_a) for r in rows])
+    return charts.plot(series, across, up, title=measure.name, width=max(300, 70 + 85 * len(rows)), height=230)

@@ -1,0 +1,148 @@
+"""Two versions of a level: the tiles that changed, what the maps say, and the answer in five lines."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from persona_evo.games import registry
+from persona_evo.playtest import compare, versions
+from persona_evo.playtest.answer import LINES, Answer, answer
+from persona_evo.playtest.records import End, Playthrough
+from tests.playtest.makers import INFOS, drawn, group, played
+
+MD2 = registry.get("minidungeons2")
+PLAIN = "XXXXXXXXXXXX\nXH         X\nXXXXXX XXXXX\nX  T       X\nXXXX XXXXXXX\nX         eX\nXXXXXXXXXXXX\n"
+TRAPS = PLAIN.replace("X         eX", "X    tttt eX")
+
+
+def changed(a: str, b: str) -> versions.Changes:
+    return versions.changes(MD2, MD2.load(a, "a"), MD2.load(b, "b", allow_unreachable=True))
+
+
+def told(a: str, b: str) -> versions.Difference:
+    return versions.difference(MD2, MD2.load(a, "a", allow_unreachable=True), MD2.load(b, "b", allow_unreachable=True))
+
+
+def test_changed_tiles_are_named_with_their_places() -> None:
+    changes = changed(PLAIN, TRAPS.replace("T", " "))
+    assert changes.words == "5 tiles changed: treasure -> floor at 4:4; floor -> trap at 6:6 to 6:9"
+    assert [(t.place, t.after) for t in changes.tiles][:2] == [((3, 3), "floor"), ((5, 5), "trap")]
+    assert changed(PLAIN, PLAIN).words == "A and B are the same level"
+
+
+def test_a_map_that_was_extended_is_laid_over_the_other_where_it_fits() -> None:
+    taller = "XXXXXXXXXXXX\nX          X\n" + PLAIN.partition("\n")[2].replace("XXXXXX XXXXX", "XXXXXX XXXXX", 1)
+    changes = changed(PLAIN, taller)
+    assert changes.offset == (0, 1) and "12 x 7 -> 12 x 8 tiles" in changes.words
+    assert all(t.place[1] < 2 for t in changes.tiles)
+
+
+def test_other_levels_are_not_told_tile_by_tile() -> None:
+    other = "\n".join(["X" * 20, "XH" + " " * 16 + "eX", *["X" + " T" * 9 + "X"] * 9, "X" * 20]) + "\n"
+    words = changed(PLAIN, other).words
+    assert words.startswith("A and B are different levels: most of their tiles differ; 12 x 7 -> 20 x 12 tiles")
+
+
+def test_levels_that_are_settings_are_compared_by_lines() -> None:
+    puyo = registry.get("puyo")
+    a, b = (puyo.load(f"# {seed}\nseed = {seed}\ndrops = 20\n", "x") for seed in (1, 2))
+    assert versions.changes(puyo, a, b).words == "1 line changed: seed = 1 -> seed = 2"
+    assert versions.difference(puyo, a, b) == versions.Difference()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason", "harder"),
+    [
+        (PLAIN, TRAPS, "4 more traps, all forced", 1),
+        (TRAPS, PLAIN, "4 fewer traps, all forced", -1),
+        (PLAIN, PLAIN.replace("X  T       X", "X  T    tt X"), "2 more traps", 0),
+        (PLAIN, PLAIN.replace("T", " "), "1 fewer treasure", 0),
+    ],
+)
+def test_what_the_maps_say(a: str, b: str, reason: str, harder: int) -> None:
+    found = told(a, b)
+    assert found.reasons[:1] == ((reason,) if reason else ()) and found.harder == harder and found.problem == ("", "")
+
+
+def test_a_problem_that_only_one_version_has_is_named() -> None:
+    shut = PLAIN.replace("XXXX XXXXXXX", "XXXXXXXXXXXX")
+    assert told(PLAIN, shut).problem[0] == "B" and told(PLAIN, shut).harder == 1
+    letter, text = told(shut, PLAIN).problem
+    assert letter == "A" and "exit" in text and told(shut, PLAIN).harder == -1
+
+
+def hurt(records: list[Playthrough], *points: float) -> list[Playthrough]:
+    """The playthroughs with hit points lost on the way, taken in turn from `points`."""
+    return [
+        dataclasses.replace(r, hit_points=[10.0, 10.0 - points[i % len(points)]], end=End(r.outcome, 0.0, 5))
+        for i, r in enumerate(records)
+    ]
+
+
+def answered(a: list[Playthrough], b: list[Playthrough], difference: versions.Difference | None = None) -> Answer:
+    rows = compare.compare_levels(a, b, INFOS)
+    return answer(rows, changed(PLAIN, TRAPS), difference or versions.Difference())
+
+
+def test_a_version_is_harder_where_players_win_less() -> None:
+    found = answered(group("a", "runner", 50, 50) + group("a", "killer", 40, 50, seed=1),
+                     group("b", "runner", 31, 50) + group("b", "killer", 39, 50, seed=1))  # fmt: skip
+    assert found.lines[0] == "B is harder than A for the runner" and found.harder == 1
+    assert found.lines[1].startswith("win rate: runner 100 % -> 62 % (-38 points, 95 % interval -52 to -2")
+    assert len(found.lines) <= LINES and found.lines[-1].startswith("4 tiles changed")
+
+
+def test_a_version_is_harder_where_players_lose_more_hit_points_though_all_win() -> None:
+    a, b = hurt(group("a", "runner", 10, 10), 0, 1), hurt(group("b", "runner", 10, 10), 4, 5)
+    found = answered(a, b, told(PLAIN, TRAPS))
+    assert found.lines[0] == "B is harder than A for the runner: 4 more traps, all forced"
+    assert found.lines[1] == (
+        "damage: runner 0.5 -> 4.5 hit points (+4, 95 % interval 3.5 to 4.5; Vargha-Delaney A = 1.00: in 100 % of "
+        "pairs of playthroughs B loses more hit points)"
+    )
+    assert found.lines[-1] == ("win rates do not differ (100 % in both): with 10 trials each a difference below about "
+                               "50 points cannot be seen")  # fmt: skip
+    easier = answered(b, a)
+    assert easier.lines[0] == "B is easier than A for the runner" and "A = 0.00: in 100 %" in easier.lines[1]
+    assert "B loses fewer hit points" in easier.lines[1]
+
+
+def test_the_maps_decide_where_no_player_shows_anything() -> None:
+    a, b = group("a", "runner", 5, 5, treasure=1), group("b", "runner", 5, 5, treasure=1)
+    found = answered(a, b, told(PLAIN, TRAPS))
+    assert found.lines[0] == "B is harder than A by its map: 4 more traps, all forced; no player shows it"
+    assert found.harder == 1
+    silent = answered(a, b)
+    assert silent.lines[0] == "no difference found between A and B for the runner" and silent.harder == 0
+
+
+def test_proven_plans_are_compared_without_an_interval() -> None:
+    a, b = hurt(drawn("a", "runner", 10), 0), hurt(drawn("b", "runner", 10), 4)
+    found = answered(a, b)
+    assert found.lines[0].startswith("B is harder than A for the runner")
+    assert "damage: runner 0 -> 4 hit points, in the proven best plan" in found.lines
+    assert found.lines[-1] == "win rates do not differ: 100 % in both (proven)"
+
+
+def test_hit_points_that_buy_more_do_not_make_a_level_harder() -> None:
+    a = hurt(drawn("a", "runner", 10, best=0.5), 0)
+    b = hurt(drawn("b", "runner", 10, best=0.9), 4)
+    found = answered(a, b)
+    assert found.harder == 0
+    assert found.lines[0] == "B is neither harder nor easier than A, but the runner plays it in another way"
+
+
+def test_players_that_do_not_agree_are_told_apart() -> None:
+    a, b = ([r for p, wins in zip("xy", won, strict=True) for r in group(level, p, wins, 50)]
+            for level, won in (("a", (50, 10)), ("b", (10, 50))))  # fmt: skip
+    found = answered(a, b)
+    assert found.lines[0] == "B is harder than A for the x and easier for the y" and found.harder == 0
+
+
+def test_effects_are_those_of_the_searches() -> None:
+    a, b = hurt([played("a")] * 9, 1, 2, 3), hurt([played("b")] * 9, 3)
+    (damage,) = [r for r in compare.compare_groups(a, b) if r.measure.key == "damage"]
+    assert damage.effect.value == pytest.approx((6 + 3 / 2) / 9) and damage.difference.value == pytest.approx(1)
+    assert damage.difference.low < 1 < damage.difference.high and 0.5 < damage.effect.low < damage.effect.value
