@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
 
+CHECKED = """\
+Findings are problems (the level cannot be played as meant) and notices (worth a look); places are row:column, from 1.
+The exit code is 0 without problems, 1 with one, 2 if a file cannot be read. docs/findings.md has all kinds of findings.
+
+"""
+
 FORMAT = """\
 Each game has a format of its own: `persona-evo level list --game GAME` says what stands in a level's file, and
 `persona-evo level new NAME --game GAME` writes one to start from.
@@ -28,12 +34,13 @@ Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train0
 def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("level", help="start, check and list levels", description=f"{__doc__}\n\n{FORMAT}")
+    parser.appendix = _legend
     parts = parser.add_subparsers(dest="command_level", metavar="new|check|list", required=True)
     new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     check = parts.add_parser("check", help="say what is wrong with levels that nobody has played",
-                             description=FORMAT)
+                             description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
@@ -43,6 +50,14 @@ def add(commands: Any) -> None:
     listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
+
+
+def _legend() -> str:
+    """What the characters of a level of the usual game mean."""
+    from persona_evo.games import registry
+    from persona_evo.games.guides import guide
+
+    return guide(registry.get(registry.DEFAULT)).legend
 
 
 def run_new(args: argparse.Namespace) -> int:
