@@ -17,6 +17,7 @@ from persona_evo.playtest.findings import find
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.search.outlook import Outlook
+from tests.examples.vault import GAME as VAULT
 from tests.playtest.makers import INFOS, drawn, group, played
 
 RUN, LOOT, LOOK = (parse(text, [m.symbol for m in INFOS]) for text in ("WON - 0.01 * ST", "0.7 * TO + 0.3 * WON", "TU"))
@@ -378,3 +379,4 @@ def test_the_game_says_what_winning_is() -> None:
     assert {"WON", "PE", "NE"} <= goals_of(registry.get("minidungeons2"))
     assert not {"TO", "MS", "HL", "ST"} & goals_of(registry.get("minidungeons2"))
     assert "PR" in goals_of(registry.get("roguelike2d"))
+    assert goals_of(VAULT) == {"WON", "OUT"}
