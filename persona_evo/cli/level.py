@@ -99,8 +99,9 @@ def run_check(args: argparse.Namespace) -> int:
         fine = len(levels) - len(wrong)
         words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
-    files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
-    _write_ci(args, files, found, errors)
+    if ci.wanted(args):
+        files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+        _write_ci(args, files, found, errors)
     if errors:
         return 2
     return 1 if wrong else 0

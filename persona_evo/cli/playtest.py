@@ -266,7 +266,8 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
     )
     Progress.done_with_line()
     say(summary_text(analysis))
-    _write_ci(args, results, analysis, page)
+    if ci.wanted(args):
+        _write_ci(args, results, analysis, page)
     say(f"\nseed {results.seed}; everything is in {folder}, start with {page}")
     return analysis
 
