@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,8 +38,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
     from persona_evo.evolve import winner
+    from persona_evo.formula.simplify import Simplified
 
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+    def as_it_is(formula: Any, spec: Any, until: Any = None) -> Simplified:
+        return Simplified(formula, formula, False, "not tried", True, 0.0)
+
+    monkeypatch.setattr(winner, "simplified", as_it_is)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

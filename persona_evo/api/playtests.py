@@ -24,12 +24,12 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
-from persona_evo.games import registry
+from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
 from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
-from persona_evo.playtest.players import check_lists
+from persona_evo.playtest.players import check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
@@ -88,6 +88,8 @@ def playtest_levels(
     hedge: float | None = None,
     tolerance: float | None = None,
     continuation: float = CONTINUATION,
+    accept: str | Path | None = None,
+    skills: Sequence[str] = (),
 ) -> Results:
     """Let players play levels many times.
 
@@ -103,12 +105,18 @@ def playtest_levels(
         tolerance: share of the best utility within which each trial shows a route of its own, 0.01 if not given, and 0
             where no planner with open lists plays.
         continuation: share of the budget, beside it, for playing on from the end of a plan to the end of the game.
+        accept: a file of findings that are meant so (see `persona_evo.games.acceptance`).
+        skills: levels of skill at which each player plays (see `persona_evo.search.skill`), none for `perfect` alone
+            without its name in the label.
     """
-    return _playtest(
+    accepted = [] if accept is None else acceptance.read(Path(accept))
+    results = _playtest(
         levels, players, trials=trials, iterations=iterations, seconds=seconds, search=search, seed=seed, jobs=jobs,
         folder=folder, bound_seconds=bound_seconds, progress=progress, league=league, agent=agent, hedge=hedge,
-        tolerance=tolerance, usual=TOLERANCE, continuation=continuation,
+        tolerance=tolerance, usual=TOLERANCE, continuation=continuation, skills=skills,
     )  # fmt: skip
+    results.accepted = accepted
+    return results
 
 
 def _playtest(
@@ -116,11 +124,12 @@ def _playtest(
     seconds: float | None = None, search: str | SearchSettings = "anytime", seed: int | None = None, jobs: int = -1,
     folder: str | Path | None = None, bound_seconds: float = 0.0, progress: batch.Tell | None = None,
     league: Sequence[str] = (), agent: str = "", hedge: float | None = None, tolerance: float | None = None,
-    continuation: float = CONTINUATION,
+    continuation: float = CONTINUATION, skills: Sequence[str] = (),
 ) -> Results:  # fmt: skip
     """`playtest_levels` with the tolerance where none is given."""
     chosen = players_of(players, search, agent)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
+    chosen = with_skills(chosen, skills, game)
     loaded = levels_of(game, levels)
     target = Path(folder) if folder is not None else None
     meeting = league_of(game, chosen[0].persona, league, agent) if chosen else None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 
+from persona_evo.evolve.fitness import LevelText
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
-from persona_evo.games.core import Level
-from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.core import Game, Level
+from persona_evo.games.diagnosis import diagnose, harder_copies
 from persona_evo.games.findings import Finding
 from persona_evo.playtest import batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
@@ -24,15 +25,29 @@ from persona_evo.search.outlook import Outlook, outlook
 from persona_evo.words import counted, listed
 
 
+@lru_cache(maxsize=256)
+def _diagnosed(game: Game, text: LevelText) -> tuple[Finding, ...]:
+    """What the analysis without play says of one level."""
+    return () if game.outside is not None else tuple(diagnose(game, [text.load(game)]))
+
+
+@lru_cache(maxsize=256)
+def _seen_from_start(game: Game, text: LevelText) -> Outlook:
+    """Whether a level can be won."""
+    return outlook(game, text.load(game))
+
+
 @dataclass
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did. accepted: findings that are meant so.
+    command: the command line that made it, "" where none did. accepted: findings that are meant so. rates: pass
+    rates by level that were measured elsewhere, for a calibration.
     """
 
     command: str = ""
     accepted: Sequence[Accepted] = ()
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -42,15 +57,28 @@ class Results(batch.Results):
     @cached_property
     def static(self) -> list[Finding]:
         """What the analysis without play says of the levels."""
-        return diagnose(self.game, self.levels)
+        alone = [f for level in self.levels for f in _diagnosed(self.game, LevelText.of(level))]
+        return [*alone, *harder_copies(self.game, self.levels)]
 
     @cached_property
     def outlooks(self) -> dict[str, Outlook]:
         """Whether levels can be won that nobody has won."""
-        if not self.game.planned:
-            return {}
+        return {level.name: _seen_from_start(self.game, LevelText.of(level)) for level in self._unwon}
+
+    @property
+    def _unwon(self) -> list[Level]:
+        """Levels that nobody has won, and that may be won, in games where that can be looked into."""
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
-        return {level.name: outlook(self.game, level) for level in self.levels if level.name not in won}
+        return [level for level in self.levels if self.game.planned and level.name not in won]
+
+    def look(self, progress: limits.Tell | None = None) -> None:
+        """Work out `static` and `outlooks`, which may take seconds a level. progress: how many of how many are done."""
+        texts = [LevelText.of(level) for level in self.levels]
+        unwon = [LevelText.of(level) for level in self._unwon]
+        for i, text in enumerate([*texts, *unwon]):
+            (_diagnosed if i < len(texts) else _seen_from_start)(self.game, text)
+            if progress is not None:
+                progress(i + 1, len(texts) + len(unwon))
 
     def check(self, *requirements: str) -> Analysis:
         """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
@@ -62,7 +90,7 @@ class Results(batch.Results):
             self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
             utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
-            static=self.static, outlooks=self.outlooks, accepted=self.accepted,
+            static=self.static, outlooks=self.outlooks, accepted=self.accepted, rates=self.rates,
         )  # fmt: skip
 
     @property
@@ -124,7 +152,7 @@ class Results(batch.Results):
 
         Args:
             analysis: one made by `check`, so that the page shows its requirements.
-            pictures, replays: heatmaps and charts, animated replays.
+            pictures, replays: maps, animated replays.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import ci, options
-from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.parser import filled, names, number, path, whole
 from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
@@ -36,7 +37,23 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """
 
+SKILL_TABLE = f"""\
+levels of skill (--skill): players who search anew for each move and make mistakes
+  level   iterations    moves   errors   temperature
+          (each legal   ahead
+          move)
+{"".join(f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
+         for s in LADDER.values())}\
+  {PERFECT:<8}plans the whole game with --iterations, and makes mistakes only where the search does
+  A move is an error with the chance given. It is then drawn at random, with a probability proportional to
+  exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
+  everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them
+  judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
+  compares them with people.
+"""
 MOST_TRIALS = 100_000
+FEWEST_LEVELS = 4
+"""As `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
 TOLERANCE = 0.01
 """As `api.naming.TOLERANCE`."""
@@ -49,11 +66,17 @@ ROOT = Path("runs") / "playtests"
 def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__,
-                                 epilog=REQUIREMENTS)
+                                 epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
     add_playing(parser, TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy and is compared with that (default: ucb1)")
+    parser.add_argument("--skill", default=[], type=names, metavar="LEVELS",
+                        help="levels of skill at which each persona plays, with commas between them: "
+                        f"{', '.join(SKILLS)} (below; default: perfect alone)")
+    parser.add_argument("--calibrate", type=path, metavar="FILE",
+                        help="CSV file with the columns level and pass_rate (0.75 or 75%%): how the players' win rates "
+                        f"correlate with these rates over at least {FEWEST_LEVELS} levels")
     parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
                         help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
                         "fails; may be repeated (below)")
@@ -62,7 +85,7 @@ def add(commands: Any) -> None:
                         help="time to look for the best possible utility of each persona in each level, 0 for none "
                         "(default: %(default)s)")
     ci.add(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="no charts, heatmaps and replays")
+    parser.add_argument("--no-pictures", action="store_true", help="no maps and replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
     options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
                     "(default: a new one below runs/playtests/)")
@@ -101,6 +124,7 @@ def run(args: argparse.Namespace) -> int:
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
         raise SettingsError("bound_ratio needs the limits that --bound-seconds 0 leaves out", found="--bound-seconds 0",
                             expected="--bound-seconds above 0, or no requirement on bound_ratio")
+    rates = _rates(args)
     if args.resume is not None:
         results, game_name = _resumed(args), options.moved(args)
     else:
@@ -111,9 +135,12 @@ def run(args: argparse.Namespace) -> int:
         if game.outside is None:
             compiling(game=game)  # what is imported from here on is
         from persona_evo.playtest.bounds import limited
+        from persona_evo.playtest.players import check_ladder, with_skills
 
+        check_ladder(args.skill, game)
         levels = options.levels_of(args, game, args.levels)
-        players = options.players_of(args, game)
+        players = with_skills(options.players_of(args, game), args.skill, game)
+        _check_rates(args, rates, [v.name for v in levels])
         if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
             raise SettingsError("bound_ratio needs limits, which games for two and games of chance do not have",
                                 found=game.name, expected="a requirement on win_rate, utility or a metric")
@@ -127,8 +154,29 @@ def run(args: argparse.Namespace) -> int:
     if not results.complete:
         return interrupted(results, _wanted(args))
     results.accepted = accepted
+    if args.resume is not None:
+        _check_rates(args, rates, [v.name for v in results.levels])
+    results.rates = rates
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
+
+
+def _rates(args: argparse.Namespace) -> dict[str, float]:
+    """The pass rates that were given, none without any."""
+    from persona_evo.playtest.calibration import read_rates
+
+    return {} if args.calibrate is None else read_rates(args.calibrate)
+
+
+def _check_rates(args: argparse.Namespace, rates: dict[str, float], levels: list[str]) -> None:
+    """See that a calibration has enough levels, and say which levels of the file are not played."""
+    from persona_evo.playtest.calibration import check_rates
+
+    if args.calibrate is not None:
+        both = check_rates(rates, levels, str(args.calibrate))
+        left = [name for name in rates if name not in both]
+        if left:
+            note(f"{args.calibrate}: no playthroughs of {', '.join(left)}")
 
 
 def _check_ranges(
@@ -168,7 +216,7 @@ def play(
     if league is not None:
         _note_league(league, players, args.trials)
     elif game.planned:
-        options.note_left_out(game, levels[0], players, rules)
+        options.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
@@ -197,8 +245,9 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 
 
 def _resumed(args: argparse.Namespace) -> Results:
-    if args.levels or args.out is not None:
-        raise SettingsError("levels and --out do not go with --resume", hint="a playtest has them from its folder")
+    if args.levels or args.out is not None or args.skill:
+        raise SettingsError("levels, --out and --skill do not go with --resume",
+                            hint="a playtest has them from its folder")
     compiling(game=options.recorded(args.resume / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
@@ -231,6 +280,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
     if args.bound_seconds != BOUND_SECONDS:
         words += ["--bound-seconds", f"{args.bound_seconds:g}"]
     words += ["--accept", str(args.accept)] if args.accept is not None else []
+    words += [] if args.calibrate is None else ["--calibrate", str(args.calibrate)]
     return words + [word for text in args.require for word in ("--require", text)] + ci.words(args)
 
 
@@ -257,6 +307,8 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
         compiling(SOLVER, results.game)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),
                    lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
+    look = Progress()
+    results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total))
     analysis = results.check(*args.require)
     line = Progress()
     folder = results.folder or Path()

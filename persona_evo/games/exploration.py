@@ -65,20 +65,23 @@ class Exploration:
 
     @property
     def endless(self) -> bool:
-        """Whether a game can come back to a state: some state follows that is no deeper than its predecessor."""
-        left = [0] * len(self.states)
-        for following in self.after:
+        """Whether a game can go on for ever, by coming back to a state."""
+        return bool(self.can_last())
+
+    def can_last(self) -> set[int]:
+        """The states from which a game can go on for ever."""
+        before: list[list[int]] = [[] for _ in self.states]
+        for i, following in enumerate(self.after):
             for to in following:
-                left[to] += 1
-        ready = [i for i, n in enumerate(left) if n == 0]
-        removed = 0
-        for i in ready:
-            removed += 1
-            for to in self.after[i]:
-                left[to] -= 1
-                if left[to] == 0:
-                    ready.append(to)
-        return removed < len(self.states)
+                before[to].append(i)
+        left = [len(following) for following in self.after]
+        over = [i for i, n in enumerate(left) if n == 0]
+        for to in over:
+            for i in before[to]:
+                left[i] -= 1
+                if left[i] == 0:
+                    over.append(i)
+        return set(range(len(self.states))) - set(over)
 
     def leading_to(self, goals: Sequence[int]) -> set[int]:
         """The states from which one of the goals can be reached, the goals themselves included."""

@@ -18,14 +18,15 @@ import numpy as np
 
 from persona_evo.errors import PersonaEvoError
 from persona_evo.formula import parse
-from persona_evo.games.analysis import at, parts
+from persona_evo.games.analysis import at, beside, parts
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level, Metric
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore
 from persona_evo.games.findings import Finding, Spot, ranked, where
 from persona_evo.words import counted, enumerated
 
-FEW_MOVES = 20
-"""Moves within which a game that is always lost is lost at its start."""
+FEW_MOVES, VERY_FEW_MOVES = 20, 8
+"""Moves within which a game that is always lost is lost at its start; within so few also if one kind of tile explains
+it."""
 SUPPOSED_STATES = 5_000
 """States looked at in a level that is supposed to differ."""
 HOPELESS = 2_000
@@ -52,7 +53,7 @@ def analyse(game: Game, level: Level) -> list[Finding]:
     seen = _Seen(game, level, found)
     if not found.has(WON):
         return _no_win(seen)
-    return ranked([*_no_return(seen), *_never_had(seen), *_forced(seen)])
+    return ranked([*(_no_return(seen) or _given_away(seen)), *_never_had(seen), *_forced(seen)])
 
 
 def lost_start(game: Game, level: Level) -> list[Finding]:
@@ -68,9 +69,12 @@ def hardness(game: Game, level: Level) -> dict[str, float]:
         return {}
     won = [i for i, status in enumerate(found.status) if status == WON]
     numbers: dict[str, float] = {"moves to the first win": min(found.depth[i] for i in won)}
-    health = _Seen(game, level, found).health
-    if health is not None:
-        numbers["-hit points left at best"] = float(health[won].max())
+    metrics = _Seen(game, level, found).metrics[won]
+    for k, metric in enumerate(game.metrics):
+        if metric.better == "higher":
+            numbers[f"-{metric.name} ({metric.symbol}) at a win at best"] = float(metrics[:, k].max())
+        elif metric.better == "lower" and not metric.clock:
+            numbers[f"{metric.name} ({metric.symbol}) at a win at best"] = float(metrics[:, k].min())
     return numbers
 
 
@@ -149,11 +153,33 @@ class _Seen:
 
     @functools.cached_property
     def health(self) -> np.ndarray[Any, Any] | None:
-        """Hit points left in each state, None in games without."""
-        if not self.game.health:
-            return None
-        formula, symbols = parse(self.game.health), self.game.symbols
-        return np.array([formula.evaluate(dict(zip(symbols, row, strict=True))) for row in self.metrics])
+        """Hit points left in each state, None in games without.
+
+        Where the game does not say what they are, they are a metric that is better high, and used up in every game
+        that is lost, but not by every move.
+        """
+        if self.game.health:
+            formula, symbols = parse(self.game.health), self.game.symbols
+            return np.array([formula.evaluate(dict(zip(symbols, row, strict=True))) for row in self.metrics])
+        lost = [i for i, status in enumerate(self.found.status) if status == LOST]
+        for k, metric in enumerate(self.game.metrics):
+            values = self.metrics[:, k]
+            falls = metric.better == "higher" and not metric.clock and values[0] > metric.low
+            if lost and falls and (values[lost] <= metric.low).all() and not _same_step(self, values):
+                return values
+        return None
+
+    @functools.cached_property
+    def ground(self) -> set[Spot]:
+        """The tiles that those of visited kinds lead to, and what is beside them."""
+        assert self.map is not None
+        kinds = {self.map.char(p) for p in self.visited}
+        found, queue = set(self.visited), list(self.visited)
+        for spot in queue:
+            new = [p for p in beside(spot) if p not in found and self.map.char(p) and self.map.char(spot) in kinds]
+            found.update(new)
+            queue += new
+        return {p for p in found if self.map.char(p) in kinds or any(self.map.char(q) in kinds for q in beside(p))}
 
     def kinds(self) -> list[str]:
         """The characters of the map but for the start's and the floor's, the rarest first."""
@@ -187,11 +213,12 @@ def _no_win(seen: _Seen) -> list[Finding]:
         return []
     short = _used_up(seen)
     if short is not None:
-        return [_scarce(seen, short, proof)]
-    hazard = _hazard(seen)
+        return [_shut(seen, proof, for_good=True) or _scarce(seen, short, proof)]
+    moves = found.complete if found.all_die else FEW_MOVES + 1
+    hazard = _hazard(seen) if moves > VERY_FEW_MOVES else ""
     if hazard:
         return [_deadly(seen, hazard, proof)]
-    if found.all_die and found.complete <= FEW_MOVES:
+    if moves <= FEW_MOVES:
         return [_lethal(seen, proof)]
     cause = _too_few(seen, proof) or _shut(seen, proof)
     if cause is not None:
@@ -325,14 +352,19 @@ def _too_few(seen: _Seen, proof: dict[str, Any]) -> Finding | None:
     return None
 
 
-def _shut(seen: _Seen, proof: dict[str, Any]) -> Finding | None:
-    """A kind of tile that stands between the player and the place where the level would be won without it."""
+def _shut(seen: _Seen, proof: dict[str, Any], for_good: bool = False) -> Finding | None:
+    """A kind of tile that stands between the player and the place where the level would be won without it.
+
+    for_good: only if no tiles of kinds that can be entered lead there, however many moves there are.
+    """
     for char in seen.kinds() if seen.map is not None else ():
         assert seen.map is not None
         won = seen.win_of(seen.map.without(char, seen.floor))
         if won is False:
             continue
         cells = seen.map.cells(char)
+        if for_good and (not isinstance(won, tuple) or won in seen.ground):
+            continue
         if not isinstance(won, tuple) or won in seen.visited:
             text = f"The level cannot be won: the '{char}' at {at(cells)} cannot be passed (proven)."
             return Finding("impossible", "problem", seen.level.name, text, tuple(cells), evidence=proof)
@@ -349,8 +381,8 @@ def _shut(seen: _Seen, proof: dict[str, Any]) -> Finding | None:
 def _opening(seen: _Seen, char: str, won: Spot) -> list[Spot]:
     """One tile that would open the way to where the level is won, the nearest to it."""
     assert seen.map is not None
-    beside = {(x + dx, y + dy) for x, y in seen.visited for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0))}
-    cells = [p for p in seen.map.cells(char) if p in beside]
+    around = {n for p in seen.visited for n in beside(p)}
+    cells = [p for p in seen.map.cells(char) if p in around]
     cells.sort(key=lambda p: (abs(p[0] - won[0]) + abs(p[1] - won[1]), p))
     for cell in cells[:8]:
         if seen.win_of(seen.map.with_char(cell, seen.floor)) is not False:
@@ -385,6 +417,32 @@ def _no_return(seen: _Seen) -> list[Finding]:
             f"Whoever enters {at(doors)} never gets out again and cannot win any more "
             f"({counted(sum(map(len, tiles)), 'tile')}, proven).", tuple(doors),
             evidence={"tiles": len(stuck), "states": len(found.states), "proven": True},
+        )
+    ]  # fmt: skip
+
+
+def _given_away(seen: _Seen) -> list[Finding]:
+    """Moves after which the level cannot be won any more though the game can go on for ever, and where they lead.
+
+    Moves of those who have lost hit points are left out: they have been warned.
+    """
+    found = seen.found
+    winnable = found.leading_to([i for i, status in enumerate(found.status) if status == WON])
+    endless = found.can_last()
+    spots: Counter[Spot] = Counter()
+    for i, to in seen.moves():
+        place = seen.places[to]
+        warned = seen.health is not None and seen.health[to] < seen.health[0]
+        if i in winnable and to not in winnable and to in endless and place is not None and not warned:
+            spots[place] += 1
+    if not spots:
+        return []
+    places = sorted(spots, key=lambda p: (p[1], p[0]))
+    return [
+        Finding(
+            "no_return", "notice", seen.level.name,
+            f"A move to {at(places)} can give the win away: play goes on, and no way leads to a win any more (proven).",
+            tuple(places), evidence={"places": len(places), "states": len(found.states), "proven": True},
         )
     ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 
-from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.errors import Place, SettingsError, nearest
 from persona_evo.games import textfile
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, spearman
@@ -19,8 +19,6 @@ MOST_BYTES = 2**22
 FEWEST = 4
 """Levels that a correlation needs: with fewer there is no interval."""
 
-_LEVEL = ("level",)
-_RATE = ("pass_rate", "rate")
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)")
 
 
@@ -55,7 +53,7 @@ def read_rates(path: Path) -> dict[str, float]:
         raise SettingsError("the file is empty", place=Place(source, 1, 1), expected="a line  level,pass_rate")
     mark = next((m for m in ";\t" if m in lines[head]), ",")
     names = [name.lower().replace(" ", "_") for name, _ in _cells(lines[head], mark)]
-    level_at, rate_at = _column(names, _LEVEL, source, head), _column(names, _RATE, source, head)
+    level_at, rate_at = (_column(names, name, source, head) for name in ("level", "pass_rate"))
     rates: dict[str, float] = {}
     for number, line in enumerate(lines[head + 1 :], head + 2):
         if not line.strip():
@@ -88,12 +86,11 @@ def _cells(line: str, mark: str) -> list[tuple[str, int]]:
     return cells
 
 
-def _column(names: Sequence[str], wanted: Sequence[str], source: str, line: int) -> int:
-    found = next((names.index(name) for name in wanted if name in names), None)
-    if found is None:
-        raise SettingsError(f"there is no column {wanted[0]!r}", place=Place(source, line + 1, 1),
+def _column(names: Sequence[str], wanted: str, source: str, line: int) -> int:
+    if wanted not in names:
+        raise SettingsError(f"there is no column {wanted!r}", place=Place(source, line + 1, 1),
                             found=", ".join(names)[:120], expected="level and pass_rate in the first line")
-    return found
+    return names.index(wanted)
 
 
 def _rate(text: str, column: int, source: str, line: int) -> float:
@@ -116,8 +113,8 @@ def check_rates(rates: Mapping[str, float], levels: Sequence[str], source: str) 
     """
     both = [name for name in levels if name in rates]
     if len(both) < FEWEST:
-        strange = next((name for name in rates if name not in levels), None)
-        hint = unknown(strange, levels)[1] if strange is not None else None
+        near = ((name, nearest(name, levels)) for name in rates if name not in levels)
+        hint = next((f"{name} is not played; did you mean {level!r}?" for name, level in near if level), None)
         raise SettingsError(f"a calibration needs pass rates of at least {FEWEST} levels that are played",
                             place=Place(source), found=", ".join(both) or "none", expected=f"{FEWEST} levels or more",
                             hint=hint)  # fmt: skip
@@ -144,7 +141,8 @@ def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, fl
     n = len(levels)
     for values, whose in ((won, "win rates"), (passed, "pass rates")):
         if min(values) == max(values):
-            return Agreement(name, Interval(math.nan, math.nan, math.nan, n), f"all {whose} are {values[0]:.0%}")
+            note = f"all {whose} are {values[0] * 100:.0f} %"
+            return Agreement(name, Interval(math.nan, math.nan, math.nan, n), note)
     r = spearman(won, passed).r
     return Agreement(name, correlation_interval(r, n))
 
@@ -152,10 +150,10 @@ def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, fl
 def correlation_interval(r: float, n: int, level: float = 0.95) -> Interval:
     """A rank correlation over n > 3 pairs with its interval (see `Agreement`).
 
-    Of a perfect correlation Fisher's z is infinite. The interval then goes from the lower end of that of the next lower
-    value that n ranks without ties can have, to the correlation itself.
+    Of a perfect correlation Fisher's z is infinite. In its place stands z of the middle between the perfect correlation
+    and the next value that n ranks without ties can have.
     """
-    most = 1 - 12 / (n * (n * n - 1))
+    most = 1 - 6 / (n * (n * n - 1))
     near = max(-most, min(most, r))
     half = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt((1 + near * near / 2) / (n - 3))
     low, high = math.tanh(math.atanh(near) - half), math.tanh(math.atanh(near) + half)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from persona_evo.formula import Formula
+from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.playtest.compare import spoken
@@ -21,6 +21,7 @@ from persona_evo.words import counted, enumerated
 WEAK_POLICY = "ucb1"
 """The tree policy that personas are compared with. What it fails at says nothing of a level."""
 
+_FLAG = re.compile(r"1 (when|if|where|at|once)\b")
 _GOAL_NAME = re.compile(r"\b(won|wins?|goals?|exit|progress)\b")
 
 MOST_SPOTS = 8
@@ -113,10 +114,11 @@ class Evidence:
 
 
 def goals_of(game: Game) -> frozenset[str]:
-    """Symbols of the metrics that say how close a win is, by the game's own word and by their names."""
-    from persona_evo.formula import parse
-
-    named = {m.symbol for m in game.metrics if _GOAL_NAME.search(m.name)}
+    """Symbols of the metrics that say how close a win is: by the game's own word, by name, and flags ("1 when out")."""
+    named = {
+        m.symbol for m in game.metrics
+        if _GOAL_NAME.search(m.name) or (m.better == "higher" and m.high == 1 and _FLAG.match(m.meaning))
+    }  # fmt: skip
     return frozenset({GOAL} | named | (parse(game.homing).symbols if game.homing else set()))
 
 

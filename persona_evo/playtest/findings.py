@@ -88,7 +88,7 @@ def find(
         impossible |= {level} if possible is False else set()
     chosen = [r for r in alone if r.player in judged and r.level not in impossible]
     found += [f for f in static if f.level not in names]
-    return ranked(replace(f, text=sentence(f.text)) for f in (*found, *indistinguishable(chosen, infos)))
+    return ranked([*found, *_spoken(indistinguishable(chosen, infos))])
 
 
 def without_wins(game: Game) -> list[Finding]:
@@ -111,14 +111,19 @@ def _level(e: Evidence) -> tuple[list[Finding], bool | None]:
     static = [_affected(e, f) for f in said.static if not _refuted(e, f)]
     untold = any(f.kind == "budget_too_small" for f in said.found) and said.possible is None
     if said.possible is False or untold or not e.records:
-        return static + said.found, said.possible
+        return static + _spoken(said.found), said.possible
     e = replace(e, static=static)
     failing = said.failing
     played = [
         *said.found, *stuck(e, failing), *contents(e, failing), *deaths(e, failing), *narrow_escape(e),
         *exposed_start(e), *no_choice(e),
     ]  # fmt: skip
-    return _folded(static, played), said.possible
+    return _folded(static, _spoken(played)), said.possible
+
+
+def _spoken(found: Iterable[Finding]) -> list[Finding]:
+    """Findings whose texts are sentences of their own."""
+    return [replace(f, text=sentence(f.text)) for f in found]
 
 
 def _refuted(e: Evidence, finding: Finding) -> bool:
@@ -162,7 +167,7 @@ def _with(cause: Finding, explained: Sequence[Finding]) -> Finding:
     if dead := next((f for f in explained if f.kind == "deaths"), None):
         die = f"{the(dead.players)} {plural(len(dead.players), 'dies', 'die')} there"
         times = f"in {dead.evidence['deaths']} of {counted(dead.evidence['playthroughs'], 'playthrough')}"
-        text = f"{sentence(text)} {sentence(f'{die} {times}')}"
+        text = f"{text} {sentence(f'{die} {times}')}"
     return replace(cause, text=text, evidence=evidence, players=players, trace=trace)
 
 

@@ -72,7 +72,7 @@ def _supported(e: Evidence, finding: Finding) -> Finding:
     if not e.records:
         return finding
     proof = e.outlook is not None and e.outlook.possible is False
-    text = f"{sentence(finding.text)} {sentence(_played(e.records))}"
+    text = f"{finding.text} {sentence(_played(e.records))}"
     evidence = {**finding.evidence, **_numbers(e), **({"proven by search": True} if proof else {})}
     return replace(finding, text=text, evidence=evidence, trace=e.trace(_example(e.records)))
 

@@ -106,33 +106,43 @@ def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> 
         names: of the levels of skill, each once; none leaves the players as they are.
 
     Raises:
-        SettingsError: there is no such level of skill, or the game or a player cannot be played at one.
+        SettingsError: see `check_ladder` and `check_skills`.
     """
     if not names:
         return list(players)
-    for name in names:
-        skills.check(name)
-    if len(set(names)) < len(names):
-        raise SettingsError("a level of skill is named twice", found=", ".join(names), expected="each one once")
+    check_ladder(names, game)
     found = [replace(p, label=f"{p.label} ({name})", skill=name) for p in players for name in names]
     check_skills(found, game)
     return found
 
 
-def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:
-    """See that the game and the players can be played at the levels of skill that the players have.
+def check_ladder(names: Sequence[str], game: Game) -> None:
+    """See that there are such levels of skill, and that the game can be played at them.
 
     Raises:
-        SettingsError: a connected game, a game for two, an agent, or a baseline.
+        SettingsError: an unknown name, one that is named twice, a connected game or a game for two.
     """
-    if not any(p.skill for p in players):
-        return
-    if game.outside is not None:
+    for name in names:
+        skills.check(name)
+    if len(set(names)) < len(names):
+        raise SettingsError("a level of skill is named twice", found=", ".join(names), expected="each one once")
+    if names and game.outside is not None:
         raise SettingsError("--skill needs search from move to move, which connected games do not have yet",
                             found=game.name, hint="leave --skill out")  # fmt: skip
-    if game.players > 1:
+    if names and game.players > 1:
         raise SettingsError("--skill is for single-player games", found=f"{game.name}, for {game.players} players",
                             hint="leave --skill out")  # fmt: skip
+
+
+def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:
+    """See that the players can be played at the levels of skill that they have.
+
+    Raises:
+        SettingsError: a game that has no levels of skill (see `check_ladder`), an agent, or a baseline.
+    """
+    check_ladder(list(dict.fromkeys(p.skill for p in players if p.skill)), game)
+    if not any(p.skill for p in players):
+        return
     agents = [p.agent.name for p in players if p.agent is not None]
     agents += [] if league is None else [league.agent.name]
     if agents:

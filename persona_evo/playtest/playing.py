@@ -104,7 +104,8 @@ class Spec:
         """Whether trials of each role draw routes after a proof (see `draws`)."""
         game = registry.get(self.game)
         return tuple(
-            role.agent is None and not errs(role.skill) and draws(game, self.settings, role.tree_policy(game), self.league)
+            role.agent is None and not errs(role.skill)
+            and draws(game, self.settings, role.tree_policy(game), self.league)
             for role in self.roles
         )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What is said of the routes that trials show: how far from the best plan they are, and whether there are several.
 
 Trials of one level and player that draw their routes (see `playing.draws`) show what else is as good as the best plan
-of their search, or nearly. Where none of them shows another one, a heatmap of them is one line, and says so.
+of their search, or nearly. Where none of them shows another one, a map of them has one line, and says so.
 """
 
 from __future__ import annotations

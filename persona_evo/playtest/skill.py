@@ -15,6 +15,7 @@ import numpy as np
 from persona_evo.formula import parse
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval
@@ -36,7 +37,7 @@ class Death(NamedTuple):
 
     place: Spot | None
     cause: str
-    count: int
+    times: int
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Health(NamedTuple):
     """Hit points of a player in a level after a turn, over all trials.
 
     Attributes:
+        skill: one of SKILLS, "" for a player without one.
         turn: moves made, from 0.
         playing: trials that are still going on.
         mean, low, median, high: mean, 10 % quantile, median and 90 % quantile. A game that is over keeps the hit
@@ -112,6 +114,8 @@ class Health(NamedTuple):
 
     level: str
     player: str
+    persona: str
+    skill: str
     turn: int
     playing: int
     mean: float
@@ -134,8 +138,8 @@ def health(records: Iterable[Playthrough]) -> list[Health]:
         low, median, high = np.quantile(values, (0.1, 0.5, 0.9), axis=0)
         for turn, mean in enumerate(values.mean(axis=0)):
             playing = int((lengths > turn).sum())
-            found.append(Health(level, player, turn, playing, float(mean), float(low[turn]), float(median[turn]),
-                                float(high[turn])))  # fmt: skip
+            found.append(Health(level, player, group[0].persona, group[0].skill, turn, playing, float(mean),
+                                float(low[turn]), float(median[turn]), float(high[turn])))  # fmt: skip
     return found
 
 
@@ -165,11 +169,12 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
         return []
     most = max(shares, key=lambda p: shares[p][0] / shares[p][1])
     hits, runs = shares[most]
-    others = f", and {counted(len(shares) - 1, 'other player')} often do, too" if len(shares) > 1 else ""
+    rest = len(shares) - 1
+    others = f"; {counted(rest, 'other player')} often {'does' if rest == 1 else 'do'} so, too" if rest else ""
     common = [spot for spot, _ in Counter(places).most_common(3)]
-    at = f"; the last harm comes at {', '.join(map(where, common))}" if common else ""
-    text = (f"the {most} wins with at most {limit:g} of {left:g} hit points left in {hits / runs * 100:.0f} % of the runs "
-            f"({hits} of {runs}){others}{at}")  # fmt: skip
+    at = f" The last harm comes at {', '.join(map(where, common))}." if common else ""
+    share = f"in {hits / runs * 100:.0f} % of the runs ({hits} of {runs})"
+    text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{at}"
     evidence = {"hit points": limit, "hit points at the start": left, "narrow": hits, "runs": runs,
                 "share": round(hits / runs, 6)}  # fmt: skip
     return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,

@@ -93,12 +93,12 @@ def facts(results: Results) -> dict[str, str]:
     from persona_evo.evolve.winner import versions
 
     experiment = results.experiment
-    cells = {cell.label: _said(cell) for cell in experiment.cells}
     protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)
-    cells |= {"formulas": protected} if protected else {}
     return {
-        "game": experiment.game, "seed": str(experiment.seed), "replicates": str(experiment.replicates), **cells,
-        **{name: str(value) for name, value in versions().items()},
+        "game": experiment.game, "seed": str(experiment.seed), "replicates": str(experiment.replicates),
+        "combinations": "\n".join(f"{cell.label}: {_said(cell)}" for cell in experiment.cells),
+        **({"formulas": protected} if protected else {}),
+        "versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
     }  # fmt: skip
 
 

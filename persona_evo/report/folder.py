@@ -5,6 +5,9 @@
 | index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
+| difficulty.csv | win rate, death rate and damage by level, persona and level of skill |
+| calibration.csv | how win rates correlate with pass rates that were measured elsewhere |
+| health.csv | hit points by level, player and turn |
 | duels.csv | games for two: by level, player, opponent and side |
 | findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary_wide.csv | one row for each level and player |
@@ -30,10 +33,12 @@ from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
-from persona_evo.report import charts, duels, maps, plots, replay, tables
+from persona_evo.playtest.skill import health
+from persona_evo.report import charts, duels, maps, plots, replay, skill, tables
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.report.versions import Versions
+from persona_evo.search.skill import errs
 from persona_evo.store import schema
 from persona_evo.words import counted
 
@@ -117,15 +122,18 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
         findings=analysis.findings, accepted=analysis.accepted, gone=[no_longer(entry) for entry in analysis.gone],
         checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
         players=analysis.players, correlations=analysis.correlations, facts=facts, routes=routes.by_level(analysis),
+        steps=analysis.steps, agreements=analysis.agreements,
+        skill_health=skill.health_charts(health(analysis.records)) if analysis.steps else {},
     )  # fmt: skip
 
 
 def hit_points(analysis: Analysis) -> dict[str, str]:
-    """Hit points over turns, a chart for each level where there are any: the median playthrough of each player."""
+    """Hit points over turns, a chart for each level where there are any: the median playthrough of each player that
+    makes no mistakes (others have charts of their own, see `skill`)."""
     found: dict[str, list[charts.Series]] = {}
     players = players_of(analysis.records)
     for (level, player), group in grouped(analysis.records).items():
-        if player in analysis.personas and group[0].hit_points:
+        if player in analysis.personas and group[0].hit_points and not errs(group[0].skill):
             record = replay.choose(group).median
             points = list(enumerate(record.hit_points))
             end = "skull" if record.lost else "dot"
@@ -147,6 +155,9 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     content = {
         "playthroughs": tables.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
+        "difficulty": skill.difficulty_rows(analysis.steps),
+        "calibration": skill.calibration_rows(analysis.agreements),
+        "health": skill.health_rows(health(analysis.records)),
         "summary": tables.summary_rows(analysis.summaries),
         "summary_wide": tables.wide_rows(analysis.summaries),
         "comparison": tables.comparison_rows(analysis.baseline),
@@ -187,7 +198,10 @@ def _levels(
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             written.pictures.append(Picture(name, "map", path, text))
-        if replays:
+        if replays and errs(group[0].skill):
+            why = "no replays of players who make mistakes: runs show plays any of their playthroughs"
+            written.notes += [why] if why not in written.notes else []
+        elif replays:
             _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
 
 

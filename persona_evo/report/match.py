@@ -165,11 +165,12 @@ def facts(match: Match, game: Game, command: str) -> dict[str, str]:
         limits.append(f"programs {match.program_seconds:g} s a move and {match.megabytes} MB")
     found = {
         "command": command, "game": game.name, "games of a pair": times, "seed": str(match.seed),
-        "limits": ", ".join(limits), **{a.name: _said(a) for a in match.agents},
+        "limits": ", ".join(limits), "agents": "\n".join(f"{a.name}: {_said(a)}" for a in match.agents),
         "again": "the same seed gives the same games" if match.reproducible else "agents with limits of time, or "
                  "programs, are among them: another run may differ",
     }  # fmt: skip
-    return {k: v for k, v in found.items() if v} | {name: str(value) for name, value in versions(game).items()}
+    found["versions"] = ", ".join(f"{name} {value}" for name, value in versions(game).items())
+    return {k: v for k, v in found.items() if v}
 
 
 def _said(agent: Agent) -> str:

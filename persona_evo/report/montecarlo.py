@@ -123,4 +123,4 @@ def _facts(material: Material) -> dict[str, str]:
 
     s = material.settings
     return {"seed": str(s.seed), "replicates": str(s.replicates), "rollouts": f"{s.rollouts:,}",
-            **{name: str(value) for name, value in versions().items()}}  # fmt: skip
+            "versions": ", ".join(f"{name} {value}" for name, value in versions().items())}  # fmt: skip

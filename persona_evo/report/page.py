@@ -9,11 +9,13 @@ from typing import Any
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, where
+from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
-from persona_evo.report import duels, maps, pages, plots, tables, versions
+from persona_evo.playtest.skill import Step
+from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -65,6 +67,8 @@ class Page:
         facts: how the playtest was made (seed, budget, versions, command), by name.
         notes: what could not be shown and why.
         routes: sentences by level, on players whose trials all show one route.
+        steps, agreements: of players of several levels of skill, and with pass rates that were measured elsewhere.
+        skill_health: hit points of these players over turns, as charts by level.
     """
 
     title: str
@@ -86,6 +90,9 @@ class Page:
     notes: Sequence[str] = ()
     subtitle: str = ""
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    agreements: Sequence[Agreement] = ()
+    skill_health: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def levels(self) -> list[str]:
@@ -175,6 +182,7 @@ def document(page: Page) -> Document:
         Section("requirements", "Requirements", [Checks(page.checks)]),
         *(_level(page, name, number) for number, name in enumerate(page.levels)),
         _overview(page),
+        _skill(page),
         _comparisons(page),
         Section("structure", "Level structure and results",
                 [tables.correlation_table(page.correlations) if page.correlations else None]),
@@ -247,6 +255,18 @@ def _rates(page: Page) -> Rates:
     by_key = {(s.level, s.player): s for s in page.summaries}
     names = [*page.levels, *([EVERY] if len(page.levels) > 1 and not page.is_pair else [])]
     return Rates(players, [(name, [by_key.get((name, p)) for p in players]) for name in names])
+
+
+def _skill(page: Page) -> Section:
+    """How players of each level of skill fare, and how their win rates agree with pass rates."""
+    curve = skill.difficulty_chart(page.steps)
+    return Section("skill", "Levels of skill", [
+        Svg(curve, skill.SIMULATED) if curve else None,
+        *skill.difficulty_tables(page.steps),
+        *(Folded(f"hit points in {level}", [Gallery("chart", [Svg(c) for c in drawn])])
+          for level, drawn in page.skill_health.items()),
+        skill.calibration_table(page.agreements) if page.agreements else None,
+    ])  # fmt: skip
 
 
 def _comparisons(page: Page) -> Section:

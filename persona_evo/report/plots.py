@@ -30,12 +30,18 @@ def main_results(summaries: Sequence[Summary], infos: Sequence[Metric]) -> Galle
     if any(s.wins for s in summaries):
         shown.append(bars("win rate", [(s.player, s.win_rate) for s in summaries], high=1, percent=True))
     for info in main_metrics(infos):
-        rows = [(s.player, s.metrics[info.symbol]) for s in summaries if info.symbol in s.metrics]
+        rows = [(s.player, _within(s.metrics[info.symbol], info.low, info.high))
+                for s in summaries if info.symbol in s.metrics]  # fmt: skip
         if rows:
             shown.append(bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio))
-    shown.append(bars("steps", [(s.player, s.steps) for s in summaries]))
+    shown.append(bars("steps", [(s.player, _within(s.steps, 0.0, math.inf)) for s in summaries]))
     shown.append(bars("utility", [(s.player, s.utility) for s in summaries]))
     return Gallery("chart", [Svg(chart) for chart in shown])
+
+
+def _within(value: Interval, low: float, high: float) -> Interval:
+    """An interval without what lies beyond the values that there can be."""
+    return value._replace(low=max(value.low, low), high=min(value.high, high))
 
 
 def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> str:

@@ -367,7 +367,7 @@ def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
              "steps", "seconds", "stopped", "iterations", "nodes", "proven")  # fmt: skip
     return [
         {**{name: getattr(r, name) for name in plain}, "search": "" if r.search is None else r.search, **r.against,
-         **r.metrics, **_end_row(r)}
+         **r.metrics, **_end_row(r), **({"skill": r.skill} if r.skill else {})}
         for r in records
     ]  # fmt: skip
 

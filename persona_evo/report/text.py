@@ -8,6 +8,7 @@ from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.report import tables
 from persona_evo.report.duels import standings_table
+from persona_evo.report.skill import calibration_table, difficulty_tables
 from persona_evo.report.tables import Table
 from persona_evo.words import counted
 
@@ -26,6 +27,9 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
+    shown += difficulty_tables(analysis.steps, brief=True)
+    if analysis.agreements:
+        shown.append(calibration_table(analysis.agreements))
     parts = [f"findings\n{_findings(analysis, width)}", *(table.render(width) for table in shown)]
     if analysis.checks:
         parts.append(tables.check_table(analysis.checks).render(width))

@@ -20,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.formula import Formula
+from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.search.act import Actor
+from persona_evo.search.coding import code
 from persona_evo.search.plan import Plan, Planner
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
@@ -59,7 +61,9 @@ class SkilledPlayer:
     def __init__(self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill) -> None:
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
         self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
-        self._rules = game.rules_for(utility.symbols)
+        self._measure = game.rules_for(utility.symbols).measure
+        self._codes = code(utility, game.symbols)
+        self._metrics, self._stack = np.zeros(len(game.metrics)), np.zeros(STACK)
         self._horizon = game.horizon_of(level)
         self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
         self._planner: Planner | None = None
@@ -109,11 +113,11 @@ class SkilledPlayer:
         if self._planner is None:
             return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
         self._planner.horizon = min(self._horizon, made + self.skill.sight)
-        run = Run(self._planner, state, made, self.utility, self._policy, seed, None)
-        run.spend(budget, time.perf_counter())
-        self._spent, self._nodes = self._spent + run.iterations, self._nodes + run.nodes
+        search = Run(self._planner, state, made, self.utility, self._policy, seed, None)
+        search.spend(budget, time.perf_counter())
+        self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
         tree = self._planner._tree
-        return self._judged(tree.links[: run.nodes], tree.states, np.random.default_rng(derive(seed, "ties")))
+        return self._judged(tree.links[: search.nodes], tree.states, np.random.default_rng(derive(seed, "ties")))
 
     def _of_chance(self, state: Any, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
@@ -149,9 +153,8 @@ class SkilledPlayer:
         ]
 
     def _worth(self, state: Any) -> float:
-        out = np.zeros(len(self.game.metrics))
-        self._rules.measure(self.level.tables, state, 0, out)
-        return float(self.utility.evaluate(dict(zip(self.game.symbols, map(float, out), strict=True))))
+        self._measure(self.level.tables, state, 0, self._metrics)
+        return float(run(*self._codes, self._metrics, self._stack))
 
 
 def _lost(links: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -75,7 +75,7 @@ def test_the_thesis_experiments_in_small(tmp_path: Path, capsys: Capture) -> Non
     assert done.code == 0, done.err
     assert "14 pairs:" in done.out and "3.4e-8 to 4.5e-7" in done.out
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert page.count("<img") == 9 and "figure 5.4" in page and "The thesis and here" in page
+    assert page.count("<svg") == 18 and "figure 5.4" in page and "The thesis and here" in page
     assert '<div class="dense wrapped">' in page and ".wrapped th, .wrapped td { white-space: normal" in page
     with (out / "tables" / "agreement.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

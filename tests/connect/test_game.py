@@ -122,6 +122,12 @@ def test_the_registry_finds_it_and_closes_it(file, tmp_path, monkeypatch):
 PLAYED = ("--trials", 2, "--iterations", 40, "--policy", "ucb1", "--seed", 3, "--no-pictures")
 
 
+def test_levels_of_skill_are_refused(file, tmp_path):
+    ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,perfect")
+    assert ran.code == 2 and none_left(tmp_path)
+    assert "--skill needs search from move to move, which connected games do not have yet" in ran.err
+
+
 def test_playtests_can_be_repeated_and_resumed(file, tmp_path, capsys):
     one = run(capsys, "playtest", "hard", "--game", file, *PLAYED, "--out", tmp_path / "one")
     assert one.code == 0, one.err

@@ -17,6 +17,7 @@ from persona_evo.playtest.findings import find
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.search.outlook import Outlook
+from tests.examples.vault import GAME as VAULT
 from tests.playtest.makers import INFOS, drawn, group, played
 
 RUN, LOOT, LOOK = (parse(text, [m.symbol for m in INFOS]) for text in ("WON - 0.01 * ST", "0.7 * TO + 0.3 * WON", "TU"))
@@ -32,7 +33,7 @@ def kinds(found: list[Finding]) -> list[str]:
 
 
 def static(kind: str, *places: tuple[int, int], severity: Any = "problem") -> list[Finding]:
-    return [Finding(kind, severity, "one", f"{kind} of the level", places)]
+    return [Finding(kind, severity, "one", f"A {kind}.", places)]
 
 
 def failed(player: str = "runner", n: int = 4, outcome: str = "running", **changes: Any) -> list[Playthrough]:
@@ -88,7 +89,7 @@ def test_what_follows_from_an_impossible_level_is_folded_into_it() -> None:
     (found,) = find(records, INFOS, outlooks={"one": NO_WAY}, **asked)
     assert found.kind == "impossible" and found.evidence["lost"] == 24
     (deadly,) = find(records, INFOS, static=static("deadly_way", (3, 3)), outlooks={"one": NO_WAY}, **asked)
-    assert deadly.text == "Deadly_way of the level. 24 playthroughs: 24 lost (ogre 24)." and deadly.trace == 1
+    assert deadly.text == "A deadly_way. 24 playthroughs: 24 lost (ogre 24)." and deadly.trace == 1
     assert deadly.evidence["proven by search"] and deadly.places == ((3, 3),)
 
 
@@ -214,7 +215,7 @@ def test_what_others_take_is_stolen_and_not_untouched() -> None:
     assert found.text == "Ogres take the treasure at 7:6 in 3 of 4 playthroughs, and no player gets it."
     assert judged([*thieves, looted((5, 6))]) == [], "a player can be first"
     (merged,) = judged(thieves, static=static("stolen_object", (5, 6)))
-    assert merged.text == "Stolen_object of the level.", "told by the analysis"
+    assert merged.text == "A stolen_object.", "told by the analysis"
 
 
 def test_where_they_die_of_what_and_how_often() -> None:
@@ -238,7 +239,7 @@ def test_forced_hazards_explain_the_deaths_on_them() -> None:
     records = [ended("lost", (3, 4))] * 3 + [played()]
     (found,) = find(records, INFOS, static=static("forced_hazard", (3, 4), severity="notice"))
     assert found.kind == "forced_hazard" and found.players == ("runner",) and found.trace == 1
-    assert found.text.endswith("of the level. The runner dies there in 3 of 4 playthroughs.")
+    assert found.text == ("A forced_hazard. The runner dies there in 3 of 4 playthroughs.")
     both = find(records, INFOS, static=static("forced_hazard", (9, 9), severity="notice"))
     assert kinds(both) == ["forced_hazard", "deaths"]
 
@@ -378,3 +379,4 @@ def test_the_game_says_what_winning_is() -> None:
     assert {"WON", "PE", "NE"} <= goals_of(registry.get("minidungeons2"))
     assert not {"TO", "MS", "HL", "ST"} & goals_of(registry.get("minidungeons2"))
     assert "PR" in goals_of(registry.get("roguelike2d"))
+    assert goals_of(VAULT) == {"WON", "OUT"}

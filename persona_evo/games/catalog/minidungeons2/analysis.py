@@ -31,7 +31,8 @@ def analyse(level: Level) -> list[Finding]:
     if board.grid.exit in board.reached:
         deadly = deadly_way(board)
         first = opening.opening(board)
-        found += deadly + first
+        alone = [f for f in first if f.kind == "lethal_start" and f.places == (board.grid.hero,)]
+        found += deadly + [f for f in first if not (deadly and f in alone)]
         if not deadly:
             found += [*no_return(board), *ways.forced(board)]
         found += [*ways.shortcuts(board), *leftovers.leftovers(board)]

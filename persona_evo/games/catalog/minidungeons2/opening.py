@@ -13,9 +13,9 @@ import numpy as np
 
 from persona_evo.games.analysis import distances
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.board import Board, named
+from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
-from persona_evo.games.core import LOST, RUNNING, Level
+from persona_evo.games.core import RUNNING, WON, Level
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.words import counted
@@ -41,7 +41,7 @@ def opening(board: Board) -> list[Finding]:
 
     taken = _Taken(board.level)
     found = explore(GAME, board.level, most, taken)
-    if found.exhausted and not found.endless and set(found.status) == {RUNNING, LOST}:
+    if found.all_die:
         return [_lethal(board, found)]
     return [*_no_win(board, found), *_exposed(board, found), *_stolen(board, found, taken.by_hero)]
 
@@ -60,9 +60,11 @@ def _lethal(board: Board, found: Exploration) -> Finding:
 
 def _no_win(board: Board, found: Exploration) -> list[Finding]:
     """A level whose states were all looked at, and none is won, though the traps alone would allow it."""
-    if not found.exhausted or found.has(1) or board.grid.exit not in board.survival.alive:
+    if not found.exhausted or found.has(WON) or board.grid.exit not in board.survival.alive:
         return []
     spots = [s for s in board.at(MONSTERS) if board.can_meet(s)]
+    if not spots:
+        return [_too_many_traps(board, len(found.states))]
     return [
         Finding(
             "impossible", "problem", board.level.name,
@@ -71,6 +73,20 @@ def _no_win(board: Board, found: Exploration) -> list[Finding]:
             tuple(spots), evidence={"states": len(found.states), "proven": True},
         )
     ]  # fmt: skip
+
+
+def _too_many_traps(board: Board, states: int) -> Finding:
+    """The finding on a level without monsters in which the order of potions and traps leaves no way."""
+    traps = [s for s in board.at(TRAP) if s in board.survival.alive]
+    least = board.survival.damage[board.grid.exit]
+    limit = f", which potions do not raise above {board.cap}" if board.cap else ""
+    return Finding(
+        "deadly_way", "problem", board.level.name,
+        f"No way to the exit can be survived (proven): every way springs at least {counted(least, 'trap')}, and the "
+        f"hero has {counted(board.health, 'hit point')}{limit}.", tuple(traps),
+        evidence={"least_damage": least, "hit_points": board.health, "most_hit_points": board.cap, "states": states,
+                  "proven": True},
+    )  # fmt: skip
 
 
 def _attackers(board: Board, turns: int) -> list[Spot]:

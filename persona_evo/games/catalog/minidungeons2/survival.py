@@ -7,14 +7,14 @@ everywhere, also where a portal does not lead back.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from persona_evo.games.analysis import Moves, distances, least_cost
 from persona_evo.games.findings import Spot
 
 MOST_STATES = 20_000
-"""Pairs of (last trap, potions drunk) that are looked at; beyond them a simpler estimate, as safe, is taken."""
+"""States that are looked at; beyond them a simpler estimate, as safe, is taken."""
 MOST_TRAPS = 300
 """Traps of which the ground behind each is worked out."""
 
@@ -62,16 +62,19 @@ def _estimate(damage: dict[Spot, int], potions: Sequence[Spot], health: int) -> 
     return {tile for tile, cost in damage.items() if cost < health + drunk}
 
 
+State = tuple[Spot, int, int]
+"""The last trap (or the start), the potions drunk as bits, and hit points."""
+
+
 class _Walk:
-    """All ways from trap to trap; a state is the last trap (or the start) and the potions drunk, as bits."""
+    """All ways from trap to trap."""
 
     def __init__(
         self, start: Spot, goal: Spot, moves: Moves, traps: set[Spot], potions: Sequence[Spot], health: int, cap: int
     ) -> None:
         self.moves, self.traps, self.potions, self.cap, self.goal = moves, traps, potions, cap, goal
         self.ground: dict[Spot, tuple[set[Spot], int, list[Spot]]] = {}
-        self.best: dict[tuple[Spot, int], int] = {}
-        self.edges: dict[tuple[Spot, int], set[tuple[Spot, int]]] = {}
+        self.edges: dict[State, set[State]] = {}
         self.first = self._enter(start, 0, health)
 
     def _behind(self, tile: Spot) -> tuple[set[Spot], int, list[Spot]]:
@@ -83,50 +86,40 @@ class _Walk:
             self.ground[tile] = free, bits, list(beside)
         return self.ground[tile]
 
-    def _enter(self, tile: Spot, drunk: int, health: int) -> tuple[Spot, int]:
+    def _enter(self, tile: Spot, drunk: int, health: int) -> State:
         """The state after coming to a tile alive and drinking all that is there."""
-        _, bits, _ = self._behind(tile)
-        for k in range(len(self.potions)):
-            bit = 1 << k
-            if bits & bit and not drunk & bit and (self.cap == 0 or health < self.cap):
-                drunk |= bit
-                health += 1
-        state = tile, drunk
-        self.best[state] = max(self.best.get(state, 0), health)
-        return state
+        left = self._behind(tile)[1] & ~drunk
+        while left and (self.cap == 0 or health < self.cap):
+            bit = left & -left
+            drunk, left, health = drunk | bit, left & ~bit, health + 1
+        return tile, drunk, health
 
     def result(self) -> tuple[set[Spot], set[Spot]] | None:
         """Tiles in reach alive, and those of them from which the exit is; None where there are too many states."""
         queue = [self.first]
-        done: dict[tuple[Spot, int], int] = {}
-        while queue:
-            state = queue.pop()
-            health = self.best[state]
-            if done.get(state, 0) >= health:
+        for state in queue:
+            tile, drunk, health = state
+            if state in self.edges:
                 continue
-            done[state] = health
-            if len(done) > MOST_STATES:
+            if len(self.edges) >= MOST_STATES:
                 return None
-            following = self.edges.setdefault(state, set())
-            if health > 1:
-                for trap in self._behind(state[0])[2]:
-                    to = self._enter(trap, state[1], health - 1)
-                    following.add(to)
-                    queue.append(to)
-        return self._alive(done), self._leaving(done)
+            following = self._behind(tile)[2] if health > 1 else []
+            self.edges[state] = {self._enter(trap, drunk, health - 1) for trap in following}
+            queue += self.edges[state]
+        return self._alive(self.edges), self._leaving()
 
-    def _alive(self, states: Collection[tuple[Spot, int]]) -> set[Spot]:
+    def _alive(self, states: Iterable[State]) -> set[Spot]:
         found: set[Spot] = set()
-        for tile in {tile for tile, _ in states}:
+        for tile in {state[0] for state in states}:
             found |= self.ground[tile][0]
         return found
 
-    def _leaving(self, states: Collection[tuple[Spot, int]]) -> set[Spot]:
-        before: dict[tuple[Spot, int], list[tuple[Spot, int]]] = {}
-        for state in states:
-            for to in self.edges[state]:
+    def _leaving(self) -> set[Spot]:
+        before: dict[State, list[State]] = {}
+        for state, following in self.edges.items():
+            for to in following:
                 before.setdefault(to, []).append(state)
-        queue = [state for state in states if self.goal in self.ground[state[0]][0]]
+        queue = [state for state in self.edges if self.goal in self.ground[state[0]][0]]
         out = set(queue)
         for state in queue:
             new = [b for b in before.get(state, ()) if b not in out]
