@@ -66,9 +66,9 @@ def run_new(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
-    from persona_evo.api.checks import findings_of
     from persona_evo.games import mapsets
     from persona_evo.games.acceptance import accept
+    from persona_evo.games.diagnosis import diagnose
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
@@ -85,7 +85,7 @@ def run_check(args: argparse.Namespace) -> int:
             except LevelError as e:
                 errors[name] = str(e)
                 note(f"{name}: error: {e}")
-        told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
+        told = accept(diagnose(game, levels), accepted, [level.name for level in levels])
     found = told.left
     wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
     if args.json:
