@@ -43,7 +43,8 @@ DAY = 86400.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__)
+    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__,
+                                 epilog=playtest.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     playtest.add_playing(parser, playtest.TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.playtest.live import LivePlaytest
     from persona_evo.store.lock import Lock
 
-    levels, players = options.levels_of(args, game, args.levels), options.players_of(args, game)
+    levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
     seed, folder = options.seed_of(args), args.out or FOLDER
     league = options.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
@@ -155,7 +156,7 @@ class Watch:
         """Take the new version of what was saved; what is wrong with it is told, and the old one stays."""
         try:
             if any(path in self.personas for path in changed):
-                self.players = options.players_of(self.args, self.game)
+                self.players = playtest.players_of(self.args, self.game)
             levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
             before = None if self.answer is None else self._results(self.live.done)
             if not self.live.begin(levels, self.players):
