@@ -23,7 +23,6 @@ from persona_evo.errors import PersonaEvoError, Place, RunError
 from persona_evo.evolve.parallel import quiet_worker
 from persona_evo.store import schema
 from persona_evo.store.folders import kind_of
-from persona_evo.store.lines import made
 
 CONFIG = "watch.json"
 SCHEMA = 1
@@ -77,13 +76,12 @@ def claim(folder: Path, values: Mapping[str, Any]) -> None:
     """Take a folder for a watch: a new or empty one, or that of an earlier watch.
 
     Args:
-        folder: made if it is not there.
+        folder: one that is there, locked by whoever calls.
         values: what is watched.
 
     Raises:
         RunError: it holds something else.
     """
-    made(folder, "folder of the watch")
     kind = kind_of(folder)
     others = [p.name for p in folder.iterdir() if p.name not in _KEPT]
     if (kind is None and others) or (kind is not None and kind.name != "watch"):

@@ -8,7 +8,7 @@ from persona_evo.api.results import Results, as_results
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.playtest import batch, journal
 from persona_evo.playtest import bounds as limits
-from persona_evo.playtest.changes import Changes, changes
+from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.records import Playthrough
 from persona_evo.words import counted
 
@@ -44,7 +44,7 @@ def playthrough(results: Results, number: int) -> Playthrough:
     return results.records[number - 1]
 
 
-def compare_playtests(a: Results, b: Results) -> Changes:
+def compare_playtests(a: Results, b: Results) -> PlaytestChanges:
     """What changed from one playtest to another of the same levels, or of one version of a level to the next.
 
     Raises:

@@ -265,6 +265,9 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     if "simplification" in policy.unfinished:
         say(f"simplify:   {command(game, 'policy', 'simplify', outcome.policy)}")
     say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
+    from persona_evo.report import evolution
+
+    say(f"page:       {evolution.write(evolution.read(outcome.folder))}")
     return 0
 
 

@@ -35,6 +35,7 @@ Automated playtesting with personas: say what a kind of player wants, evolve a t
   persona-evo persona new speedrunner                  a commented file to start from
   persona-evo evolve --persona speedrunner.toml --levels train --for 8h
   persona-evo playtest my/levels --personas all --baseline ucb1
+  persona-evo watch my/level.txt                       playtest it again on every save
 """
 
 

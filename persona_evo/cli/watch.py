@@ -11,7 +11,6 @@ import argparse
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ FOLDER = Path("runs") / "latest"
 LOOK = 0.1
 """Seconds between two looks at the files."""
 
-PATIENCE = 1.5
+PATIENCE = 1.0
 """Seconds after which what was played by then is told, once each player has played each level."""
 
 DAY = 86400.0
@@ -66,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.api import latest
     from persona_evo.evolve.parallel import Workers
     from persona_evo.playtest.live import LivePlaytest
+    from persona_evo.store.lines import made
     from persona_evo.store.lock import Lock
 
     levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         )  # fmt: skip
         live.begin(levels, players)
         command = options.typed(args, seed)
-        latest.made(folder)
+        made(folder, "folder of the watch")
         stack.enter_context(Lock(folder))
         latest.claim(folder, {"game": _address(game), "levels": list(args.levels), "trials": args.trials, "seed": seed,
                               "command": command})  # fmt: skip
@@ -129,6 +129,7 @@ class Watch:
         self.sources = Sources(self._files)
         self.before: Results | None = None  # of the version that was answered last, while this one is played
         self.answer: Results | None = None  # what was told of this version
+        self.answered = 0.0, 0  # when that was, and trials by then
         self.finished = False
         self.saved = self.began = time.time()
         self.what = "first look"
@@ -158,7 +159,7 @@ class Watch:
             if any(path in self.personas for path in changed):
                 self.players = playtest.players_of(self.args, self.game)
             levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
-            before = None if self.answer is None else self._results(self.live.done)
+            before = None if self.answer is None else self._results(self.live.done).knowing(self.answer)
             if not self.live.begin(levels, self.players):
                 return
         except PersonaEvoError as e:
@@ -173,7 +174,12 @@ class Watch:
 
     def _play(self) -> None:
         """Play a round, and tell what it comes to when it is time for that."""
-        self.live.round()
+        try:
+            self.live.round()
+        except PersonaEvoError as e:  # of a game that is written as a class
+            note(f"{_clock()} {self.what} cannot be played: {e}")
+            self.finished = True
+            return
         done = self.live.done
         if self.answer is None:
             if done and (self.live.complete or time.time() - self.began >= PATIENCE):
@@ -181,8 +187,11 @@ class Watch:
         elif self.live.complete:
             self._finish()
         else:
-            left = (time.time() - self.began) / done * (self.live.trials - done)
-            self.line.show(f"{done} of {counted(self.live.trials, 'trial')} of each player, {duration(left)} to go")
+            since, first = self.answered
+            made = done - first
+            left = (time.time() - since) / made * (self.live.trials - done) if made else None
+            rest = "" if left is None else f", {duration(left)} to go"
+            self.line.show(f"{done} of {counted(self.live.trials, 'trial')} of each player{rest}")
 
     def _results(self, trials: int) -> Results:
         from persona_evo.api.results import as_results
@@ -196,15 +205,18 @@ class Watch:
 
         now = self._results(done)
         few = done if self.before is None else min(done, self.before.trials)
-        self.answer = now if few == done else self._results(few)
+        self.answer = now if few == done else now.first(few)
         if self.before is None:
-            lines = [*run_tables.standing_lines(self.answer.analysis)]
+            lines = run_tables.standing_lines(self.answer.analysis)
         else:
-            found = changes(_first(self.before, few).analysis, self.answer.analysis)
+            before = self.before if self.before.trials == few else self.before.first(few)
+            found = changes(before.analysis, self.answer.analysis)
             lines = [*run_tables.findings_lines(found), run_tables.rates_line(found)]
-        of = f"{few} of " if few < self.live.trials else ""
-        took = time.time() - self.saved
-        say(f"{_clock()} {self.what}: {of}{counted(self.live.trials, 'trial')} of each player, {took:.1f} s after it")
+        trials = counted(self.live.trials, "trial")
+        some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
+            f"all {trials} of each player")  # fmt: skip
+        self.answered = time.time(), done
+        say(f"{_clock()} {self.what}, told after {self.answered[0] - self.saved:.1f} s: {some}")
         _say(lines)
         self.finished = few == self.live.trials
         self._publish(now)
@@ -216,9 +228,9 @@ class Watch:
 
         assert self.answer is not None
         Progress.done_with_line()
-        now = self._results(self.live.trials)
+        now = self._results(self.live.trials).knowing(self.answer)
         found = changes(self.answer.analysis, now.analysis)
-        say(f"{_clock()} {self.what}: all {counted(self.live.trials, 'trial')} of each player")
+        say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
         lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
         _say([*lines, run_tables.standing_rates(now.analysis)])
         self.finished = True
@@ -233,13 +245,6 @@ class Watch:
             f"{time.time():.3f}", self.command, pictures=not self.args.no_pictures,
             replays=last and not (self.args.no_replays or self.args.no_pictures),
         ))  # fmt: skip
-
-
-def _first(results: Results, trials: int) -> Results:
-    """The same with the first trials alone."""
-    if results.trials <= trials:
-        return results
-    return replace(results, trials=trials, records=[r for r in results.records if r.trial < trials])
 
 
 def _say(lines: Sequence[str]) -> None:

@@ -554,7 +554,7 @@ def as_text(state: NDArray[Any]) -> str:
         return ""
     own = state[0]
     method = "draw" if callable(getattr(own, "draw", None)) else "__str__"
-    if method == "__str__" and type(own).__str__ is object.__str__:
+    if method == "__str__" and not any("__str__" in cls.__dict__ for cls in type(own).__mro__[:-1]):
         return ""
     try:
         text = getattr(own, method)()

@@ -16,7 +16,7 @@ Key = tuple[str, str, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True)
-class Change:
+class MeasureChange:
     """A measure of one player in one level, before and after.
 
     Attributes:
@@ -46,13 +46,13 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes:
+class PlaytestChanges:
     """What changed. appeared, gone: findings. rates, utilities: of each player in each level that both have."""
 
     appeared: tuple[Finding, ...]
     gone: tuple[Finding, ...]
-    rates: tuple[Change, ...]
-    utilities: tuple[Change, ...]
+    rates: tuple[MeasureChange, ...]
+    utilities: tuple[MeasureChange, ...]
 
     @property
     def findings(self) -> bool:
@@ -60,7 +60,7 @@ class Changes:
         return bool(self.appeared or self.gone)
 
 
-def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None = None) -> Changes:
+def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None = None) -> PlaytestChanges:
     """What changed between two playtests.
 
     Args:
@@ -72,7 +72,7 @@ def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None
     found = {_key(f, {}) for f in after.findings}
     first = {(names.get(level, level), player): group for (level, player), group in grouped(before.records).items()}
     pairs = [(first[key], group) for key, group in grouped(after.records).items() if key in first]
-    return Changes(
+    return PlaytestChanges(
         tuple(f for f in after.findings if _key(f, {}) not in known),
         tuple(f for f in before.findings if _key(f, names) not in found),
         tuple(_change(WIN_RATE, a, b) for a, b in pairs),
@@ -85,7 +85,7 @@ def _key(finding: Finding, names: Mapping[str, str]) -> Key:
     return finding.kind, ", ".join(levels), tuple(finding.places)
 
 
-def _change(measure: Measure, a: Sequence[Playthrough], b: Sequence[Playthrough]) -> Change:
+def _change(measure: Measure, a: Sequence[Playthrough], b: Sequence[Playthrough]) -> MeasureChange:
     exact = bool(certain(a) and certain(b))
     x, y = ([measure.value(r) for r in (group if exact else searches(group))] for group in (a, b))
     means = [sum(values) / len(values) for values in (x, y)]
@@ -95,4 +95,4 @@ def _change(measure: Measure, a: Sequence[Playthrough], b: Sequence[Playthrough]
         change = rate_difference(round(sum(y)), len(y), round(sum(x)), len(x))
     else:
         change = difference(y, x)
-    return Change(b[0].level, b[0].player, measure, means[0], means[1], change, vargha_delaney(y, x), exact)
+    return MeasureChange(b[0].level, b[0].player, measure, means[0], means[1], change, vargha_delaney(y, x), exact)

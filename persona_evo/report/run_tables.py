@@ -16,10 +16,10 @@ from persona_evo.words import counted, duration
 
 if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.changes import Change, Changes
+    from persona_evo.playtest.changes import MeasureChange, PlaytestChanges
     from persona_evo.store.folders import RunEntry
 
-_LEAST = 20
+_LEAST = 16
 """Columns that the last column of a list has at least; others are left out for it."""
 
 NEARLY = 1e-9
@@ -35,20 +35,21 @@ def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
     ]  # fmt: skip
     heads = ["run", "kind", "state", "done", "started", "seed", "size", "about"]
     shown = list(range(len(heads)))
-    for least_wanted in (5, 6, 4, 1):  # seed, size, start, kind
-        if _wide(rows, heads, shown[:-1]) + _LEAST <= room:
+    for column in (5, 6, 4, 7, 1):  # seed, size, start, what it is about, kind
+        if _wide(rows, heads, shown) - 2 <= room:
             break
-        shown.remove(least_wanted)
-    rest = room - _wide(rows, heads, shown[:-1])
-    short = [[_cut(row[i], max(8, rest)) if i == shown[-1] else clean(row[i]) for i in shown] for row in rows]
+        shown.remove(column)
+    short = [[_cut(row[7], max(_LEAST, room - _wide(rows, heads, [i for i in shown if i != 7]))) if i == 7
+              else clean(row[i]) for i in shown] for row in rows]  # fmt: skip
     left = {shown.index(i) for i in (1, 2, 7) if i in shown}
     return laid_out("", [[heads[i] for i in shown], *short], [], left, 1, room)
 
 
 def _wide(rows: Iterable[Sequence[str]], heads: Sequence[str], shown: Sequence[int]) -> int:
-    """Columns that some columns of a table take with the gaps behind them."""
+    """Columns that some columns of a table take at least; texts on what a run is about may be cut."""
     grid = [heads, *rows]
-    return sum(max(columns(clean(row[i])) for row in grid) + 2 for i in shown)
+    wide = {i: max(columns(clean(row[i])) for row in grid) for i in shown}
+    return sum((min(w, _LEAST) if i == 7 else w) + 2 for i, w in wide.items())
 
 
 def _cut(text: str, width: int) -> str:
@@ -144,7 +145,7 @@ def parts(folder: Path) -> str:
     return listing(inside[::-1]) if inside else ""
 
 
-def changed(changes: Changes) -> str:
+def changed(changes: PlaytestChanges) -> str:
     """What changed from A to B: findings, then win rates and utilities of each player."""
     lines = [*findings_lines(changes), ""]
     for title, rows in (("win rate", changes.rates), ("utility", changes.utilities)):
@@ -154,7 +155,7 @@ def changed(changes: Changes) -> str:
     return "\n".join(lines)
 
 
-def findings_lines(changes: Changes) -> list[str]:
+def findings_lines(changes: PlaytestChanges) -> list[str]:
     """The findings that appeared and disappeared, a line each."""
     if not changes.findings:
         return ["findings: no change"]
@@ -162,7 +163,7 @@ def findings_lines(changes: Changes) -> list[str]:
     return [clean(f"{sign} {word:<8} {f.severity:<7} {f.level}: {f.text}") for sign, word, f in rows]
 
 
-def rates_line(changes: Changes) -> str:
+def rates_line(changes: PlaytestChanges) -> str:
     """The win rates that changed, in one line."""
     several = len({c.level for c in changes.rates}) > 1
     moved = [c for c in changes.rates if abs(c.after - c.before) > NEARLY]
@@ -172,7 +173,7 @@ def rates_line(changes: Changes) -> str:
     return clean("win rates: " + ", ".join(each))
 
 
-def _who(change: Change, several: bool) -> str:
+def _who(change: MeasureChange, several: bool) -> str:
     return f"{change.player} in {change.level}" if several else change.player
 
 
@@ -180,7 +181,7 @@ def _share(value: float) -> str:
     return f"{value * 100:.0f} %"
 
 
-def _change(change: Change) -> str:
+def _change(change: MeasureChange) -> str:
     """A change with its interval and its effect size."""
     rate = change.measure.rate
     pair = [_share(v) if rate else f"{v:.3g}" for v in (change.before, change.after)]

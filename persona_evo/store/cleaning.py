@@ -18,7 +18,7 @@ from persona_evo.words import counted
 RECENT = 600.0
 """Seconds after its last change in which a run is kept unless it is named: its report may still be being written."""
 
-_REPORT = ("index.html", "findings.json", "summary.md", "junit.xml", "watch.css", "pictures/*.png", "pictures/*.gif",
+_REPORT = ("index.html", "findings.json", "summary.md", "junit.xml", "pictures/*.png", "pictures/*.gif",
            "pictures/*.svg", "playthroughs.csv", "duels.csv", "summary.csv", "summary_wide.csv", "comparison.csv",
            "players.csv", "correlations.csv", "structure.csv", "findings.csv", "curve.csv", "changes.csv")  # fmt: skip
 _LOGS = ("logs*/*", "findings.jsonl")
@@ -29,7 +29,7 @@ _PLAYTEST = ("playtest.json", "traces.jsonl", "bounds.json", *_REPORT)
 OWN: Mapping[str, tuple[str, ...]] = {
     "evolution": (*_EVOLUTION, *_LOGS),
     "playtest": (*_PLAYTEST, *_LOGS),
-    "watch": ("watch.json", *_PLAYTEST),
+    "watch": ("watch.json", "stamp.js", *_PLAYTEST),
     "match": ("match.json", "games.jsonl", "games.csv", "pairs.csv", "index.html", "pictures/*.gif", "programs/*.log"),
     "experiment": ("experiment.json", "results.jsonl", "index.html", "figures/*", "tables/*.csv", "best/*.json",
                    "best/*.gif", "replay.gif", *_LOGS),
@@ -39,7 +39,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes."""
 
-_ALWAYS = (r"lock", r"[^/]*\.part", r"policy-\d+\.json")
+_ALWAYS = (r"lock", r"[^/]*\.part", r"policy-\d+\.json", r"\.new/.*")
 
 
 def foreign(entry: RunEntry) -> list[Path]:
@@ -118,6 +118,9 @@ def delete(entry: RunEntry, *, is_named: bool = False) -> None:
     gone = entry.folder.with_name(f".{entry.folder.name}.deleted")
     if gone.is_dir():  # left by a process that was killed in between
         shutil.rmtree(gone)
-    with Lock(entry.folder):
-        os.replace(entry.folder, gone)
+    lock = Lock(entry.folder).acquire()
+    if os.name == "nt":  # a folder with an open file cannot be renamed there
+        lock.release()
+    os.replace(entry.folder, gone)
+    lock.release()
     shutil.rmtree(gone)

@@ -11,7 +11,7 @@
 | search | samples.csv | rollout, in samples.csv |
 
 Nothing here plays, needs the rules of a game or changes a file, so a list is there at once and a damaged folder is one
-line in it. A comparison that was kept with `--out` is a playtest.
+line in it. A comparison of two levels is a playtest of both.
 """
 
 from __future__ import annotations

@@ -57,7 +57,9 @@ def of_playtest(r: schema.Reader, folder: Path) -> Details:
     players, levels = [p.text_of("label") for p in r.items("players")], [v.text_of("name") for v in r.items("levels")]
     total = r.whole("trials") * len(players) * len(levels)
     done, last = count(folder / "traces.jsonl"), _last(folder / "traces.jsonl")
-    title = f"{_listed(levels)}: {_listed(players)}"
+    compared = len(levels) == 2 and (folder / "comparison.csv").is_file() and not any(
+        p.text_of("baseline", "") for p in r.items("players"))  # fmt: skip
+    title = f"{' against '.join(levels) if compared else _listed(levels)}: {_listed(players)}"
     end = (last.get("end") or last).get("outcome", "") if last else ""
     told = f"{last['player']} in {last['level']}: {'unfinished' if end == 'running' else end}" if last else ""
     phase = "playing" if done < total else "done" if (folder / "index.html").is_file() else "report"
@@ -107,7 +109,7 @@ def of_evolution(r: schema.Reader, folder: Path) -> Details:
     pace = {row["generation"]: float(row[runs.TIMING]["seconds"]) for row in rows if runs.TIMING in row}
     best = max((float(row["best"]) for row in rows if row["generation"] == done - 1), default=None)
     levels, persona = r.items("levels"), r.object("persona").text_of("name")
-    chosen = _generations(runs.policy_of(folder)) == done > 0
+    chosen = _generations(runs.policy_of(folder)) == done
     return Details(
         r.text_of("game"), f"{persona} on {counted(len(levels), 'level')}", done, total, chosen, r.whole("seed"),
         "done" if chosen else "generations" if done < total else "final comparison",

@@ -300,6 +300,25 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
     return [_row(line, path, n) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
 
 
+def read_hall(folder: Path) -> list[dict[str, Any]]:
+    """The hall of fame of a run, best first; [] before the first generation is finished.
+
+    Raises:
+        RunError: a damaged file.
+    """
+    path = folder / HALL
+    if not path.exists():
+        return []
+    data, text = schema.read(path, RunError)
+    members = schema.Reader(data, text, str(path), RunError).items("members")
+    for member in members:
+        member.number("fitness")
+        member.text_of("formula")
+        for name in ("size", "trials", "born"):
+            member.whole(name)
+    return [dict(member.data) for member in members]
+
+
 def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
     """A journal line without what differs between equal runs."""
     return {k: v for k, v in row.items() if k != TIMING}

@@ -98,11 +98,17 @@ def _planner(choice: Choice) -> list[Row]:
     return planner.measure(choice.quick, choice.full)
 
 
+def _findings(choice: Choice) -> list[Row]:
+    from . import findings
+
+    return findings.measure(choice.quick)
+
+
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
     "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
     "transport": _transport, "puyo": _puyo, "colosseum": _colosseum,
-    "planner": _planner,
+    "planner": _planner, "findings": _findings,
 }  # fmt: skip
 
 
@@ -113,9 +119,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from . import planner
 
         return planner.main(arguments[1:])
+    if arguments[:1] == ["findings"]:
+        from . import findings
+
+        return findings.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks", description=__doc__,
-        epilog="`planner`, named first, has options of its own: python -m tests.benchmarks planner --help",
+        epilog="`planner` and `findings`, named first, have options of their own: python -m tests.benchmarks findings "
+        "--help",
     )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="a look at each, in seconds; its figures are rough")

@@ -26,6 +26,11 @@ def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = 
     """One state: players 0 (blue) and 1 (red), whose cells are tinted once they are apart."""
     return board_image(board_of(level, state), scale=scale, caption=caption)
 
+def state_text(level: Level, state: Any) -> str:
+    """One state as a level file draws it."""
+    return board_of(level, state).text
+
+
 def standing(level: Level, state: Any) -> str:
     """The cells that each player has, once they are apart; "" before."""
     board = board_of(level, state)

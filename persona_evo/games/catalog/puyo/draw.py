@@ -103,6 +103,11 @@ def _placement(action: int) -> str:
     return f"{(action >> 2) + 1}{t.SIDES[action & 3]}"
 
 
+def state_text(level: Level, state: NDArray[Any]) -> str:
+    """The field of a state in letters, the ghost row first."""
+    return "\n".join("".join(t.LETTERS[cell] for cell in row) for row in t.cells(state))
+
+
 def state_image(
     level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "", popping: Collection[links.Cell] = ()
 ) -> Image.Image:

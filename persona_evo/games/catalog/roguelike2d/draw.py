@@ -46,6 +46,29 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
     return picture
 
 
+def state_text(level: Level, state: NDArray[Any]) -> str:
+    """One state in characters: @ the player (x dead), # walls, F Food, S Soda, A and B enemies of both kinds, E exit."""
+    block = int(r.today(level.tables, state))
+    rows = [["."] * layout.SIDE for _ in range(layout.SIDE)]
+
+    def put(cell: int, char: str) -> None:
+        x, y = place(cell)
+        rows[y][x] = char
+
+    put(layout.EXIT, "E")
+    for cell in range(layout.CELLS):
+        lies = int(level.tables[block + layout.BOARD + cell]) - layout.ITEM
+        if int(r.bumps_left(level.tables, state, cell)):
+            put(cell, "#")
+        elif lies >= 0 and int(state[r.ITEMS_AT]) >> lies & 1:
+            put(cell, "FS"[int(level.tables[block + layout.ITEM_KINDS + lies])])
+    for k in range(int(level.tables[block + layout.ENEMIES])):
+        if int(state[r.ENEMIES_AT + k]) < layout.CELLS:
+            put(int(state[r.ENEMIES_AT + k]), "AB"[int(level.tables[block + layout.ENEMY_KINDS + k])])
+    put(int(state[r.CELL_AT]), "x" if int(state[r.FLAGS_AT]) == r.IS_DEAD else "@")
+    return "\n".join("".join(row) for row in rows)
+
+
 def _box(cell: int, scale: int, share: float = 1.0) -> tuple[float, float, float, float]:
     """The square of a cell, or the middle of it, in pixels."""
     x, y = place(cell)

@@ -1,0 +1,212 @@
+"""An evolution's folder as text and as a page: fitness over the generations, the hall of fame, and the formula.
+
+Fitness is that of the evolution, where each island was measured on its own seeds; how good the final policy is says the
+mean on new seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from persona_evo.evolve.comparison import of_policy
+from persona_evo.playtest.statistics import difference, vargha_delaney
+from persona_evo.report.charts import Axis, Series, plot
+from persona_evo.report.layout import clean, terminal_width
+from persona_evo.report.pages import Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
+from persona_evo.report.pages import write as write_page
+from persona_evo.report.tables import Table
+from persona_evo.store import policies, runs
+from persona_evo.store.policies import Policy
+from persona_evo.words import counted
+
+PAGE = "index.html"
+
+MOST_FAME = 20
+"""Members of the hall of fame that are shown."""
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What an evolution's folder holds.
+
+    Attributes:
+        folder: of the run.
+        config: its configuration.
+        rows: the journal's lines, an island of a generation each.
+        hall: the hall of fame, best first.
+        policy: the newest final policy, None before there is one.
+    """
+
+    folder: Path
+    config: Mapping[str, Any]
+    rows: tuple[Mapping[str, Any], ...]
+    hall: tuple[Mapping[str, Any], ...]
+    policy: Policy | None
+
+    @property
+    def generations(self) -> int:
+        """How many there are."""
+        return 1 + max((int(row["generation"]) for row in self.rows), default=-1)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The final formula in words."""
+        return () if self.policy is None else self.policy.words
+
+    @property
+    def comparison(self) -> list[str]:
+        """How the policy does beside others on held-out levels, in sentences."""
+        found = None if self.policy is None else of_policy(self.policy)
+        return found.lines() if found is not None else []
+
+
+def read(folder: Path) -> Evolution:
+    """What an evolution's folder holds by now.
+
+    Raises:
+        RunError, PolicyError: no evolution's folder, or a damaged one.
+    """
+    path = runs.policy_of(folder)
+    return Evolution(
+        folder, runs.read_config(folder), tuple(runs.read_journal(folder)), tuple(runs.read_hall(folder)),
+        None if path is None else policies.read(path),
+    )  # fmt: skip
+
+
+def text(e: Evolution, width: int | None = None) -> str:
+    """The evolution for a terminal."""
+    room = width or terminal_width()
+    parts = [_facts_text(e)]
+    if e.words:
+        parts.append("in words\n" + "\n".join(f"  {clean(line)}" for line in e.words))
+    if e.comparison:
+        parts.append("\n".join(map(clean, e.comparison)))
+    if e.rows:
+        parts.append(_course(e).render(room))
+    if e.hall:
+        parts.append(_fame(e, 5).render(room))
+    return "\n\n".join(parts)
+
+
+def _facts_text(e: Evolution) -> str:
+    return "\n".join(clean(f"{name:<13} {value}") for name, value in _facts(e).items())
+
+
+def _facts(e: Evolution) -> dict[str, str]:
+    """What came out, by name."""
+    found = {"persona": str(e.config["persona"]["name"]), "generations": str(e.generations)}
+    if e.hall:
+        found["best fitness"] = f"{float(e.hall[0]['fitness']):.4f}, {counted(int(e.hall[0]['size']), 'node')}"
+    if e.policy is None:
+        return {**found, "policy": "none yet"}
+    found["formula"] = e.policy.best
+    if e.policy.simplified:
+        found["as evolved"] = e.policy.formula
+    if e.policy.mean is not None:
+        found["mean utility"] = f"{e.policy.mean:.4f} on new seeds"
+    return {**found, "policy": str(e.policy.file)}
+
+
+def _course(e: Evolution) -> Table:
+    """Best, mean and diversity of a few generations."""
+    shown = sorted({round(k * (e.generations - 1) / 7) for k in range(8)})
+    rows = []
+    for generation in shown:
+        own = [row for row in e.rows if row["generation"] == generation]
+        mean = sum(float(row["mean"]) for row in own) / len(own)
+        diversity = sum(float(row["diversity"]) for row in own) / len(own)
+        rows.append([str(generation + 1), f"{max(float(row['best']) for row in own):.4f}", f"{mean:.4f}",
+                     f"{diversity * 100:.0f} %", str(sum(int(row["evaluations"]) for row in own))])  # fmt: skip
+    return Table("fitness", ["generation", "best", "mean", "different formulas", "evaluated"], rows)
+
+
+def _fame(e: Evolution, most: int = MOST_FAME) -> Table:
+    rows = [
+        [str(n), f"{float(m['fitness']):.4f}", str(m["size"]), str(m["trials"]), str(m["born"] + 1), str(m["formula"])]
+        for n, m in enumerate(e.hall[:most], 1)
+    ]
+    left = len(e.hall) - most
+    notes = [f"{left} more are in {runs.HALL}"] if left > 0 else []
+    return Table("hall of fame", ["", "fitness", "nodes", "evaluations", "born in generation", "formula"], rows, notes,
+                 left=frozenset({5}))  # fmt: skip
+
+
+def write(e: Evolution) -> Path:
+    """Write the page into the run's folder."""
+    persona, game = e.config["persona"]["name"], e.config["game"]
+    under = f"{game}, {counted(len(e.config['levels']), 'level')}, seed {e.config['seed']}"
+    made = {
+        "levels": ", ".join(level["name"] for level in e.config["levels"]),
+        "utility": str(e.config["utility"]),
+        **{str(k): str(v) for k, v in e.config["evolution"].items() if not isinstance(v, (list, dict))},
+        "versions": ", ".join(f"{k} {v}" for k, v in e.config["versions"].items()),
+    }
+    sections = [
+        Section("result", "Result", [Facts(_facts(e)), *([Heading("In words"), Lines(e.words)] if e.words else []),
+                                     Lines(e.comparison)]),
+        Section("fitness", "Fitness", [Gallery("chart", _charts(e))] if e.rows else []),
+        Section("fame", "Hall of fame", [_fame(e)] if e.hall else []),
+        Section("formula", "The formula's symbols", _symbols(e)),
+        Section("made", "How it was made", [Facts(made)]),
+    ]  # fmt: skip
+    return write_page(Document(f"Evolution of {persona}", under, sections), e.folder / PAGE)
+
+
+def _symbols(e: Evolution) -> list[Any]:
+    if e.policy is None:
+        return [Text("There is no policy yet.")]
+    return [Code(e.policy.best), Facts(dict(e.policy.metrics))]
+
+
+def _charts(e: Evolution) -> list[Svg]:
+    """Best and mean fitness of each island over the generations, and how different its formulas are."""
+    islands = sorted({int(row["island"]) for row in e.rows})
+    own = {i: [row for row in e.rows if row["island"] == i] for i in islands}
+
+    def lines(key: str) -> list[Series]:
+        return [
+            Series(f"island {i + 1}", [(row["generation"] + 1, float(row[key])) for row in own[i]]) for i in islands
+        ]
+
+    def chart(key: str, up: Axis, title: str, caption: str) -> Svg:
+        return Svg(plot(lines(key), Axis("generation", whole=True), up, title=title, width=460), caption)
+
+    return [
+        chart("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
+        chart("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
+        chart("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
+        chart("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
+    ]
+
+
+def compared(a: Evolution, b: Evolution) -> str:
+    """What differs between two evolutions."""
+    rows = [[name, _facts(a).get(name, "–"), _facts(b).get(name, "–")]
+            for name in dict.fromkeys([*_facts(a), *_facts(b)]) if name != "policy"]  # fmt: skip
+    parts = [Table("", ["", "A", "B"], rows, left=frozenset({1, 2})).render(terminal_width())]
+    if a.policy is not None and b.policy is not None:
+        parts.append(_levels(a.policy, b.policy))
+    for letter, one in (("A", a), ("B", b)):
+        if one.comparison:
+            parts.append("\n".join([f"{letter} beside others", *(f"  {clean(line)}" for line in one.comparison)]))
+    return "\n\n".join(filter(None, parts))
+
+
+def _levels(a: Policy, b: Policy) -> str:
+    """The utilities of two policies in the levels that both were measured in."""
+    if a.utility != b.utility:
+        return f"the utilities are other ones, so values cannot be compared: {a.utility} and {b.utility}"
+    both = [level for level in a.fitness if level in b.fitness]
+    if not both:
+        return "no level in common"
+    rows = [[level, f"{a.fitness[level]:.4f}", f"{b.fitness[level]:.4f}", f"{b.fitness[level] - a.fitness[level]:+.4f}"]
+            for level in both]  # fmt: skip
+    x, y = ([p.fitness[level] for level in both] for p in (a, b))
+    change = difference(y, x)
+    span = f", 95 % interval {change.low:+.4f} to {change.high:+.4f}" if change.known else ""
+    note = (f"B - A over {counted(len(both), 'level')}: {change.value:+.4f}{span}; "
+            f"A12 = {vargha_delaney(y, x).value:.2f}")  # fmt: skip
+    return Table("mean utility on new seeds", ["level", "A", "B", "B - A"], rows, [note]).render(terminal_width())

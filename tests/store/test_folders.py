@@ -1,0 +1,113 @@
+"""Runs' folders: whose they are, who is at work in them, and that cleaning touches nothing that is not a run's."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from persona_evo.evolve.reopening import budget_at  # noqa: F401 (the modules below name the files)
+from persona_evo.playtest import journal
+from persona_evo.playtest.experiment import course
+from persona_evo.playtest.match import records
+from persona_evo.playtest.reproduce import keeping
+from persona_evo.store import cleaning, folders, runs, schema
+from persona_evo.store.lock import Lock, holder
+
+OLD = 1.5e9
+
+PLAYTEST = {
+    "schema": 1, "game": "g", "seed": 1, "trials": 1, "levels": [{"name": "a"}], "players": [{"label": "runner"}],
+}  # fmt: skip
+LINE = '{"player": "runner", "level": "a", "outcome": "won"}\n'
+
+CONTENTS = st.sampled_from(["", "{}", "[]", "x", '{"schema": 1}', '{"schema": 1, "game": "g"}', "sample,score\n", LINE])
+NAMES = st.sampled_from([
+    "config.json", "playtest.json", "match.json", "experiment.json", "reproduction.json", "watch.json", "samples.csv",
+    "best.json", "journal.jsonl", "traces.jsonl", "lock", "index.html", "notes.txt", "pictures/own.png", "a/b/c.txt",
+])  # fmt: skip
+
+
+def run_in(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    schema.write_atomically(folder / journal.CONFIG, schema.dump(PLAYTEST))
+    (folder / journal.TRACES).write_text(LINE)
+
+
+def aged(folder: Path) -> None:
+    for path in [folder, *folder.rglob("*")]:
+        os.utime(path, (OLD, OLD), follow_symlinks=False)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_the_files_are_those_that_runs_write() -> None:
+    files = {kind.name: (kind.config, kind.lines) for kind in folders.KINDS}
+    assert files["evolution"] == (runs.CONFIG, runs.JOURNAL)
+    assert files["playtest"] == (journal.CONFIG, journal.TRACES)
+    assert files["match"] == (records.CONFIG, records.GAMES)
+    assert files["experiment"] == (course.CONFIG, course.RESULTS)
+    assert files["reproduction"][0] == keeping.CONFIG
+    assert set(files) | {folders.SEARCH.name} == set(cleaning.OWN)
+
+
+@settings(max_examples=40)
+@given(st.dictionaries(NAMES, CONTENTS, max_size=6), st.dictionaries(NAMES, CONTENTS, max_size=4))
+def test_cleaning_deletes_runs_and_nothing_else(foreign: dict[str, str], beside: dict[str, str]) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        root = Path(home) / "runs"
+        run_in(root / "whole")
+        for folder, files in ((root / "foreign", foreign), (root, beside)):
+            for name, content in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(content)
+        aged(root)
+        before = contents(root)
+        gone, kept = cleaning.choose(folders.find([root]))
+        for entry in gone:
+            cleaning.delete(entry)
+        left = contents(root)
+        mine = {name for name in before if name.startswith("whole/")}
+        assert left == {k: v for k, v in before.items() if k not in mine} or (left == before and kept)
+        assert all(entry.folder == root / "whole" for entry in gone)
+
+
+def test_a_finished_run_may_go_unless_it_holds_more(tmp_path: Path) -> None:
+    run_in(tmp_path / "one")
+    run_in(tmp_path / "two")
+    (tmp_path / "two" / "pictures").mkdir()
+    (tmp_path / "two" / "pictures" / "a-runner.png").write_bytes(b"x")
+    run_in(tmp_path / "linked")
+    (tmp_path / "linked" / "traces.csv").symlink_to(tmp_path / "two" / "traces.jsonl")
+    aged(tmp_path)
+    gone, kept = cleaning.choose(folders.find([tmp_path]))
+    assert {e.folder.name for e in gone} == {"one", "two"} and "did not write" in kept[0][1]
+    for entry in gone:
+        cleaning.delete(entry)
+    assert [p.name for p in tmp_path.iterdir()] == ["linked"]
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    run_in(tmp_path / "elsewhere" / "one")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
+    assert folders.find([tmp_path / "runs"]) == []
+
+
+def test_who_is_at_work_is_known_and_the_lock_stays_free(tmp_path: Path) -> None:
+    assert holder(tmp_path) is None
+    with Lock(tmp_path):
+        found = holder(tmp_path)
+        assert found is not None and found[0] == os.getpid()
+    assert holder(tmp_path) is None
+    (tmp_path / "lock").write_text('{"pid": 1, "host": "elsewhere"}')
+    assert holder(tmp_path) == (1, "elsewhere")
+    (tmp_path / "lock").write_text("nonsense")
+    assert holder(tmp_path) is None
+    with Lock(tmp_path):
+        pass
