@@ -222,8 +222,8 @@ class Comparison:
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
         return report.write(
             target, game, self.results.levels, replace(analysis, summaries=each),
-            title=f"A {self.a.name} against B {self.b.name}", facts=self.results.facts, versions=shown, replays=False,
-            progress=progress,
+            title=f"{self.a.name} (A) against {self.b.name} (B)", facts=self.results.facts, versions=shown,
+            replays=False, progress=progress,
         ).page  # fmt: skip
 
     def __str__(self) -> str:

@@ -42,12 +42,12 @@ DAY = 86400.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__)
+    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__,
+                                 epilog=playtest.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     playtest.add_playing(parser, playtest.TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy (default: ucb1)")
-    playtest.add_skill(parser)
     options.add_accept(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no charts, maps and replays on the page")
     parser.add_argument("--no-replays", action="store_true", help="no replays on the page")
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.store.lines import made
     from persona_evo.store.lock import Lock
 
-    levels, players = options.levels_of(args, game, args.levels), players_of(args, game)
+    levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
     seed, folder = options.seed_of(args), args.out or FOLDER
     league = options.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
@@ -98,13 +98,6 @@ def run(args: argparse.Namespace) -> int:
             note(f"stopped; the last report is in {folder}")
             return 130
     return 0
-
-
-def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
-    """The players at each level of skill that was asked for."""
-    from persona_evo.playtest.players import with_skills
-
-    return with_skills(options.players_of(args, game), args.skill, game)
 
 
 def _address(game: Game) -> str:
@@ -167,7 +160,7 @@ class Watch:
         """Take the new version of what was saved; what is wrong with it is told, and the old one stays."""
         try:
             if any(path in self.personas for path in changed):
-                self.players = players_of(self.args, self.game)
+                self.players = playtest.players_of(self.args, self.game)
             levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
             accepted = options.accepted_of(self.args)
             before = None if self.answer is None else self._results(self.live.done)
