@@ -53,8 +53,12 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
     from persona_evo.evolve import winner
+    from persona_evo.formula.simplify import Simplified
 
-    monkeypatch.setattr(winner, "simplified", lambda formula, spec: ("", "not tried"))
+    def as_it_is(formula: Any, spec: Any, until: Any = None) -> Simplified:
+        return Simplified(formula, formula, False, "not tried", True, 0.0)
+
+    monkeypatch.setattr(winner, "simplified", as_it_is)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -18,6 +18,8 @@ CLEAR = 0.85
 """Share of a symbol's changes that go one way, from which on this is its way."""
 SLIGHT = 0.005
 """Share of the score's movement below which a symbol is not worth a percentage."""
+NOTHING = 1e-12
+"""Movement of a score that is only rounding."""
 MADE_UP = 60
 """States that are made up for games whose states cannot be looked at."""
 
@@ -73,7 +75,7 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     """(what the formula does, with what)."""
     metric = next((m for m in game.metrics if m.symbol == effect.symbol), None)
     rises = effect.up >= CLEAR
-    if effect.strength == 0.0:
+    if effect.strength <= NOTHING:
         group = "has no effect"
     elif not rises and effect.up > 1 - CLEAR:
         group = "depends on the state"
