@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.personas.template import Row, Sample
+    from persona_evo.search.samples import Sampled
+
+SHOWN_LEVELS = 3
+"""Shipped levels in which random games are played where no levels are named."""
 
 
 def add(commands: Any) -> None:
@@ -50,9 +54,11 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Explain a persona on made-up states, and on states of real levels."""
-    from persona_evo.personas import load, template
+    """Explain a persona on states of random games, and say what is doubtful about it."""
+    from persona_evo.personas import doubts, load, template
     from persona_evo.personas.lists import LIST_VARIABLES
+    from persona_evo.personas.rates import rates
+    from persona_evo.search.samples import random_states
 
     game = options.game_of(args)
     persona = load(args.file, game)
@@ -81,15 +87,55 @@ def run_check(args: argparse.Namespace) -> int:
             say(f"  {symbol:<7} {meaning}")
     if persona.lists and not game.planned:
         note(f"the open lists do not count: {game.title} is not planned whole in this program")
-    say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
-    for warning in template.warnings(game, persona):
-        note(f"warning: {warning}")
     if args.levels:
         compiling(game=game)
-        levels = options.levels_of(args, game, args.levels)
-        for level in levels:
-            say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
+    levels = _levels(args, game)
+    states = random_states(game, levels)
+    if states:
+        say("\n" + _table("states of random games", template.explain(persona, _telling(states, persona))))
+    else:
+        say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
+    by_level = {level.name: [s.metrics for s in states if s.level == level.name] for level in levels}
+    worth = rates(persona.utility, game, {name: found for name, found in by_level.items() if found})
+    if worth:
+        say("\nexchange rates")
+        for line in worth:
+            say(f"  {line}")
+    for warning in doubts.warnings(game, persona, [s.metrics for s in states]):
+        note(f"warning: {warning}")
+    for level in levels if args.levels else ():
+        say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
     return 0
+
+
+def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
+    """The levels that were named, or some that ship with the game; none of a connected game unless named."""
+    from persona_evo.cli.say import compiling_levels, has_compiled
+    from persona_evo.games import mapsets
+
+    if args.levels:
+        return options.levels_of(args, game, args.levels)
+    known = mapsets.shipped(game)
+    if not known.levels:
+        return []
+    if not has_compiled(game, "rules.step"):
+        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
+    with compiling_levels(game):
+        names = known.sets.get("train", tuple(known.levels))[:SHOWN_LEVELS]
+        return options.levels_of(args, game, names)
+
+
+def _telling(states: Sequence[Sampled], persona: Persona) -> list[Sample]:
+    """The states that tell most of a utility: a start, the worst, the median and the best, a lost and a won end."""
+    from persona_evo.games.core import LOST, WON
+    from persona_evo.personas.template import Sample
+
+    ranked = sorted(states, key=lambda s: persona.utility.evaluate(s.metrics))
+    chosen = [("start", states[0]), ("worst case", ranked[0]), ("median", ranked[len(ranked) // 2]),
+              ("best case", ranked[-1])]  # fmt: skip
+    for name, outcome in (("lost", LOST), ("won", WON)):
+        chosen += [(name, s) for s in states if s.outcome == outcome][:1]
+    return [Sample(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from persona_evo.errors import FormulaError, InputError, PersonaError
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Metric
-from persona_evo.personas import Persona, Stage, catalog, combine, extremes, load, resolve, template
+from persona_evo.personas import Persona, Stage, catalog, combine, doubts, extremes, load, resolve, template
 
 
 def _never(*_: Any) -> Any:
@@ -254,12 +254,12 @@ def test_the_best_case_of_many_metrics_is_climbed_to() -> None:
     ],
 )
 def test_doubtful_utilities_are_told(tmp_path: Path, utility: str, said: list[str]) -> None:
-    found = template.warnings(TOY, persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility)))
+    found = doubts.warnings(TOY, persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility)))
     assert len(found) == len(said) and all(part in text for part, text in zip(said, found, strict=True))
 
 
 def test_no_persona_of_the_catalog_is_doubtful_but_one_that_is_a_published_reward() -> None:
-    found = [(p.name, w) for p in catalog() for w in template.warnings(registry.get(p.game), p)]
+    found = [(p.name, w) for p in catalog() for w in doubts.warnings(registry.get(p.game), p)]
     assert found == [("thesis", "the utility does not read DEAD, so death costs this player nothing")]
 
 
