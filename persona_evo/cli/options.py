@@ -50,7 +50,7 @@ def add_game(parser: argparse.ArgumentParser) -> None:
 
 def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
     """NAME, --out, --force and --game, of the commands that write a file to start from."""
-    parser.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
+    parser.add_argument("name", type=filled, metavar="NAME", help="name: letters, digits, _ and -")
     parser.add_argument("-o", "--out", type=path, metavar="FILE", help=f"where to (default: NAME.{suffix})")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
     add_game(parser)
@@ -162,11 +162,12 @@ def check_picture(target: Path, suffix: str = ".gif") -> None:
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
     """A folder below `root` that is not there yet, named by the moment and some words."""
-    import re
     from datetime import UTC, datetime
 
+    from persona_evo.words import file_name
+
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{moment}-{'-'.join(words[:4])}")[:80]
+    name = file_name(f"{moment}-{'-'.join(words[:4])}")[:80]
     folder, copies = root / name, 1
     while folder.exists():
         copies += 1

@@ -14,6 +14,7 @@ from persona_evo.errors import PersonaError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.formula import Formula
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.personas.template import Row, Sample
@@ -47,7 +48,7 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.personas import template
 
     game = options.game_of(args)
-    target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError)
+    target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError, scripts=True)
     say(f"wrote {target}")
     say(f"next: edit its utility, then  {command(game, 'persona', 'check', target)}")
     return 0
@@ -92,13 +93,14 @@ def run_check(args: argparse.Namespace) -> int:
     levels = _levels(args, game)
     states = random_states(game, levels)
     if states:
-        say("\n" + _table("states of random games", template.explain(persona, _telling(states, persona))))
+        say("\n" + _table("states of random games", template.explain(persona, _telling(states, persona, game.players))))
     else:
         say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
     by_level = {level.name: [s.metrics for s in states if s.level == level.name] for level in levels}
-    worth = rates(persona.utility, game, {name: found for name, found in by_level.items() if found})
-    if worth:
-        say("\nexchange rates")
+    for title, utility in _goals(persona):
+        worth = rates(utility, game, {name: found for name, found in by_level.items() if found})
+        if worth:
+            say(f"\nexchange rates{title}")
         for line in worth:
             say(f"  {line}")
     for warning in doubts.warnings(game, persona, [s.metrics for s in states]):
@@ -125,7 +127,18 @@ def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
         return options.levels_of(args, game, names)
 
 
-def _telling(states: Sequence[Sampled], persona: Persona) -> list[Sample]:
+def _goals(persona: Persona) -> list[tuple[str, Formula]]:
+    """(what to add to a title, utility) of each stage, or of a persona without any."""
+    from persona_evo.formula import Formula
+
+    if not persona.stages:
+        return [("", persona.utility)]
+    always = () if persona.always is None else (*persona.always.tokens, "+")
+    count = float(len(persona.stages))
+    return [(f" in stage {s.title!r}", Formula((*s.utility.tokens, count, "/", *always))) for s in persona.stages]
+
+
+def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[Sample]:
     """The states that tell most of a utility: a start, the worst, the median and the best, a lost and a won end."""
     from persona_evo.games.core import LOST, WON
     from persona_evo.personas.template import Sample
@@ -133,7 +146,7 @@ def _telling(states: Sequence[Sampled], persona: Persona) -> list[Sample]:
     ranked = sorted(states, key=lambda s: persona.utility.evaluate(s.metrics))
     chosen = [("start", states[0]), ("worst case", ranked[0]), ("median", ranked[len(ranked) // 2]),
               ("best case", ranked[-1])]  # fmt: skip
-    for name, outcome in (("lost", LOST), ("won", WON)):
+    for name, outcome in (("lost", LOST), ("won", WON)) if players == 1 else ():
         chosen += [(name, s) for s in states if s.outcome == outcome][:1]
     return [Sample(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]
 

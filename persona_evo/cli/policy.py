@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling, note, say
+from persona_evo.cli.say import compiling, has_compiled, note, say
 from persona_evo.errors import Place, PolicyError
-from persona_evo.words import counted, listed
+from persona_evo.words import counted, is_name, listed
 
 if TYPE_CHECKING:
     from persona_evo.store.policies import Policy
@@ -89,7 +89,6 @@ def _rounded(formula: str) -> str:
 def run_show(args: argparse.Namespace) -> int:
     """Everything that a policy's file says, for people."""
     policy = _load(args)
-    compiling(game=options.game_of(args))
     from persona_evo.evolve.words import of_policy
     from persona_evo.formula import parse
     from persona_evo.store import policies
@@ -98,6 +97,8 @@ def run_show(args: argparse.Namespace) -> int:
         if text:
             say(f"{label:<15} {text}")
     game = options.game_of(args)
+    if not policy.words and policy.best and not has_compiled(game, "rules.step"):
+        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
     say("\nin words")
     tell_words(of_policy(policy, game))
     if policy.best:
@@ -121,7 +122,7 @@ def tell_words(words: Sequence[str]) -> None:
 
 def tell_comparison(policy: Policy) -> None:
     """How a policy does beside others, if its file says so."""
-    from persona_evo.evolve.comparison import of_policy
+    from persona_evo.evolve.rivals import of_policy
 
     comparison = of_policy(policy)
     for line in comparison.lines() if comparison else []:
@@ -180,15 +181,15 @@ def run_export(args: argparse.Namespace) -> int:
 def run_install(args: argparse.Namespace) -> int:
     """Copy a policy to where it is found by name."""
     import dataclasses
-    import re
 
     from persona_evo.games.commands import command
     from persona_evo.store import policies
 
     policy = _load(args)
     name = args.name or policy.persona or policy.name
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise PolicyError("not a name for a policy", found=repr(name), expected="letters, digits, _ . and -")
+    if not is_name(name, digits=True, more="."):
+        raise PolicyError("not a name for a policy", found=repr(name),
+                          expected="letters of any script, digits, _ . and -")  # fmt: skip
     target = Path(policies.FOLDER) / policy.game / f"{name}.json"
     if target.exists() and not args.force:
         raise PolicyError("there is such a policy already", place=Place(str(target)), hint="--force writes over it")

@@ -25,7 +25,7 @@ _LOGIC = {
     "\u2228": _OR,
 }  # fmt: skip
 """What other languages have for putting conditions together -> how it is written here."""
-_ALIKE = {"\u2265": ">=", "\u2264": "<=", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "\u00f7": "/", ":": "/", ";": ","}
+_ALIKE = {"\u2265": ">=", "\u2264": "<=", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "\u00f7": "/", ":": "/"}
 """Characters that people write -> what they stand for here."""
 
 

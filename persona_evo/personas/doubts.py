@@ -69,8 +69,8 @@ def _stage(stage: Stage, ranges: Ranges) -> Iterator[str]:
                f"{'is never entered' if always else 'never ends'}: {text}")  # fmt: skip
     elif not _is_condition(stage.until):
         example = f"{text} >= 1" if len(stage.until.tokens) == 1 else f"({text}) >= 0.5"
-        yield (f"`until` of stage {stage.title!r} is a number and no condition: {text}; the stage is over as soon as it "
-               f"is above 0; a condition compares, as in {example}")  # fmt: skip
+        yield (f"`until` of stage {stage.title!r} is a number and no condition: {text}; the stage is over as soon as "
+               f"it is above 0; a condition compares, as in {example}")  # fmt: skip
     elif stage.until.evaluate(extremes.highest(stage.until, ranges, start)) <= 0.0:
         yield f"`until` of stage {stage.title!r} never holds within the ranges of its metrics: {text}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -85,18 +86,20 @@ def _worth(utility: Formula, unit: Unit, states: Sequence[Mapping[str, float]]) 
 def _unit(metric: Metric, levels: Mapping[str, Sequence[Mapping[str, float]]]) -> Unit:
     values = {name: sorted({state[metric.symbol] for state in states}) for name, states in levels.items()}
     every = sorted({value for some in values.values() for value in some})
-    if metric.ratio:
+    one = singular(metric.name)
+    if metric.ratio and one != metric.name:
         for name, seen in values.items():
-            steps = [b - a for a, b in zip(seen, seen[1:], strict=False) if b - a > 1e-6]
+            steps = [b - a for a, b in pairwise(seen) if b - a > 1e-6]
             if steps:
                 count = round(1 / min(steps))
-                return Unit(metric, 1 / count, f"one {singular(metric.name)} (of {count} in {name})")
-        return Unit(metric, PART, f"{PART:.0%} of {metric.name}")
+                return Unit(metric, 1 / count, f"one {one} (of {count} in {name})")
     if metric.high == 1 and set(every) <= {0.0, 1.0}:
         return Unit(metric, 1.0, f"{metric.symbol} ({metric.name})")
     if metric.high > 1 and every and all(value == round(value) for value in every):
-        return Unit(metric, 1.0, f"one {singular(metric.name)}")
-    return Unit(metric, PART, f"{PART:g} of {metric.name} ({metric.symbol})")
+        unit = "1" if metric.unit in ("", "times") else f"one {singular(metric.unit)}"
+        return Unit(metric, 1.0, f"one {one}" if one != metric.name else f"{unit} of {metric.name}")
+    share = f"{PART:.0%}" if metric.ratio else f"{PART:g}"
+    return Unit(metric, PART, f"{share} of {metric.name} ({metric.symbol})")
 
 
 def _amount(amount: float, unit: Unit) -> str:

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import PolicyError
-from persona_evo.evolve import comparison as comparisons
+from persona_evo.evolve import rivals as comparisons
 from persona_evo.evolve import simplifying
-from persona_evo.evolve.comparison import Comparing, Comparison, Rival, held_out, paired
+from persona_evo.evolve.comparison import Comparing, held_out, paired
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, OutOfTime, Score
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.rivals import Comparison, Rival
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.run import DEADLINE, FINISHED, evolve, resume
 from persona_evo.evolve.schedule import DESCRIBE_SECONDS, END_SHARE, Phase, Schedule
@@ -252,3 +253,12 @@ def test_random_states_really_occur() -> None:
     assert all(s.metrics["ST"] == s.move for s in states)
     assert sum(s.last for s in states) == 6 and all(s.outcome == 0 or s.last for s in states)
     assert random_states(GAME, TRAIN[:2], time.monotonic() - 1) == []
+
+
+@pytest.mark.parametrize("game", ["minidungeons2", "roguelike2d"])
+def test_shipped_policies_say_what_their_formulas_do_and_name_exactly_their_symbols(game: str) -> None:
+    found = registry.get(game)
+    for policy in policies.available(game):
+        if policy.kind == "formula":
+            assert policy.words == of_policy(replace(policy, words=()), found), policy.name
+            assert set(policy.metrics) == set(parse(policy.best).symbols), policy.name
