@@ -164,7 +164,7 @@ def new_folder(root: Path, words: Sequence[str]) -> Path:
     """A folder below `root` that is not there yet, named by the moment and some words."""
     from datetime import UTC, datetime
 
-    from persona_evo.words import file_name
+    from persona_evo.names import file_name
 
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     name = file_name(f"{moment}-{'-'.join(words[:4])}")[:80]

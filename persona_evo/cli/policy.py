@@ -12,7 +12,8 @@ from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import compiling, has_compiled, note, say
 from persona_evo.errors import Place, PolicyError
-from persona_evo.words import counted, is_name, listed
+from persona_evo.names import is_name
+from persona_evo.words import counted, listed
 
 if TYPE_CHECKING:
     from persona_evo.store.policies import Policy

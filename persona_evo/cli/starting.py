@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from persona_evo.errors import InputError, Place
-from persona_evo.words import is_name
+from persona_evo.names import is_name
 
 
 def begun(

@@ -135,7 +135,7 @@ def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -
     variance = sum(parts)
     if variance == 0.0:
         return difference, 0.0
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
+    from scipy.special import stdtrit
 
     freedom = variance**2 / sum(part**2 / (n - 1) for part in parts)
     return difference, float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
+from persona_evo.names import NAME_BYTES, is_name
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.personas.toml import Table, read
-from persona_evo.words import NAME_BYTES, counted, is_name
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game

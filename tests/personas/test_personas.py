@@ -13,8 +13,8 @@ from persona_evo.errors import FormulaError, InputError, PersonaError
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Metric
+from persona_evo.names import file_name, is_name
 from persona_evo.personas import Persona, Stage, catalog, combine, doubts, extremes, load, rates, resolve, template
-from persona_evo.words import file_name, is_name
 
 
 def _never(*_: Any) -> Any:
