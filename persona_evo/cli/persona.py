@@ -1,4 +1,4 @@
-"""`persona-evo persona new|check|list`: personas as files."""
+"""Write a persona file, explain what a persona wants, or list the personas that ship."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SHOWN_LEVELS = 3
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("persona", help="start, explain and list personas", description=__doc__)
+    parser = commands.add_parser("persona", help="write, explain and list personas", description=__doc__)
     parts = parser.add_subparsers(dest="command_persona", metavar="new|check|list", required=True)
-    new = parts.add_parser("new", help="write a commented file to start from")
+    new = parts.add_parser("new", help="write a commented persona file to start from")
     options.add_new(new, "toml")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="explain what a persona's utility does on sample states")
+    check = parts.add_parser("check", help="explain a persona's utility on states of real games, and find mistakes")
     check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
     check.add_argument("--levels", nargs="+", default=[], type=filled, metavar="LEVEL",
-                       help="also ends of short searches and random games in these levels")
+                       help="use states of these levels, and show the ends of short searches and random games in each")
     options.add_level_options(check)
     check.set_defaults(run=run_check)
-    listing = parts.add_parser("list", help="the personas that ship with the project")
+    listing = parts.add_parser("list", help="list the personas that ship with the project")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
 

@@ -70,7 +70,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
     options.add_policies(parser)
     parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
                         help="playthroughs of each player in each level (default: %(default)s)")
-    options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
+    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
     options.add_search(parser, tolerance)
     options.add_league(parser, "the personas play against, in turn and from both sides",
                        "that plays with the personas' tree policies")
