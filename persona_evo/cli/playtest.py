@@ -99,7 +99,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
                         f"{', '.join(SKILLS)} (below; default: perfect alone)")
     parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
                         help="playthroughs of each player in each level (default: %(default)s)")
-    options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
+    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
     options.add_search(parser, tolerance)
     parser.add_argument("--continuation", type=number(0, 1), default=CONTINUATION, metavar="SHARE",
                         help="share of the budget, beside it, for playing on move by move from the end of a plan to "
