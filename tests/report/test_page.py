@@ -261,8 +261,6 @@ def test_empty_blocks_and_sections_are_left_out() -> None:
     made = pages.render(Document("t", "", [empty, Section("s", "Some", [Text("words", "dim")], "some")]))
     read = Reader(made)
     assert read.ids == ["s"] and read.addresses == ["#s"] and "Empty" not in read.text
-    assert 'http-equiv="refresh"' not in made
-    assert 'http-equiv="refresh" content="2"' in pages.render(Document("t", "", [], reload=2))
 
 
 def test_facts_of_several_lines_are_a_list() -> None:
