@@ -395,10 +395,12 @@ def _schedule(
         )
     if deadline is None:
         return Schedule(None, 0.0, 0.0), comparing
+    slowness = 1.0
     if registry.get(fitness.spec.game).outside is None:
-        fitness.time_one(fitness.spec.utility)
+        slowness = fitness.time_one(fitness.spec.utility)
     choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
-    return Schedule(deadline, choosing, fitness.seconds(comparing.playthroughs) if comparing else 0.0), comparing
+    others = fitness.seconds(comparing.playthroughs) if comparing else 0.0
+    return Schedule(deadline, choosing, others, slowness), comparing
 
 
 def _evaluated(fitness: Fitness) -> list[Individual]:
