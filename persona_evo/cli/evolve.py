@@ -299,6 +299,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     if outcome.generations:
         say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
     else:
-        say(f"seed {policy.seed}; the time was up in the first generation: this is the best of "
-            f"{counted(policy.run['evaluations'], 'formula')} that were evaluated")
+        n = policy.run["evaluations"]
+        best = f"{counted(n, 'formula')} that {'was' if n == 1 else 'were'} evaluated" if n else "those it starts from"
+        say(f"seed {policy.seed}; the time was up in the first generation: this formula is the best of {best}")
     say(f"policy      {outcome.policy}")
