@@ -81,9 +81,9 @@ def run_new(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
-    from persona_evo.api.checks import findings_of
     from persona_evo.games import mapsets
     from persona_evo.games.acceptance import accept
+    from persona_evo.games.diagnosis import diagnose
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
@@ -100,7 +100,7 @@ def run_check(args: argparse.Namespace) -> int:
             except LevelError as e:
                 errors[name] = str(e)
                 note(f"{name}: error: {e}")
-        told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
+        told = accept(diagnose(game, levels), accepted, [level.name for level in levels])
     found = told.left
     wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
     if args.json:
@@ -114,8 +114,9 @@ def run_check(args: argparse.Namespace) -> int:
         fine = len(levels) - len(wrong)
         words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
-    files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
-    _write_ci(args, files, found, errors)
+    if ci.wanted(args):
+        files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+        _write_ci(args, files, found, errors)
     if errors:
         return 2
     return 1 if wrong else 0

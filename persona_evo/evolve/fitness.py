@@ -310,6 +310,11 @@ class Fitness:
         """How well the cores were used since the last call."""
         return self.workers.usage()
 
+    def check(self) -> None:
+        """Raise OutOfTime where `stop` has come."""
+        if self.stop is not None and time.monotonic() > self.stop:
+            raise OutOfTime
+
     def seconds(self, playthroughs: float) -> float:
         """How long so many playthroughs take on all cores."""
         return playthroughs * self.pace / self.workers.jobs

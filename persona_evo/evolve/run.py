@@ -283,7 +283,7 @@ def drive(
     usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
     course = generations(
         replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
-        first=run.config.get("first", ()), state=state,
+        first=run.config.get("first", ()), state=state, check=getattr(evaluate, "check", lambda: None),
     )  # fmt: skip
     try:
         while state is None or state.generation + 1 < target:

@@ -10,7 +10,7 @@ END_SHARE = 0.3
 """Share of the time that is kept for the end at most."""
 DESCRIBE_SECONDS = 4.0
 """Seconds that it takes to simplify a formula, to put it in words and to write it down, roughly."""
-CLOSING_SECONDS = 0.8
+CLOSING_SECONDS = 1.0
 """Seconds kept for what is printed and for the end of the process."""
 WAVE_SECONDS = 2.0
 """Time between two lines of progress, in seconds."""
