@@ -24,7 +24,7 @@ HOPELESS = 2_000
 """States after which an exploration ends that sees more and more new ones."""
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=4)
 def exploration(game: Game, level: Level) -> Exploration:
     """The exploration that findings on a level rest on."""
     return explore(game, level, MOST_STATES if game.compiled else MOST_OF_A_CLASS, hopeless=HOPELESS)
