@@ -104,7 +104,7 @@ class Slope:
     """Down a slope of five steps, one at a time or with one leap; at its foot the game is lost."""
 
     actions = ("step", "leap")
-    metrics = (Metric("AT", "height", "steps that are left", high=5),)
+    metrics = (Metric("AT", "depth", "steps down from the top", high=5),)
 
     def __init__(self, left: int = 5) -> None:
         self.left = left
@@ -126,7 +126,7 @@ class Slope:
         return None if self.left else "lost"
 
     def measure(self) -> dict[str, float]:
-        return {"AT": self.left}
+        return {"AT": 5 - self.left}
 
     def key(self) -> int:
         return self.left
