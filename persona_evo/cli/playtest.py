@@ -242,7 +242,7 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 
     if not league.opponents:
         who = movers(players, league)
-        note(f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")
+        note(f"{', '.join(who)} {plural(len(who), 'plays', 'play')} move by move")
         return
     names = [o.name for o in league.opponents]
     note(f"against {', '.join(met(names, trials))}")

@@ -19,7 +19,7 @@ from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
@@ -263,4 +263,4 @@ def _clock() -> str:
 
 
 def _names(paths: Sequence[Path]) -> str:
-    return ", ".join(path.name for path in paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return enumerated([path.name for path in paths], 3)

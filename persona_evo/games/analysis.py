@@ -215,9 +215,7 @@ def at(spots: Sequence[Spot]) -> str:
     ends = _line(sorted(spots))
     if ends:
         return f"{where(ends[0])} to {where(ends[1])}"
-    names = [where(p) for p in spots]
-    more = len(names) - MOST_PLACES
-    return enumerated(names) if more <= 0 else f"{', '.join(names[:MOST_PLACES])} and {more} more"
+    return enumerated([where(p) for p in spots], MOST_PLACES)
 
 
 def _line(spots: list[Spot]) -> tuple[Spot, Spot] | None:

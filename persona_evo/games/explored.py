@@ -16,7 +16,7 @@ from persona_evo.games.core import RUNNING, WON, Game, Level
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore
 from persona_evo.games.findings import Finding, Spot, ranked
 from persona_evo.games.seen import SeenLevel
-from persona_evo.words import counted, enumerated
+from persona_evo.words import capital, counted, enumerated
 
 MOST_OF_A_CLASS = 10_000
 """States looked at in a game written as a Python class."""
@@ -145,7 +145,7 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
             why = "others take it first or it cannot be taken" if stolen else "no way leads there"
             text = f"Nobody ever gets the '{char}' at {at(spots)}: {why}, so {short} (proven)."
         else:
-            text = f"{short[:1].upper()}{short[1:]} in any play (proven)."
+            text = f"{capital(short)} in any play (proven)."
         found.append(
             Finding("stolen_object" if stolen else "unreachable_object", "problem", seen.level.name, text,
                     tuple(spots), evidence=proof)

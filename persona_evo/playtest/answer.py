@@ -100,7 +100,7 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
         return f"B is {word} than A by its map{why}; no player shows it"
     if moved:
         return f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} " \
-               f"{'plays' if len(moved) == 1 else 'play'} it in another way{why}"  # fmt: skip
+               f"{plural(len(moved), 'plays', 'play')} it differently{why}"  # fmt: skip
     return f"no difference found between A and B for {_whom(players, players)}{why}"
 
 

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Event
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import shown
-from persona_evo.playtest.evidence import Evidence, Thing, spots, the, times
+from persona_evo.playtest.evidence import Evidence, Thing, the, times
 from persona_evo.playtest.metrics import Measure, certain
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import wilson
@@ -120,7 +121,7 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
     who: Counter[str] = sum(taken.values(), Counter())
     takers = enumerated([f"{taker}s" for taker, _ in who.most_common()])
     one = len(taken) == 1
-    text = (f"{takers} take the {plural(len(taken), name)} at {spots(list(taken))} in "
+    text = (f"{takers} take the {plural(len(taken), name)} at {at(list(taken))} in "
             f"{max(sum(w.values()) for w in taken.values())} of {times(e.records)}, and no player gets "
             f"{'it' if one else 'them'}")  # fmt: skip
     shows = next(r for r in e.records if any(
@@ -141,7 +142,7 @@ def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
         f"{n} of the {total} {name}s")  # fmt: skip
     plans = plural(len(fans), "plan leaves", "plans leave")
     why = f"; the best {plans} {plural(n, 'it', 'them')} out (proven)" if proven else ""
-    text = (f"nobody touches {which} in {times(e.records)}: at {spots(lot.left)}; {the(fans)} "
+    text = (f"nobody touches {which} in {times(e.records)}: at {at(lot.left)}; {the(fans)} "
             f"{plural(len(fans), 'cares', 'care')} for {name}s{why}")  # fmt: skip
     return Finding(
         kind, "notice", e.level, text, tuple(lot.left), tuple(fans),

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from persona_evo.games.findings import Finding, Spot
-from persona_evo.playtest.evidence import Evidence, ends_of, percent, spots, the, times
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.playtest.evidence import Evidence, ends_of, percent, the, times
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL
 from persona_evo.words import counted, plural, sentence
@@ -88,7 +88,7 @@ def _impossible(e: Evidence) -> Finding:
         killers = _causes(e.records)
         by = f"; cause of death: {killers}" if killers else ""
         start = next((r.positions[0] for r in e.records if r.positions), None)
-        at = f" at {spots([start])}" if start is not None else ""
+        at = f" at {where(start)}" if start is not None else ""
         text = (f"the start{at} is lethal: every continuation dies within {counted(out.longest, 'move')} "
                 f"(proven: {proof}){by}")  # fmt: skip
         return Finding(
@@ -98,7 +98,7 @@ def _impossible(e: Evidence) -> Finding:
         )  # fmt: skip
     within = f" within {counted(out.horizon, 'move')}" if out.horizon else ""
     place = _usual_end(e.records)
-    ends = f"; most playthroughs end at {spots([place])}" if place is not None else ""
+    ends = f"; most playthroughs end at {where(place)}" if place is not None else ""
     text = f"no plan finishes this level{within} (proven: {proof}); {_played(e.records)}{ends}"
     return Finding(
         "impossible", "problem", e.level, text, () if place is None else (place,), evidence=evidence,
@@ -211,7 +211,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
         return []
     records = [r for group in own.values() for r in group]
     place = _usual_end(records)
-    at = f" at {spots([place])}" if place is not None else ""
+    at = f" at {where(place)}" if place is not None else ""
     total = sum(len(e.seekers[p]) for p in own)
     stands = plural(len(own), "stands", "stand")
     text = (f"{the(own)} {stands} still{at} in {len(records)} of {counted(total, 'playthrough')}: no other move is "
@@ -224,7 +224,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
 def _standing(records: Sequence[Playthrough]) -> str:
     """Where players stand still, as an aside."""
     place = _usual_end([r for r in records if r.stuck])
-    return f", stuck at {spots([place])}" if place is not None else ""
+    return f", stuck at {where(place)}" if place is not None else ""
 
 
 def _numbers(e: Evidence) -> dict[str, Any]:

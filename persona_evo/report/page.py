@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
-from persona_evo.games.findings import Finding, where
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import CorrelationRow, Row
 from persona_evo.playtest.duels import Standing
@@ -33,10 +34,6 @@ from persona_evo.report.pages import (
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
-
-MOST_PLACES = 8
-"""Places of a finding that are named."""
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -128,10 +125,8 @@ class _Card:
 
     @property
     def places(self) -> str:
-        """The first places."""
-        spots = self.finding.places
-        more = f" and {len(spots) - MOST_PLACES} more" if len(spots) > MOST_PLACES else ""
-        return ", ".join(map(where, spots[:MOST_PLACES])) + more
+        """The places, the first few of many."""
+        return at(self.finding.places)
 
 
 @dataclass

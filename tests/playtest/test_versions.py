@@ -131,7 +131,7 @@ def test_hit_points_that_buy_more_do_not_make_a_level_harder() -> None:
     b = hurt(drawn("b", "runner", 10, best=0.9), 4)
     found = answered(a, b)
     assert found.harder == 0
-    assert found.lines[0] == "B is neither harder nor easier than A, but the runner plays it in another way"
+    assert found.lines[0] == "B is neither harder nor easier than A, but the runner plays it differently"
 
 
 def test_players_that_do_not_agree_are_told_apart() -> None:

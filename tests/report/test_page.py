@@ -104,7 +104,7 @@ def test_everything_is_escaped_and_closed(full: Page) -> None:
 def test_findings_are_numbered_and_say_where_and_who(full: Page) -> None:
     read = Reader(rendered(full))
     said = " ".join(read.text.split())
-    for words in ("places 7:2, 7:3", "row:column", "shown by playthrough 3", "--trace NUMBER"):
+    for words in ("places 7:2 and 7:3", "row:column", "shown by playthrough 3", "--trace NUMBER"):
         assert words in said
     assert said.index("problem") < said.index("Worth a look") < said.index("Accepted findings (1)")
     assert {"finding1", "finding2"} <= set(read.ids) and {"#finding1", "#finding2"} <= set(read.addresses)
