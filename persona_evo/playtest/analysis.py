@@ -29,7 +29,7 @@ class Analysis:
     standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
     `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level of
     skill fares, none without any. agreements: with the pass rates given.
-    accepted: findings that are meant so, with reasons; gone: accepted ones that no longer occur.
+    accepted: accepted findings, with reasons; gone: accepted ones that no longer occur.
     """
 
     records: tuple[Playthrough, ...]
@@ -89,7 +89,7 @@ def analyse(
         tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
         static: findings of the levels' analysis without play.
         outlooks: what is known of whether levels can be won, by level.
-        accepted: findings that are meant so.
+        accepted: findings that fail nothing (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.
 
     Raises:

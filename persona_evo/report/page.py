@@ -54,7 +54,7 @@ class Page:
         summaries, infos: results, and what the metrics mean.
         standings: results of games for two.
         findings: in the order in which they are told; a finding's number on the maps is its place here, from 1.
-        accepted: findings that are meant so, with the reasons.
+        accepted: accepted findings, with the reasons.
         gone: sentences on accepted findings that no longer occur.
         checks: requirements.
         pictures: maps and replays.
