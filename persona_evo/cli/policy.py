@@ -92,7 +92,7 @@ def _rounded(formula: str) -> str:
 def run_show(args: argparse.Namespace) -> int:
     """Everything that a policy's file says, for people."""
     policy = _load(args)
-    from persona_evo.evolve.words import of_policy
+    from persona_evo.evolve.explanation import of_policy
     from persona_evo.formula import parse
     from persona_evo.store import policies
 
@@ -149,7 +149,7 @@ def run_simplify(args: argparse.Namespace) -> int:
         raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
     game = options.game_of(args)
     compiling(game=game)
-    from persona_evo.evolve.simplifying import simplify_policy
+    from persona_evo.evolve.simplification import simplify_policy
 
     with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
         done = simplify_policy(policy, game)

@@ -11,7 +11,8 @@ from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest import calibration, compare, duels, findings, require
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.compare import Row
+from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
 from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
@@ -124,7 +125,7 @@ def analyse(
         baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
         players=told_rows(compare.between_players(records, game.metrics, judged), game),
         structure=structure,
-        correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
+        correlations=tuple(correlations(structure, records, game.metrics, results)),
         checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared, told.left)),
         tolerances=dict(tolerances or {}),
         accepted=tuple(told.accepted),

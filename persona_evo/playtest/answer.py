@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from persona_evo.playtest.compare import Row, blind, shown, spoken
 from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
-from persona_evo.playtest.versions import Changes, Difference
+from persona_evo.playtest.versions import AnalysisDifference, Changes
 from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
@@ -39,7 +39,7 @@ class Answer:
     harder: int
 
 
-def answer(rows: Sequence[Row], changes: Changes, difference: Difference) -> Answer:
+def answer(rows: Sequence[Row], changes: Changes, difference: AnalysisDifference) -> Answer:
     """What two versions of a level differ in.
 
     Args:
@@ -84,7 +84,7 @@ def _leaning(rows: Iterable[Row]) -> int:
     return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
 
 
-def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: Difference) -> str:
+def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: AnalysisDifference) -> str:
     """The first line."""
     why = f": {', '.join(difference.reasons[:2])}" if difference.reasons else ""
     version, problem = difference.problem

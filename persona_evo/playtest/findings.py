@@ -14,9 +14,9 @@ from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest.behaviour import deaths, exposed_start, indistinguishable, narrow_escape, no_choice
+from persona_evo.playtest.completion import stuck, verdict
 from persona_evo.playtest.contents import contents, events_of
 from persona_evo.playtest.evidence import Evidence, Thing, the, weak
-from persona_evo.playtest.finishing import stuck, verdict
 from persona_evo.playtest.metrics import EVERY, Bound, Bounds, levels_of, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL, Outlook

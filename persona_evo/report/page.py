@@ -11,7 +11,8 @@ from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.compare import Row
+from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check

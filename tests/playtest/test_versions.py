@@ -21,7 +21,7 @@ def changed(a: str, b: str) -> versions.Changes:
     return versions.changes(MD2, MD2.load(a, "a"), MD2.load(b, "b", allow_unreachable=True))
 
 
-def told(a: str, b: str) -> versions.Difference:
+def told(a: str, b: str) -> versions.AnalysisDifference:
     return versions.difference(MD2, MD2.load(a, "a", allow_unreachable=True), MD2.load(b, "b", allow_unreachable=True))
 
 
@@ -49,7 +49,7 @@ def test_levels_that_are_settings_are_compared_by_lines() -> None:
     puyo = registry.get("puyo")
     a, b = (puyo.load(f"# {seed}\nseed = {seed}\ndrops = 20\n", "x") for seed in (1, 2))
     assert versions.changes(puyo, a, b).words == "1 line changed: seed = 1 -> seed = 2"
-    assert versions.difference(puyo, a, b) == versions.Difference()
+    assert versions.difference(puyo, a, b) == versions.AnalysisDifference()
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,11 @@ def hurt(records: list[Playthrough], *points: float) -> list[Playthrough]:
     ]
 
 
-def answered(a: list[Playthrough], b: list[Playthrough], difference: versions.Difference | None = None) -> Answer:
+def answered(
+    a: list[Playthrough], b: list[Playthrough], difference: versions.AnalysisDifference | None = None
+) -> Answer:
     rows = compare.compare_levels(a, b, INFOS)
-    return answer(rows, changed(PLAIN, TRAPS), difference or versions.Difference())
+    return answer(rows, changed(PLAIN, TRAPS), difference or versions.AnalysisDifference())
 
 
 def test_a_version_is_harder_where_players_win_less() -> None:

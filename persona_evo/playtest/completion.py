@@ -33,7 +33,7 @@ LIMITS = ("budget", "time", "nodes", "memory")
 _EPSILON = 1e-9
 
 
-class Verdict(NamedTuple):
+class CompletionVerdict(NamedTuple):
     """What finishing a level comes to.
 
     Attributes:
@@ -49,22 +49,22 @@ class Verdict(NamedTuple):
     static: list[Finding]
 
 
-def verdict(e: Evidence) -> Verdict:
+def verdict(e: Evidence) -> CompletionVerdict:
     """Judge whether the level can be finished, and the players that do not finish it."""
     blocking = [f for f in e.static if f.kind in BLOCKING and f.severity == "problem"]
     if _ways(e, 0):
         static = [f for f in e.static if f not in blocking]
         found, failing = _failing(e)
-        return Verdict(True, found, failing, static)
+        return CompletionVerdict(True, found, failing, static)
     if blocking:
         first = _supported(e, blocking[0])
-        return Verdict(False, [], frozenset(), [first if f is blocking[0] else f for f in e.static])
+        return CompletionVerdict(False, [], frozenset(), [first if f is blocking[0] else f for f in e.static])
     if any(r.final == "ended" for r in e.records) or (e.outlook is not None and e.outlook.ended):
-        return Verdict(None, [], frozenset(), list(e.static))
+        return CompletionVerdict(None, [], frozenset(), list(e.static))
     if e.outlook is not None and e.outlook.possible is False:
-        return Verdict(False, [_impossible(e)], frozenset(), list(e.static))
+        return CompletionVerdict(False, [_impossible(e)], frozenset(), list(e.static))
     found, failing = _unknown(e)
-    return Verdict(None, found, failing, list(e.static))
+    return CompletionVerdict(None, found, failing, list(e.static))
 
 
 def _supported(e: Evidence, finding: Finding) -> Finding:
