@@ -248,16 +248,9 @@ def _causes(records: Sequence[Playthrough]) -> str:
     return ", ".join(f"{cause} ({percent(n / total)})" if len(causes) > 1 else cause for cause, n in causes)
 
 
-def place_of(record: Playthrough) -> Spot | None:
-    """Where a playthrough ends."""
-    if record.end is not None and record.end.place is not None:
-        return record.end.place
-    return record.positions[-1] if record.positions else None
-
-
 def _usual_end(records: Sequence[Playthrough]) -> Spot | None:
     """The place at which most playthroughs end."""
-    places = Counter(place for r in records if (place := place_of(r)) is not None)
+    places = Counter(place for r in records if (place := r.last_place) is not None)
     return places.most_common(1)[0][0] if places else None
 
 

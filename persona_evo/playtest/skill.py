@@ -186,5 +186,5 @@ def _last_harm(record: Playthrough) -> Spot | None:
     """Where the avatar was when it last lost hit points; None where that is not known."""
     points = record.hit_points
     turn = max((i for i in range(1, len(points)) if points[i] < points[i - 1]), default=0)
-    walked = [*record.positions, *(record.end.positions if record.end is not None else [])]
+    walked = record.all_positions
     return walked[turn] if 0 < turn < len(walked) else None

@@ -67,15 +67,15 @@ def test_an_evaluation_stops_in_time_and_keeps_what_is_whole() -> None:
     with Workers(1) as workers:
         fitness = Fitness(spec(iterations=2000), workers)
         fitness([Request("MS", seeds)])  # whatever has to be compiled is
-        fitness.stop = time.monotonic() + 0.3
-        requests = [Request(f"MS - 0.{i:04d}", seeds) for i in range(5000)]
+        requests = [Request(f"MS - 0.{i:04d}", seeds) for i in range(1000)]
         began = time.monotonic()
+        fitness.stop = began + 1.0
         with pytest.raises(OutOfTime):
             fitness(requests)
         took = time.monotonic() - began
     assert 0 < len(fitness.finished) < len(requests)
     assert list(fitness.finished) == [r.formula for r in requests[: len(fitness.finished)]]
-    assert took < 4
+    assert took < 5
     utilities, evaluations = fitness.finished["MS - 0.0000"]
     assert len(utilities) == 2 and evaluations == 1
 
