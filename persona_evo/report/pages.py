@@ -41,8 +41,22 @@ WRAPS, PROSE = 20, 40
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+class _Blocks:
+    """What holds blocks, and says something where one of them does."""
+
+    content: Sequence[Any]
+
+    @property
+    def blocks(self) -> list[Any]:
+        """The blocks that say something."""
+        return [block for block in self.content if block]
+
+    def __bool__(self) -> bool:
+        return bool(self.blocks)
+
+
 @dataclass
-class Section:
+class Section(_Blocks):
     """A part of a page.
 
     Attributes:
@@ -56,11 +70,6 @@ class Section:
     title: str
     content: Sequence[Any]
     link: str = ""
-
-    @property
-    def blocks(self) -> list[Any]:
-        """The blocks that say something."""
-        return _said(self.content)
 
 
 @dataclass
@@ -80,7 +89,7 @@ class Document:
     @property
     def parts(self) -> list[Section]:
         """The sections that say something."""
-        return [s for s in self.sections if s.blocks]
+        return [s for s in self.sections if s]
 
 
 @dataclass
@@ -188,19 +197,11 @@ class Gallery:
 
 
 @dataclass
-class Folded:
+class Folded(_Blocks):
     """Something to be unfolded."""
 
     title: str
     content: Sequence[Any]
-
-    @property
-    def blocks(self) -> list[Any]:
-        """The blocks that say something."""
-        return _said(self.content)
-
-    def __bool__(self) -> bool:
-        return bool(self.blocks)
 
 
 @dataclass
@@ -220,19 +221,11 @@ class Grid:
 
 
 @dataclass
-class Styled:
+class Styled(_Blocks):
     """Blocks that are set in another way. style: "dense" for many columns, "wrapped" for cells of several lines."""
 
     style: str
     content: Sequence[Any]
-
-    @property
-    def blocks(self) -> list[Any]:
-        """The blocks that say something."""
-        return _said(self.content)
-
-    def __bool__(self) -> bool:
-        return bool(self.blocks)
 
 
 def render(page: Document, folder: Path | None = None) -> str:
@@ -258,10 +251,6 @@ def environment() -> Environment:
     made.filters |= {"template": _template, "whole": _whole, "relative": _relative}
     made.globals["column_style"] = _column_style
     return made
-
-
-def _said(content: Iterable[Any]) -> list[Any]:
-    return [block for block in content if block]
 
 
 def _template(block: Any) -> str:

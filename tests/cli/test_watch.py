@@ -65,7 +65,7 @@ class Watched:
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
     (tmp_path / "room.txt").write_text(OPEN)
-    child = Watched(tmp_path, "room.txt", "--personas", "runner", "--trials", 4, "--iterations", 200, "--jobs", 2,
+    child = Watched(tmp_path, "room.txt", "--personas", "runner", "--trials", 4, "--iterations", 200, "--jobs", 1,
                     "--seed", 5, "--no-pictures")  # fmt: skip
     yield child
     if child.process.poll() is None:

@@ -53,7 +53,7 @@ def test_the_four_planted_faults_are_named(fault: str, kind: str, place: str, wo
 
 
 def test_shipped_levels_have_no_problems() -> None:
-    levels = mapsets.resolve(GAME, ["train01", "train08", "train11", "test"])
+    levels = mapsets.resolve(GAME, ["train08", "train11", "test03", "test05", "test06"])  # see tests/cli/test_findings
     findings = diagnose(GAME, levels)
     assert [f for f in findings if f.severity == "problem"] == []
     assert len(findings) <= 2 * len(levels)
@@ -218,10 +218,13 @@ def levels(draw: st.DrawFn, monsters: bool = True) -> Level:
         return GAME.load("XXXX\nXHeX\nXXXX\n", "random")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(levels())
 def test_the_analysis_never_fails_and_names_places_on_the_board(level: Level) -> None:
-    for finding in diagnose(GAME, [level]):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("persona_evo.games.catalog.minidungeons2.opening.MOST_STATES", 1_000)
+        findings = diagnose(GAME, [level])
+    for finding in findings:
         assert finding.text and finding.places and finding.text[0].isupper()
         grid = level.facts["grid"]
         assert all(0 <= x < grid.width and 0 <= y < grid.height for x, y in finding.places)

@@ -17,6 +17,7 @@ from persona_evo.games.findings import Finding
 from persona_evo.playtest import compare, require, versions
 from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
+from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.journal import reading
 from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.require import Check
@@ -88,7 +89,7 @@ def full(tmp_path: Path) -> Page:
         most={EVIL: 1.5},
         pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
         baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS), players=compare.between_players(rows, INFOS),
-        correlations=compare.correlations({f"level {i}": {EVIL: float(i)} for i in range(4)}, rows, INFOS),
+        correlations=correlations({f"level {i}": {EVIL: float(i)} for i in range(4)}, rows, INFOS),
         facts={"seed": "42", EVIL: EVIL}, notes=[EVIL],
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ import pytest
 
 from persona_evo.games.findings import Finding
 from persona_evo.playtest import compare, metrics
+from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import Bound, Measure
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
@@ -183,7 +184,7 @@ def test_the_wide_table_has_one_row_for_each_level_and_player(tmp_path: Path) ->
 def test_correlations_are_cut_and_say_so() -> None:
     structure = {name: {"walls": float(i)} for i, name in enumerate("abcd")}
     records = [r for i, name in enumerate("abcd") for r in group(name, "x", 3 + i, 10, steps=20 + i)]
-    rows = compare.correlations(structure, records, INFOS)
+    rows = correlations(structure, records, INFOS)
     table = tables.correlation_table(rows, limit=1)
     assert len(table.rows) == 1 and table.notes[0].startswith(f"1 of {len(rows)} correlations")
     assert len(tables.correlation_rows(rows)) == len(rows)
