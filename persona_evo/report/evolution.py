@@ -13,7 +13,7 @@ from typing import Any
 
 from persona_evo.evolve.comparison import of_policy
 from persona_evo.playtest.statistics import difference, vargha_delaney
-from persona_evo.report.charts import Axis, Series, plot
+from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.layout import clean, terminal_width
 from persona_evo.report.pages import Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
 from persona_evo.report.pages import write as write_page
@@ -172,7 +172,7 @@ def _charts(e: Evolution) -> list[Svg]:
         ]
 
     def chart(key: str, up: Axis, title: str, caption: str) -> Svg:
-        return Svg(plot(lines(key), Axis("generation", whole=True), up, title=title, width=460), caption)
+        return Svg(Plot(lines(key), Axis("generation", whole=True), up, title=title, width=460), caption)
 
     return [
         chart("best", Axis("fitness"), "Best fitness", "The best formula of each island"),

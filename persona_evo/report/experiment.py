@@ -182,7 +182,7 @@ def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:
     return Styled("growth", rows)
 
 
-def _charts(results: Results, shown: Sequence[Cell], every: Sequence[Cell], title: str) -> tuple[str, str]:
+def _charts(results: Results, shown: Sequence[Cell], every: Sequence[Cell], title: str) -> tuple[charts.Plot, charts.Plot]:
     """The cells of one goal: their scores, and how these grow. every: those of all, by which a cell has its colour."""
     dots, lines = [], []
     for at, cell in enumerate(shown):
@@ -199,8 +199,8 @@ def _charts(results: Results, shown: Sequence[Cell], every: Sequence[Cell], titl
     names = [cell.label for cell in shown]
     width = max(336, 90 + 34 * len(names))
     return (
-        charts.plot(dots, charts.Axis(names=names), charts.Axis("best score"), title=title, width=width),
-        charts.plot(lines, charts.Axis("rollouts", low=0), charts.Axis("best score so far"), title=title),
+        charts.Plot(dots, charts.Axis(names=names), charts.Axis("best score"), title=title, width=width),
+        charts.Plot(lines, charts.Axis("rollouts", low=0), charts.Axis("best score so far"), title=title),
     )
 
 

@@ -127,7 +127,7 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
     )  # fmt: skip
 
 
-def hit_points(analysis: Analysis) -> dict[str, str]:
+def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
     """Hit points over turns, a chart for each level where there are any: the median playthrough of each player that
     makes no mistakes (others have charts of their own, see `skill`)."""
     found: dict[str, list[charts.Series]] = {}
@@ -141,7 +141,7 @@ def hit_points(analysis: Analysis) -> dict[str, str]:
                 charts.Series(player, points, "steps", players.index(player), end=end)
             )
     return {
-        level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
+        level: charts.Plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
                            title="Hit points in the median playthrough", width=336, height=230)
         for level, series in found.items()
     }

@@ -73,7 +73,7 @@ class _Folder:
         self.written.append(path)
         return path
 
-    def chart(self, name: str, chart: str, caption: str) -> Svg:
+    def chart(self, name: str, chart: charts.Chart, caption: str) -> Svg:
         return Svg(charts.save(chart, self.figure(name, ".svg")), caption)
 
 
