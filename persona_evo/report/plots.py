@@ -11,9 +11,13 @@ import numpy as np
 
 from persona_evo.games.core import Game, Metric, main_metrics
 from persona_evo.playtest.metrics import Summary
+from persona_evo.playtest.records import ENDS
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report.charts import Axis, Bars, Chart, Plot, Series
+from persona_evo.report.charts import Axis, Bars, Plot, Series, stacked
 from persona_evo.report.pages import Gallery, Svg
+
+OUTCOMES = {"won": 2, "lost": 1, "unfinished": -1, "stuck": 3, "ended": 0}
+"""Numbers of the colours of outcomes."""
 
 
 def drawing(game: Game) -> Any | None:
@@ -22,11 +26,16 @@ def drawing(game: Game) -> Any | None:
 
 
 def main_results(summaries: Sequence[Summary], infos: Sequence[Metric]) -> Gallery:
+    """The charts of some summaries beside each other."""
+    return Gallery("chart", [Svg(chart) for chart in main_charts(summaries, infos)])
+
+
+def main_charts(summaries: Sequence[Summary], infos: Sequence[Metric]) -> list[Bars]:
     """The main results of some summaries with their intervals, a chart each, as in the paper's figure 4: players down.
 
     Of the metrics the game's main ones are shown, beside the win rate where an end can count as won, steps and utility.
     """
-    shown: list[Chart] = []
+    shown: list[Bars] = []
     if any(s.wins for s in summaries):
         shown.append(Bars("win rate", [(s.player, s.win_rate) for s in summaries], high=1, percent=True))
     for info in main_metrics(infos):
@@ -36,7 +45,16 @@ def main_results(summaries: Sequence[Summary], infos: Sequence[Metric]) -> Galle
             shown.append(Bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio))
     shown.append(Bars("steps", [(s.player, _within(s.steps, 0.0, math.inf)) for s in summaries]))
     shown.append(Bars("utility", [(s.player, s.utility) for s in summaries]))
-    return Gallery("chart", [Svg(chart) for chart in shown])
+    return shown
+
+
+def outcomes(summaries: Sequence[Summary]) -> Plot:
+    """How playthroughs end, in percent: players across, a part of each bar for each outcome that there is."""
+    found = {end: [100 * s.ends[end] / s.trials for s in summaries] for end in ENDS}
+    chart = stacked([s.player for s in summaries], {end: v for end, v in found.items() if any(v)}, "playthroughs, %")
+    for series in chart.series:
+        series.colour = OUTCOMES[series.name]
+    return chart
 
 
 def _within(value: Interval, low: float, high: float) -> Interval:

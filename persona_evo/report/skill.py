@@ -136,7 +136,7 @@ def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
 
 
 def difficulty_chart(steps: Sequence[Step]) -> charts.Plot | None:
-    """Levels across, win rates up, a line for each level of skill, with 95 % intervals; None for fewer than 2 levels."""
+    """Win rates over levels, a line for each level of skill, with 95 % intervals; None for fewer than 2 levels."""
     found = curve(steps)
     levels = list(dict.fromkeys(s.level for s in found))
     if len(levels) < 2:
