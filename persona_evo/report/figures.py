@@ -219,7 +219,8 @@ def _series(axes: Axes, series: Series, place: int, blocks: bool) -> Any:
     dots = "dots" in series.style or len(points) == 1
     (drawn,) = axes.plot(
         [x for x, _ in points], [y for _, y in points], color=colour, marker="o" if dots else "",
-        linestyle="" if series.style == "dots" else "-", drawstyle="steps-post" if series.style == "steps" else "default",
+        linestyle="" if series.style == "dots" else "-", clip_on=False,
+        drawstyle="steps-post" if series.style == "steps" else "default",
     )  # fmt: skip
     if series.dashed or number >= len(COLOURS):
         drawn.set_linestyle(DASHES)
@@ -240,7 +241,8 @@ def _bars(canvas: Canvas, bars: Bars) -> None:
     axes.set_ylim(len(bars.rows) - 0.4, -0.6)
     axes.set_yticks(range(len(bars.rows)), [_short(name) for name, _ in bars.rows])
     axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_position(("data", max(0.0, axes.get_xlim()[0])))
+    axes.spines["left"].set_visible(False)
+    axes.axvline(max(0.0, axes.get_xlim()[0]), color=INK, linewidth=0.6, clip_on=False)
     for k, (_, value) in enumerate(bars.rows):
         axes.barh(k, value.value, 0.66, color=COLOURS[k % len(COLOURS)])
         if value.low < value.high:

@@ -71,7 +71,7 @@ def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Pl
     for place, island in enumerate(sorted({int(r["island"]) for r in rows})):
         own = sorted((r for r in rows if int(r["island"]) == island), key=lambda r: int(r["generation"]))
         best, mean = ([(int(r["generation"]) + 1, float(r[key])) for r in own] for key in ("best", "mean"))
-        series += [Series(f"island {island}", best, "line", place), Series("", mean, "line", place, dashed=True)]
+        series += [Series(f"island {island + 1}", best, "line", place), Series("", mean, "line", place, dashed=True)]
     finite = [y for s in series for _, y in s.points if math.isfinite(y)]
     low = float(np.percentile(finite, 2)) if finite else 0.0
     for s in series:  # a first generation may be so bad that nothing else could be seen
