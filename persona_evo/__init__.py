@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         resume_evolution,
         resume_reproduction,
         run,
+        save_figures,
         solve,
     )
 
@@ -101,6 +102,7 @@ __all__ = [
     "resume_evolution",
     "resume_reproduction",
     "run",
+    "save_figures",
     "solve",
 ]
 
