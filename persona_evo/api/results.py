@@ -45,7 +45,7 @@ def _seen_from_start(game: Game, text: LevelText) -> Outlook:
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did. accepted: findings that are meant so. rates: pass
+    command: the command line that made it, "" where none did. accepted: findings that fail nothing. rates: pass
     rates by level that were measured elsewhere, for a calibration.
     """
 

@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
     add_root(compare)
     options.add_game(compare)
     compare.set_defaults(run=run_compare)
-    clean = parts.add_parser("clean", help="list the finished runs that may go; with --yes delete them")
+    clean = parts.add_parser("clean", help="list the finished runs that can be deleted; --yes deletes them")
     clean.add_argument("names", nargs="*", type=filled, metavar="RUN",
                        help="these runs alone, also unfinished ones (default: all finished ones)")
     add_root(clean)
@@ -257,7 +257,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def run_clean(args: argparse.Namespace) -> int:
-    """List what may go, and with --yes delete it."""
+    """List what can be deleted, and with --yes delete it."""
     from persona_evo.evolve.deadline import duration
     from persona_evo.report.run_tables import size
     from persona_evo.store import cleaning, folders
@@ -266,14 +266,15 @@ def run_clean(args: argparse.Namespace) -> int:
     least = duration(args.older_than) if args.older_than else 0.0
     entries = [readable(name, roots) for name in args.names] or folders.find(roots)
     gone, kept = cleaning.choose(entries, named=bool(args.names), keep=args.keep or 0, older=least)
+    label = "deleted" if args.yes else "would be deleted"
     for entry, why in kept:
-        say(f"kept     {entry.folder}  {why}")
+        say(f"{'kept':<{len(label)}} {entry.folder}  {why}")
     for entry in gone:
         if args.yes:
             cleaning.delete(entry, is_named=bool(args.names))
-        say(f"{'deleted' if args.yes else 'would go'} {entry.folder}  {entry.kind}, {size(entry.size)}")
+        say(f"{label} {entry.folder}  {entry.kind}, {size(entry.size)}")
     total = size(sum(e.size for e in gone))
-    said = "deleted" if args.yes else "may be deleted"
+    said = "deleted" if args.yes else "can be deleted"
     say(f"{counted(len(gone), 'run')} of {len(entries)} {said}, {total}")
     if gone and not args.yes:
         note("nothing was deleted; --yes deletes them")

@@ -240,13 +240,13 @@ def _replays(
     same."""
     wanted: dict[tuple[str, ...], tuple[Playthrough, list[str]]] = {}
     for word, record in replay.choose(group)._asdict().items():
-        wanted.setdefault(tuple(replay.moves(record)), (record, []))[1].append(word)
+        wanted.setdefault(tuple(record.all_actions), (record, []))[1].append(word)
     chosen = list(wanted.values())
     if baseline:
         chosen.append((replay.choose(baseline).median, ["baseline", "median"]))
     for record, words in chosen:
         try:
-            pictures = replay.frames(game, level, record, whole=True) if replay.moves(record) else None
+            pictures = replay.frames(game, level, record, whole=True) if record.all_actions else None
         except VerificationError as e:
             written.notes.append(f"There is no replay: {e}")
             continue
@@ -263,7 +263,7 @@ def _replays(
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
     """What a replay shows: who, by which colour where there are two, and how it ended."""
     found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
-    steps = counted(len(replay.moves(record)), "move" if found else "step")
+    steps = counted(len(record.all_actions), "move" if found else "step")
     ended = record.result or ("" if record.unfinished else "died" if record.lost else record.final)
     how = f"{ended} in {steps}" if ended else f"not over after {steps}"
     return f"{duels.in_words(found) if found else record.player} ({word}): {how}, utility {record.utility:.3f}"

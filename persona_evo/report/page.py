@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
-from persona_evo.games.findings import Finding, where
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.compare import Row
+from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
@@ -35,10 +37,6 @@ COORDINATES = "Places are row:column, both counted from 1 at the top left, as on
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
 
-MOST_PLACES = 8
-"""Places of a finding that are named."""
-
-
 @dataclass(frozen=True)
 class Picture:
     """A picture of a level: "map" or "replay", a file, and a line below it."""
@@ -58,7 +56,7 @@ class Page:
         summaries, infos: results, and what the metrics mean.
         standings: results of games for two.
         findings: in the order in which they are told; a finding's number on the maps is its place here, from 1.
-        accepted: findings that are meant so, with the reasons.
+        accepted: accepted findings, with the reasons.
         gone: sentences on accepted findings that no longer occur.
         checks: requirements.
         pictures: maps and replays.
@@ -129,10 +127,8 @@ class _Card:
 
     @property
     def places(self) -> str:
-        """The first places."""
-        spots = self.finding.places
-        more = f" and {len(spots) - MOST_PLACES} more" if len(spots) > MOST_PLACES else ""
-        return ", ".join(map(where, spots[:MOST_PLACES])) + more
+        """The places, the first few of many."""
+        return at(self.finding.places)
 
 
 @dataclass

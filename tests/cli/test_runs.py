@@ -205,9 +205,9 @@ def test_a_torn_line_is_no_damage(copy: Path, capsys: Capture) -> None:
 def test_clean_lists_and_with_yes_deletes_what_is_finished(copy: Path, capsys: Capture) -> None:
     names = {e.folder for e in folders.find([Path("runs")])}
     dry = run(capsys, "runs", "clean")
-    assert dry.code == 0 and "nothing was deleted" in dry.err and dry.out.count("would go") == 6
+    assert dry.code == 0 and "nothing was deleted" in dry.err and dry.out.count("would be deleted") == 6
     assert {e.folder for e in folders.find([Path("runs")])} == names
-    assert "1 run of 7 may be deleted" in run(capsys, "runs", "clean", "--keep", 1).out
+    assert "1 run of 7 can be deleted" in run(capsys, "runs", "clean", "--keep", 1).out
     assert "0 runs of 7" in run(capsys, "runs", "clean", "--older-than", "100000d").out
     (copy / "runs/playtests/second/mine.txt").write_text("notes")
     os.utime(copy / "runs/playtests/second/mine.txt", (1.5e9, 1.5e9))
@@ -273,12 +273,12 @@ def test_status_follows_until_nothing_is_under_way(copy: Path, capsys: Capture) 
     followed = run(capsys, "status", "--follow", "--every", 0.1)
     timer.join()
     assert followed.code == 0 and followed.out.count("state     running") == 1
-    assert "0 of 4 playthroughs, 0 %" in followed.out and "nothing is under way" in followed.out.splitlines()[-1]
+    assert "0 of 4 playthroughs, 0 %" in followed.out and "no run is in progress" in followed.out.splitlines()[-1]
 
 
 def test_status_tells_another_process_how_far_a_run_is(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "open.txt").write_text(OPEN)
-    assert "nothing is under way" in run(capsys, "status", tmp_path).out
+    assert "no run is in progress" in run(capsys, "status", tmp_path).out
     words = command("playtest", "open.txt", "--personas", "runner", "--policy", "ucb1", "--search", "paper", "--trials",
                     3000, "--iterations", 20_000, "--jobs", 1, "--seed", 5, "--out", "runs/long")  # fmt: skip
     child = subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL)
@@ -296,6 +296,6 @@ def test_status_tells_another_process_how_far_a_run_is(tmp_path: Path, capsys: C
         child.kill()
         child.wait()
     after = run(capsys, "status", tmp_path / "runs")
-    assert "nothing is under way" in after.out, "a lock goes with its process"
+    assert "no run is in progress" in after.out, "a lock goes with its process"
     (entry,) = folders.find([tmp_path / "runs"])
     assert entry.state == "interrupted"
