@@ -264,7 +264,8 @@ def run_clean(args: argparse.Namespace) -> int:
 
     roots = roots_of(args.root)
     least = duration(args.older_than) if args.older_than else 0.0
-    entries = [readable(name, roots) for name in args.names] or folders.find(roots)
+    named = {entry.folder.resolve(): entry for entry in (readable(name, roots) for name in args.names)}
+    entries = sorted(named.values(), key=folders.newest, reverse=True) or folders.find(roots)
     gone, kept = cleaning.choose(entries, named=bool(args.names), keep=args.keep or 0, older=least)
     label = "deleted" if args.yes else "would be deleted"
     for entry, why in kept:
