@@ -397,7 +397,7 @@ def check_gif(target: Path | None) -> None:
     if target is not None and target.suffix.lower() != ".gif":
         raise SettingsError(
             "a replay is written as a GIF", place=Place(str(target)), found=target.suffix or "no ending",
-            expected="a name that ends in .gif", hint=f"--out {target.with_suffix('.gif')}",
+            expected="a name that ends in .gif", hint=f"such as {target.with_suffix('.gif')}" if target.name else None,
         )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from persona_evo.words import counted, enumerated
 if TYPE_CHECKING:
     from persona_evo.api import Results
     from persona_evo.api.latest import Publisher
+    from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.playtest.live import LivePlaytest
     from persona_evo.playtest.players import Player
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.store.lock import Lock
 
     levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
-    seed, folder = options.seed_of(args), args.out or FOLDER
+    seed, folder, accepted = options.seed_of(args), args.out or FOLDER, options.accepted_of(args)
     league = options.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
         workers = stack.enter_context(Workers(options.jobs_of(args), args.backend, args.address, idle=DAY))
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         publisher = latest.Publisher(folder)
         stack.callback(publisher.close)
         publisher.start()
-        watch = Watch(args, game, live, publisher, command, players)
+        watch = Watch(args, game, live, publisher, command, players, accepted)
         note(f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
              f"is {folder / 'index.html'}; Ctrl-C ends")  # fmt: skip
         try:
@@ -115,18 +116,18 @@ class Watch:
         live: plays, and has begun with the first version.
         publisher: writes the report.
         command: for the page.
-        players: of the first version.
+        players, accepted: of the first version.
     """
 
     def __init__(
         self, args: argparse.Namespace, game: Game, live: LivePlaytest, publisher: Publisher, command: str,
-        players: Sequence[Player],
+        players: Sequence[Player], accepted: Sequence[Accepted],
     ) -> None:  # fmt: skip
         from persona_evo.store.sources import Sources
 
         self.args, self.game, self.live, self.publisher, self.command = args, game, live, publisher, command
         self.players = players
-        self.accepted = options.accepted_of(args)
+        self.accepted = accepted
         self.personas = [Path(name) for name in args.personas if name.endswith(".toml")]
         self.sources = Sources(self._files)
         self.before: Results | None = None  # of the version that was answered last, while this one is played

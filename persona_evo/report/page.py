@@ -18,6 +18,7 @@ from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.skill import Step
 from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
+from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -81,7 +82,7 @@ class Page:
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
     most: Mapping[str, float] = field(default_factory=dict)
-    health: Mapping[str, str] = field(default_factory=dict)
+    health: Mapping[str, Chart] = field(default_factory=dict)
     baseline: Sequence[Row] = ()
     players: Sequence[Row] = ()
     versions: versions.Versions | None = None
@@ -92,7 +93,7 @@ class Page:
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     steps: Sequence[Step] = ()
     agreements: Sequence[Agreement] = ()
-    skill_health: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    skill_health: Mapping[str, Sequence[Chart]] = field(default_factory=dict)
 
     @property
     def levels(self) -> list[str]:

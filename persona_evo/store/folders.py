@@ -239,7 +239,12 @@ def _extent(folder: Path) -> tuple[int, float]:
 def find(roots: Iterable[Path] = (ROOT,)) -> list[RunEntry]:
     """All runs at or below some folders, the newest first; parts of a run are not listed beside it."""
     found = {entry.folder.resolve(): entry for root in roots for entry in _below(root, DEPTH)}
-    return sorted(found.values(), key=lambda e: (e.started, e.folder), reverse=True)
+    return sorted(found.values(), key=newest, reverse=True)
+
+
+def newest(entry: RunEntry) -> tuple[datetime, Path]:
+    """What runs are sorted by, the newest last."""
+    return entry.started, entry.folder
 
 
 def _below(folder: Path, depth: int) -> Iterator[RunEntry]:
@@ -275,7 +280,7 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
         raise RunError("there are no runs", place=Place(where), found=text, hint="name a run's folder")
     if text == LATEST:
         return max(entries, key=lambda e: (e.changed, e.folder))
-    fitting = [e for e in entries if e.folder.name == text] or [e for e in entries if text in e.folder.as_posix()]
+    fitting = [e for e in entries if e.folder.name == text] or [e for e in entries if text in _below_root(e, roots)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -286,6 +291,12 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
     raise RunError("there is no such run", place=Place(where), found=text,
                    expected="a folder, a part of a run's name, or latest",
                    hint=f"did you mean {near}?" if near else "persona-evo runs list shows those that there are")
+
+
+def _below_root(entry: RunEntry, roots: Sequence[Path]) -> str:
+    """A run's folder without the root that it is in; of a root that is a run itself its name."""
+    inside = next((entry.folder.relative_to(r).as_posix() for r in roots if entry.folder.is_relative_to(r)), ".")
+    return entry.folder.name if inside == "." else inside
 
 
 def deep(entry: RunEntry) -> RunEntry:

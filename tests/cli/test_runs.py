@@ -229,6 +229,42 @@ def test_what_changed_a_moment_ago_is_kept(copy: Path, capsys: Capture) -> None:
     assert (copy / "runs/playtests/first").is_dir()
 
 
+@pytest.mark.parametrize(("kind", "wanted"), [
+    ("playtest", ["deadly-hit_points", "deadly-map-runner", "deadly-outcomes", "deadly-utility", "deadly-win_rate"]),
+    ("evolution", ["Best_fitness", "Diversity", "Mean_fitness", "Size", "fitness", "hall_of_fame"]),
+    ("match", ["all-games_won"]),
+    ("experiment", ["growth", "scores"]),
+])  # fmt: skip
+def test_every_kind_of_run_has_figures(
+    here: Path, tmp_path: Path, capsys: Capture, kind: str, wanted: list[str]
+) -> None:
+    entry = next(e for e in folders.find([Path("runs")]) if e.kind == kind and e.folder.name != "second")
+    shown = run(capsys, "runs", "show", entry.folder, "--figures", tmp_path)
+    assert shown.code == 0, shown.err
+    files = sorted(tmp_path.iterdir())
+    assert [f"wrote {f}" for f in files] == sorted(shown.out.splitlines())
+    assert set(wanted) <= {f.stem for f in files} and all(f.read_bytes().startswith(b"%PDF") for f in files)
+    before = {f: f.read_bytes() for f in files}
+    assert run(capsys, "runs", "show", entry.folder, "--figures", tmp_path).code == 0
+    assert {f: f.read_bytes() for f in files} == before, "the same run gives the same files"
+
+
+def test_figures_of_other_formats_and_of_runs_without_any(here: Path, tmp_path: Path, capsys: Capture) -> None:
+    for form, head in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        assert run(capsys, "runs", "show", "mine", "--figures", tmp_path, "--format", form).code == 0
+        assert (tmp_path / f"growth.{form}").read_bytes().startswith(head)
+    (tmp_path / "taken").write_text("")
+    for words, said in (
+        (("mine", "--figures", tmp_path / "taken" / "x"), "--figures"),
+        (("mine", "--format", "png"), "--figures FOLDER"),
+        (("mine", "--figures", tmp_path, "--format", "gif"), "one of pdf, png, svg"),
+        (("found", "--figures", tmp_path), "no figures"),
+        (("again", "--figures", tmp_path), "damaged"),
+    ):
+        refused = run(capsys, "runs", "show", *words)
+        assert refused.code == 2 and said in refused.err, refused.err
+
+
 def test_status_follows_until_nothing_is_under_way(copy: Path, capsys: Capture) -> None:
     (copy / "runs/playtests/first/traces.jsonl").write_text("")
     lock = Lock(copy / "runs/playtests/first").acquire()

@@ -84,7 +84,7 @@ def full(tmp_path: Path) -> Page:
             Finding("deaths", "notice", "level 1", "worth a look"),
         ],
         accepted=[(Finding("shortcut", "notice", "level 2", "a portal"), EVIL)], gone=[f"gone: {EVIL}"],
-        health={EVIL: charts.plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
+        health={EVIL: charts.Plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
         checks=[Check(EVIL, None, False, EVIL, EVIL)],
         most={EVIL: 1.5},
         pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
