@@ -99,13 +99,13 @@ def heat(game: Game, level: Level, records: Sequence[Playthrough], most: float) 
     """The map of a player's playthroughs in a level; None where there is none (see `maps.skipped`)."""
     if maps.skipped(game, level, records):
         return None
-    ground = maps.ground(level, (place for record in records for place in maps.walk(record)))
+    ground = maps.ground(level, (place for record in records for place in record.all_positions))
     width, height = int(ground.width), int(ground.height)
     tiles = maps.heat(maps.visits(records, height, width), most)
     scale = max(maps.SMALLEST, min(maps.LARGEST, maps.LONGEST // max(width, height)))
     board = np.asarray(maps.board(game, level, width, height, scale, tiles).convert("RGB"))
     usual = maps.usual(records)
-    after = maps.walk(usual)[len(usual.positions) - 1 :]
+    after = usual.all_positions[len(usual.positions) - 1 :]
     return Heat(board, width, height, most, usual.positions, after, maps.deaths(records))
 
 

@@ -40,7 +40,7 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     rates.write_text("level,pass_rate\nlevel0,20%\nlevel1,0.9\nlevel2,0.4\nlevel3,95%\nlevel9,1\n", encoding="utf-8")
     out = tmp_path / "run"
     ran = run(capsys, "playtest", levels, "--personas", "runner", "--skill", "novice,perfect", "--trials", 4,
-              "--iterations", 300, "--seed", 4, "--bound-seconds", 0, "--no-replays", "--calibrate", rates,
+              "--iterations", 300, "--seed", 4, "--bound-seconds", 0, "--no-pictures", "--calibrate", rates,
               "--require", "win_rate == 1; runner (novice)@level0.win_rate < 90%", "--out", out)  # fmt: skip
     assert ran.code == 0, ran.out + ran.err
     assert "no playthroughs of level9" in ran.err
