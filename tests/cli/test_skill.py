@@ -40,7 +40,8 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     rates.write_text("level,pass_rate\nlevel0,20%\nlevel1,0.9\nlevel2,0.4\nlevel3,95%\nlevel9,1\n", encoding="utf-8")
     out = tmp_path / "run"
     ran = run(capsys, "playtest", levels, "--personas", "runner", "--skill", "novice,perfect", "--trials", 4,
-              "--iterations", 300, "--seed", 4, "--bound-seconds", 0, "--no-pictures", "--calibrate", rates,
+              "--iterations", 300, "--seed", 4, "--jobs", 1, "--bound-seconds", 0, "--no-pictures", "--calibrate",
+              rates,
               "--require", "win_rate == 1; runner (novice)@level0.win_rate < 90%", "--out", out)  # fmt: skip
     assert ran.code == 0, ran.out + ran.err
     assert "no playthroughs of level9" in ran.err
@@ -58,7 +59,7 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     assert {r["skill"] for r in rows(out / "playthroughs.csv")} == {"novice", "perfect"}
     page = (out / "index.html").read_text(encoding="utf-8")
     assert "Levels of skill" in page and "Difficulty curve" in page and "hit points in level0" in page
-    assert run(capsys, "playtest", "--resume", out, "--bound-seconds", 0, "--no-pictures").code == 0
+    assert run(capsys, "playtest", "--resume", out, "--bound-seconds", 0, "--no-pictures", "--jobs", 1).code == 0
 
 
 @pytest.mark.parametrize("words, told", [
@@ -92,6 +93,6 @@ def test_a_python_class_has_levels_of_skill(tmp_path: Path, capsys: pytest.Captu
     )
     ran = run(capsys, "playtest", tmp_path / "hall.txt", "--game", "tests.examples.corridor:GAME", "--personas",
               tmp_path / "walker.toml", "--skill", "novice,perfect", "--trials", 2, "--iterations", 100, "--seed", 1,
-              "--bound-seconds", 0, "--no-pictures", "--out", tmp_path / "run")  # fmt: skip
+              "--jobs", 1, "--bound-seconds", 0, "--no-pictures", "--out", tmp_path / "run")  # fmt: skip
     assert ran.code == 0, ran.err
     assert "walker (novice)" in ran.out and "difficulty by level" in ran.out
