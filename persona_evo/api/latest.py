@@ -61,7 +61,7 @@ class Snapshot:
         stamp: names this version.
         command: the command line, for the page.
         pictures, replays: what is drawn.
-        accepted: findings that are meant so.
+        accepted: findings that fail nothing.
     """
 
     config: Mapping[str, Any]

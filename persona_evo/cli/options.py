@@ -223,10 +223,10 @@ def recorded(file: Path) -> Game | None:
 
 
 def add_accept(parser: argparse.ArgumentParser) -> None:
-    """Findings that are meant so."""
+    """--accept."""
     parser.add_argument("--accept", type=path, metavar="FILE",
-                        help="a TOML file of findings that are meant so, a table [[accept]] with kind, level, places "
-                        '(such as ["7:10"], optional) and reason for each: they are listed apart and fail nothing')
+                        help="TOML file of accepted findings, a table [[accept]] for each with kind, level, places "
+                        '(such as ["7:10"], optional) and reason; accepted findings are listed apart and fail nothing')
 
 
 def accepted_of(args: argparse.Namespace) -> list[Accepted]:

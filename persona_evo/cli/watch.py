@@ -1,4 +1,4 @@
-"""`persona-evo watch LEVEL...`: play again on every save, and tell at once what it changed.
+"""`persona-evo watch LEVEL...`: play levels again on every save, and report at once what the save changed.
 
 Each save of a level or of a persona's file is answered within seconds, with few trials of each player: which findings
 appeared and disappeared, and how win rates changed. The other trials follow, until they are all there or the next save
@@ -19,7 +19,7 @@ from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
@@ -223,7 +223,7 @@ class Watch:
         some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
             f"all {trials} of each player")  # fmt: skip
         self.answered = time.time(), done
-        say(f"{_clock()} {self.what}, told after {self.answered[0] - self.saved:.1f} s: {some}")
+        say(f"{_clock()} {self.what}, answered after {self.answered[0] - self.saved:.1f} s: {some}")
         _say(lines)
         self.finished = few == self.live.trials
         self._publish(now)
@@ -238,7 +238,7 @@ class Watch:
         now = self._results(self.live.trials)
         found = changes(self.answer.analysis, now.analysis)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
-        lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
+        lines = run_tables.findings_lines(found) if found.findings else ["findings: unchanged"]
         _say([*lines, run_tables.standing_rates(now.analysis)])
         self.finished = True
         self._publish(now)
@@ -264,4 +264,4 @@ def _clock() -> str:
 
 
 def _names(paths: Sequence[Path]) -> str:
-    return ", ".join(path.name for path in paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return enumerated([path.name for path in paths], 3)

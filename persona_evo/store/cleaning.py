@@ -114,7 +114,7 @@ def choose(
         if not why and seen[entry.kind] <= keep:
             why = f"one of the newest {keep} of its kind"
         if not why and time.time() - entry.changed.timestamp() < older:
-            why = "changed too lately"
+            why = "changed too recently"
         if why:
             kept.append((entry, why))
         else:

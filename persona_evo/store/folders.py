@@ -41,7 +41,7 @@ DEPTH = 4
 
 
 @dataclass(frozen=True)
-class Kind:
+class FolderKind:
     """A kind of folder.
 
     Attributes:
@@ -75,16 +75,17 @@ def _of_reproduction(r: schema.Reader, folder: Path) -> progress.Details:
 
 
 KINDS = (
-    Kind("watch", "watch.json", "traces.jsonl", "playthrough", ("schema", "levels", "trials"), progress.of_watch),
-    Kind("reproduction", "reproduction.json", "", "part", ("schema",), _of_reproduction),
-    Kind("match", "match.json", "games.jsonl", "game", ("schema", "game", "agents"), progress.of_match),
-    Kind("experiment", "experiment.json", "results.jsonl", "search", ("schema", "cells"), progress.of_experiment),
-    Kind("playtest", "playtest.json", "traces.jsonl", "playthrough", ("schema", "players"), progress.of_playtest),
-    Kind("evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"), progress.of_evolution),
+    FolderKind("watch", "watch.json", "traces.jsonl", "playthrough", ("schema", "levels", "trials"), progress.of_watch),
+    FolderKind("reproduction", "reproduction.json", "", "part", ("schema",), _of_reproduction),
+    FolderKind("match", "match.json", "games.jsonl", "game", ("schema", "game", "agents"), progress.of_match),
+    FolderKind("experiment", "experiment.json", "results.jsonl", "search", ("schema", "cells"), progress.of_experiment),
+    FolderKind("playtest", "playtest.json", "traces.jsonl", "playthrough", ("schema", "players"), progress.of_playtest),
+    FolderKind("evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"),
+               progress.of_evolution),
 )
 """All kinds with a configuration in JSON, in the order in which a folder is held against them."""
 
-SEARCH = Kind("search", "samples.csv", "samples.csv", "rollout", (), progress.of_search)
+SEARCH = FolderKind("search", "samples.csv", "samples.csv", "rollout", (), progress.of_search)
 """What `connect search --out` leaves; it has no configuration, but a table with a head of its own."""
 
 
@@ -139,7 +140,7 @@ def _iso(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def kind_of(folder: Path) -> Kind | None:
+def kind_of(folder: Path) -> FolderKind | None:
     """The kind of a folder, None where this program has not made it.
 
     A file of a configuration's name that is no JSON object counts where the work's lines or a lock lie beside it: it is
@@ -179,7 +180,7 @@ def read(folder: Path) -> RunEntry | None:
         return _unreadable(kind.name, folder, f"{kind.config} is damaged: {type(e).__name__}: {e}"[:200])
 
 
-def _read(kind: Kind, folder: Path) -> RunEntry:
+def _read(kind: FolderKind, folder: Path) -> RunEntry:
     config = folder / kind.config
     if kind is SEARCH:
         reader = schema.Reader({}, "", str(config), RunError)

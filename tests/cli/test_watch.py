@@ -79,7 +79,7 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     watched.until("first look")
     watched.until("win rates: runner 100 %")
     room.write_text(DEADLY)
-    assert "4 trials of each player" in watched.until("room.txt saved, told after")
+    assert "4 trials of each player" in watched.until("room.txt saved, answered after")
     watched.until("+ appeared problem")
     watched.until("win rates: runner 100 % -> 0 %")
     room.write_text("XXXX\nXH?X\n")
@@ -87,7 +87,7 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     other = tmp_path / "other"
     other.write_text(OPEN)
     other.replace(room)
-    watched.until("room.txt saved, told after")
+    watched.until("room.txt saved, answered after")
     watched.until("- gone     problem")
     watched.until("win rates: runner 0 % -> 100 %")
     status = folders.read(tmp_path / "runs" / "latest")
@@ -179,8 +179,8 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
             return capsys.readouterr().out
 
         first = played()
-        assert "first look, told after" in first and "1 of 3 trials of each player, the others follow" in first
-        assert "first look: now all 3 trials" in first and "findings: as told" in first
+        assert "first look, answered after" in first and "1 of 3 trials of each player, the others follow" in first
+        assert "first look: now all 3 trials" in first and "findings: unchanged" in first
         assert [v.config["trials"] for v in published.versions] == [1, 3]
         persona.write_text(text.format("1 - PE"))
         own._load([Path("mine.toml")])
