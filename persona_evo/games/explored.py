@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ from persona_evo.words import counted, enumerated
 FEW_MOVES, VERY_FEW_MOVES = 20, 8
 """Moves within which a game that is always lost is lost at its start; within so few also if one kind of tile explains
 it."""
+MOST_COMPILED = 60_000
+"""States looked at in games whose rules are compiled."""
 SUPPOSED_STATES = 5_000
 """States looked at in a level that is supposed to differ."""
 HOPELESS = 2_000
@@ -42,6 +44,8 @@ HEADER_LINES = 4
 @functools.lru_cache(maxsize=8)
 def exploration(game: Game, level: Level) -> Exploration:
     """The exploration that findings on a level rest on."""
+    if game.compiled:
+        return explore(game, level, MOST_COMPILED)
     return explore(game, level, MOST_STATES, hopeless=HOPELESS)
 
 
@@ -53,7 +57,7 @@ def analyse(game: Game, level: Level) -> list[Finding]:
     seen = _Seen(game, level, found)
     if not found.has(WON):
         return _no_win(seen)
-    return ranked([*(_no_return(seen) or _given_away(seen)), *_never_had(seen), *_forced(seen)])
+    return ranked([*(_no_return(seen) or _given_away(seen)), *_never_had(seen), *_forced(seen), *_useless(seen)])
 
 
 def lost_start(game: Game, level: Level) -> list[Finding]:
@@ -391,13 +395,17 @@ def _opening(seen: _Seen, char: str, won: Spot) -> list[Spot]:
 
 
 def _no_return(seen: _Seen) -> list[Finding]:
-    """Places that can be entered, that no play leaves, and from which none is won, though the game goes on."""
+    """Places that can be entered, that no play leaves, and from which none is won, though the game goes on.
+
+    Who only dies because every move uses something up could have left.
+    """
     found = seen.found
     places: dict[Spot, set[Spot]] = {}
     home = {seen.places[i] for i, status in enumerate(found.status) if status == WON}
+    tired = _used_up(seen) is not None
     for i, to in seen.moves():
         a, b = seen.places[i], seen.places[to]
-        if a is not None and b is not None and found.status[to] in (RUNNING, WON):
+        if a is not None and b is not None and (tired or found.status[to] != LOST):
             places.setdefault(b, set()).add(a)
     back = {p for p in home if p is not None}
     queue = list(back)
@@ -537,3 +545,51 @@ def _won_without(seen: _Seen, spot: Spot) -> bool:
                 reached.add(to)
                 queue.append(to)
     return False
+
+
+def _useless(seen: _Seen) -> list[Finding]:
+    """Things that are counted and picked up, and without which all that can be reached, had and won is the same."""
+    found = []
+    for k, metric in enumerate(seen.game.metrics):
+        if metric.better != "neutral" or metric.clock or seen.map is None:
+            continue
+        values = seen.metrics[:, k]
+        spots = {p for i, to in seen.moves() if values[to] > values[i] and (p := seen.places[to]) is not None}
+        things = sorted((p for p in spots if seen.map.char(p) != seen.floor), key=lambda p: (p[1], p[0]))
+        if not things or len(things) > MOST_CULPRITS or len(spots) > len(things):
+            continue
+        if _worth(seen, range(len(values)), k, spots) != _worth(seen, _without_rise(seen, values), k, spots):
+            continue
+        chars = sorted({seen.map.char(p) for p in things})
+        named = enumerated([f"the '{c}' at {at([p for p in things if seen.map.char(p) == c])}" for c in chars])
+        found.append(
+            Finding(
+                "useless_object", "notice", seen.level.name,
+                f"Nobody needs {named}: without {'it' if len(things) == 1 else 'them'} players get to the same places, "
+                f"and win as well and as soon (proven). Nothing but {metric.name} ({metric.symbol}) changes.",
+                tuple(things), evidence={"metric": metric.symbol, "states": len(values), "proven": True},
+            )
+        )  # fmt: skip
+    return found
+
+
+def _without_rise(seen: _Seen, values: Any) -> list[int]:
+    """The states that play comes to in which a metric never rises."""
+    reached, queue = {0}, [0]
+    for i in queue:
+        new = [to for to in seen.found.after[i] if to not in reached and values[to] <= values[i]]
+        reached.update(new)
+        queue += new
+    return queue
+
+
+def _worth(seen: _Seen, states: Iterable[int], but: int, spots: set[Spot]) -> tuple[Any, ...]:
+    """What some states allow: places (but for `spots`), moves to a win, and the best of each metric but one at a win."""
+    states = list(states)
+    won = [i for i in states if seen.found.status[i] == WON]
+    best = []
+    for k, metric in enumerate(seen.game.metrics):
+        if k != but and metric.better != "neutral" and not metric.clock and won:
+            values = seen.metrics[won, k]
+            best.append(float(values.max() if metric.better == "higher" else values.min()))
+    return {seen.places[i] for i in states} - spots, min((seen.found.depth[i] for i in won), default=None), best
