@@ -92,24 +92,22 @@ def _cannot_be_passed(board: Board, spot: Spot) -> bool:
 def shortcuts(board: Board) -> list[Finding]:
     """A pair of portals, or else a gap, that makes the way at most half as long; or an exit beside the start."""
     goal = board.grid.exit
-    if board.on_foot.get(goal, AT_HAND + 1) <= AT_HAND:
-        return _at_hand(board)
     if board.grid.portals and board.reached[goal] <= SHORT * board.on_foot.get(goal, 0):
         short = shortest(board.grid.hero, goal, board.moves)
         long = shortest(board.grid.hero, goal, {**board.walk, goal: ()})
         pair = sorted(board.grid.portals, key=lambda p: board.on_foot.get(p, 0))
         what = f"The portals at {where(pair[0])} and {where(pair[1])} make"
         return [_shortcut(board, what, tuple(pair), short, long)]
-    return _gap(board)
+    return _gap(board) or _at_hand(board)
 
 
 def _at_hand(board: Board) -> list[Finding]:
     """An exit so near to the start that nobody has to see the rest of the level."""
     hero, goal = board.grid.hero, board.grid.exit
-    steps = board.on_foot[goal]
+    steps = board.on_foot.get(goal, AT_HAND + 1)
     objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
     beyond = [s for s in objects if board.reached[s] > steps + NEAR]
-    if len(objects) < OBJECTS or len(beyond) < SKIPS_ALL * len(objects):
+    if steps > AT_HAND or len(objects) < OBJECTS or len(beyond) < SKIPS_ALL * len(objects):
         return []
     rest = tally(board, beyond)
     return [
