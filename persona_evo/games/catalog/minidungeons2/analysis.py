@@ -40,7 +40,8 @@ def analyse(level: Level) -> list[Finding]:
         if not deadly:
             found += [*no_return(board), *ways.forced(board)]
         if not any(f.kind in NO_WIN for f in found):
-            found += harm.forced_monsters(board)
+            told = [int(f.evidence["unavoidable_damage"]) for f in first if f.kind == "exposed_start"]
+            found += harm.forced_monsters(board, max(told, default=0))
         found += [*ways.shortcuts(board), *leftovers.leftovers(board)]
     return ranked(found)
 

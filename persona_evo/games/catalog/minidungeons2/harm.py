@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from persona_evo.errors import LevelError
-from persona_evo.games.analysis import distances
+from persona_evo.games.analysis import distances, shortest
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2 import ways
 from persona_evo.games.catalog.minidungeons2.board import Board, capital, named
@@ -79,8 +79,12 @@ def _home(board: Board) -> dict[Spot, int]:
     return distances([board.grid.exit], back)
 
 
-def forced_monsters(board: Board) -> list[Finding]:
-    """Monsters that hurt everybody who comes to the exit, beyond what traps do, or that nobody can go around."""
+def forced_monsters(board: Board, told: int) -> list[Finding]:
+    """Monsters that hurt everybody who comes to the exit, or that nobody can go around.
+
+    Args:
+        told: hit points that everybody loses as other findings have it already.
+    """
     suspects = [s for s in board.at(MONSTERS) if board.can_meet(s)]
     if not suspects:
         return []
@@ -89,17 +93,22 @@ def forced_monsters(board: Board) -> list[Finding]:
         return [_in_the_way(board, guards, None)] if guards else []
     home = _home(board)
     harm = least_harm(board.level, home)
-    if not harm.over and harm.least > traps:
+    if not harm.over and harm.least > max(told, traps):
         spots = dict.fromkeys([*guards, *_culprits(board, suspects, home, harm.least)])
-        return [_harmful(board, list(spots) or suspects, harm, traps)]
+        return [_harmful(board, list(spots), harm, traps)] if spots else []
     return [_in_the_way(board, guards, harm.reached)] if guards else []
 
 
 def _culprits(board: Board, suspects: list[Spot], home: dict[Spot, int], least: int) -> list[Spot]:
-    """The monsters each of which makes the level cost more than it would without it."""
-    if len(suspects) > MOST_SUSPECTS:
-        return []
-    return [s for s in suspects if (level := _without(board.level, [s])) and least_harm(level, home).least < least]
+    """The monsters near the way each of which makes the level cost more; else all of them, if they do together."""
+    way = distances(shortest(board.grid.hero, board.grid.exit, board.moves), board.walk)
+    near = sorted(suspects, key=lambda s: (way.get(s, len(way)), s))[:MOST_SUSPECTS]
+
+    def cheaper(spots: list[Spot]) -> bool:
+        level = _without(board.level, spots)
+        return level is not None and least_harm(level, home).least < least
+
+    return [s for s in near if cheaper([s])] or (near if cheaper(near) else [])
 
 
 def _without(level: Level, spots: Iterable[Spot]) -> Level | None:

@@ -49,10 +49,12 @@ def forced(board: Board) -> list[Finding]:
         if traps:
             text = f"Every way to the exit leads over the {plural(len(traps), 'trap')} at {at(traps)}"
             text += f" and springs {least} in all" if least > len(traps) else ""
-        text = f"{text}: at least {least} of {counted(board.health, 'hit point')}."
+        text += f": at least {least} of {counted(board.health, 'hit point')}"
+        if least >= board.health:
+            text += f", which only the potions at {at(board.survival.drinkable)} make up for"
         found.append(
             Finding(
-                "forced_hazard", "notice", board.level.name, text, tuple(spots),
+                "forced_hazard", "notice", board.level.name, f"{text}.", tuple(spots),
                 evidence={"least_damage": least, "hit_points": board.health, "forced_traps": len(traps),
                           "doors": len(doors)},
             )
