@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,9 @@ def test_two_versions_of_a_level_are_told_apart(tmp_path: Path) -> None:
     far.write_text("XXXXXXXXXXXXXXXX\nXH  tttt       e\nXXXXXXXXXXXXXXXX\n")
     found = pe.compare(open_door, far, pe.player("runner", "ucb1", "runner"), trials=8, iterations=200, seed=1, jobs=1)
     assert any(row.differs() for row in found.rows)
-    assert "runner" in str(found)
+    assert found.answer.harder == 1 and str(found).startswith("B is harder than A for the runner")
+    page = found.write(tmp_path / "page")
+    assert escape(found.answer.lines[0]) in page.read_text(encoding="utf-8")
     with pytest.raises(pe.PersonaEvoError, match="two levels"):
         pe.compare(open_door, open_door, pe.player("runner", "ucb1"), trials=1)
 
@@ -153,5 +156,5 @@ def test_all_names_are_there_and_loaded_late() -> None:
         pe.nothing  # noqa: B018
     code = "import sys, persona_evo, persona_evo.cli.main as m; m.parser(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
-    heavy = {"numpy", "numba", "sympy", "deap", "matplotlib", "joblib"} & set(done.stdout.split())
+    heavy = {"numpy", "numba", "sympy", "deap", "scipy", "jinja2", "PIL", "joblib"} & set(done.stdout.split())
     assert not heavy, "the command line's parser loads what only commands need"

@@ -25,6 +25,7 @@ SMALL = {
     "policy show": "",
     "policy export": "",
     "playtest my_levels/": "--trials 2 --iterations 200 --no-pictures --jobs 1 --bound-seconds 0 --seed 1",
+    "runs list": "",
     "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
     "solve after.txt": "--seconds 1",
     "match colosseum": "--games 2 --size 6 --iterations 20 --jobs 1",

@@ -21,6 +21,7 @@ from typing import Any
 
 from persona_evo.errors import PersonaEvoError, Place, RunError
 from persona_evo.evolve.parallel import quiet_worker
+from persona_evo.games.acceptance import Accepted
 from persona_evo.store import schema
 from persona_evo.store.folders import kind_of
 
@@ -62,6 +63,7 @@ class Snapshot:
         stamp: names this version.
         command: the command line, for the page.
         pictures, replays: what is drawn.
+        accepted: findings that are meant so.
     """
 
     config: Mapping[str, Any]
@@ -70,6 +72,7 @@ class Snapshot:
     command: str = ""
     pictures: bool = True
     replays: bool = True
+    accepted: tuple[Accepted, ...] = ()
 
 
 def claim(folder: Path, values: Mapping[str, Any]) -> None:
@@ -103,7 +106,7 @@ def publish(folder: Path, version: Snapshot) -> None:
     schema.write_atomically(new / journal.CONFIG, schema.dump({"schema": journal.SCHEMA, **version.config}))
     schema.write_atomically(new / journal.TRACES, [line + "\n" for line in version.lines])
     results = kept_playtest(new)
-    results.command = version.command
+    results.command, results.accepted = version.command, version.accepted
     page = results.write(new, pictures=version.pictures, replays=version.replays)
     page.write_text(reloading(page.read_text(encoding="utf-8"), version.stamp), encoding="utf-8", newline="\n")
     _put(new, folder, page.name)

@@ -83,18 +83,7 @@ class Results(batch.Results):
     def first(self, trials: int) -> Results:
         """The same with the first trials of each player in each level alone."""
         records = [r for r in self.records if r.trial < trials]
-        return replace(self, trials=trials, records=records).knowing(self)
-
-    def knowing(self, other: Results) -> Results:
-        """These results with what others of the same levels have found out without play.
-
-        Whether a level can be won is only looked for where nobody has won it, so it is taken where both won the same.
-        """
-        won = [{r.level for r in one.records if r.won} for one in (self, other)]
-        for name in ("static", *(("outlooks",) if won[0] == won[1] else ())):
-            if name in vars(other):
-                vars(self)[name] = vars(other)[name]
-        return self
+        return replace(self, trials=trials, records=records)
 
     def check(self, *requirements: str) -> Analysis:
         """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
@@ -233,8 +222,8 @@ class Comparison:
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
         return report.write(
             target, game, self.results.levels, replace(analysis, summaries=each),
-            title=f"A {self.a.name} against B {self.b.name}", facts=self.results.facts, versions=shown, replays=False,
-            progress=progress,
+            title=f"{self.a.name} (A) against {self.b.name} (B)", facts=self.results.facts, versions=shown,
+            replays=False, progress=progress,
         ).page  # fmt: skip
 
     def __str__(self) -> str:

@@ -40,6 +40,11 @@ def check(args: argparse.Namespace) -> None:
                                 expected="a file in a folder that exists")  # fmt: skip
 
 
+def wanted(args: argparse.Namespace) -> bool:
+    """Whether anything is to be written."""
+    return any(getattr(args, name) is not None for name in OPTIONS)
+
+
 def words(args: argparse.Namespace) -> list[str]:
     """The options as they were given."""
     return [word for name in OPTIONS if getattr(args, name) for word in (f"--{name}", str(getattr(args, name)))]
@@ -50,8 +55,6 @@ def write(
     facts: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""
-    if args.junit is None and args.summary is None:
-        return
     from persona_evo.report import ci
     from persona_evo.store.schema import write_atomically
 

@@ -19,7 +19,8 @@ ROOT = Path("runs") / "comparisons"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("compare", help="two versions of a level: what differs", description=__doc__)
+    parser = commands.add_parser("compare", help="two versions of a level: what differs", description=__doc__,
+                                 epilog=playtest.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
     playtest.add_playing(parser, 0.0)
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     for letter, level in zip("AB", levels, strict=True):
         note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
     folder = args.out or options.new_folder(ROOT, [level.name for level in levels])
-    results = playtest.play(args, game, levels, options.players_of(args, game), folder)
+    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder)
     options.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")

@@ -1,4 +1,8 @@
-"""`persona-evo evolve`: evolve a tree policy for a persona, and stop and resume as you like."""
+"""Evolve a tree policy for a persona. A run can be stopped at any time and resumed.
+
+With --for or --until the whole command ends by then: the generations, the comparison of the finalists on new seeds, the
+comparison with UCB1, and the simplification of the formula. What has to be compiled first counts, too.
+"""
 
 from __future__ import annotations
 
@@ -40,30 +44,33 @@ def add(commands: Any) -> None:
                         help="files, folders, patterns, names or sets to train on (default: train)")
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
     parser.add_argument("--generations", type=whole(1, MOST), metavar="N",
-                        help="populations that are evaluated (default: 100)")
+                        help="number of populations to evaluate (default: 100)")
     parser.add_argument("--population", type=whole(2, MOST), metavar="N",
-                        help="individuals of all islands together, a multiple of --islands (default: 100)")
+                        help="individuals on all islands together, a multiple of --islands (default: 100)")
     parser.add_argument("--islands", type=whole(1, 10_000), metavar="N",
-                        help="populations that exchange individuals (default: 5)")
+                        help="number of subpopulations, which exchange individuals (default: 5)")
     parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", 
-                        help="independent runs, of which the best counts (default: modern 1, paper 3)")
+                        help="number of independent runs; the best one counts (default: 1 with the preset modern, 3 "
+                        "with paper)")
     parser.add_argument("--search", choices=options.PRESETS,
-                        help="rules of the search: paper, single for one open list, anytime to evolve for the planner "
-                        "with several (default: modern single, paper paper)")
+                        help="search rules: paper as published, single with one open list, anytime with several as the "
+                        "planner has them (default: single with the preset modern, paper with paper)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
-                        help="formulas of these join the first population: ucb1, utility (what the persona wants), "
-                        "library (the policies that ship), names, files, formula:TEXT (default of the preset modern: "
+                        help="formulas to start from: ucb1, utility (what the persona wants), library (the policies "
+                        "that ship), a policy's name or file, formula:TEXT (default with the preset modern: "
                         "ucb1 utility)")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
-                        help="any other setting of the evolution; may be repeated")
+                        help="change any other setting of the evolution; may be repeated")
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
-    options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
-    parser.add_argument("--for", dest="for_", type=filled, metavar="TIME", help="end after this long: 8h, 1h30m, 90s")
-    parser.add_argument("--until", type=filled, metavar="TIME", help="end at this time: 07:00, 2031-05-04T07:00")
+    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
+    parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
+                        help="finish the whole command within this time: 8h, 1h30m, 90s")
+    parser.add_argument("--until", type=filled, metavar="TIME",
+                        help="finish the whole command by this time: 07:00, 2031-05-04T07:00")
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
-    options.add_out(parser, "folder of run folders (default: runs)")
+    options.add_out(parser, "folder in which to make the run's folder (default: runs)")
     options.add_level_options(parser)
     parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
     parser.set_defaults(run=run)
@@ -292,6 +299,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     if outcome.generations:
         say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
     else:
-        say(f"seed {policy.seed}; the time was up in the first generation: this is the best of "
-            f"{counted(policy.run['evaluations'], 'formula')} that were evaluated")
+        n = policy.run["evaluations"]
+        best = f"{counted(n, 'formula')} that {'was' if n == 1 else 'were'} evaluated" if n else "those it starts from"
+        say(f"seed {policy.seed}; the time was up in the first generation: this formula is the best of {best}")
     say(f"policy      {outcome.policy}")

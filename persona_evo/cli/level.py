@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
 
+CHECKED = """\
+Findings are problems (the level cannot be played as meant) and notices (worth a look); places are row:column, from 1.
+The exit code is 0 without problems, 1 with one, 2 if a file cannot be read. docs/findings.md has all kinds of findings.
+
+"""
+
 FORMAT = """\
 Each game has a format of its own: `persona-evo level list --game GAME` says what stands in a level's file, and
 `persona-evo level new NAME --game GAME` writes one to start from.
@@ -28,12 +34,13 @@ Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train0
 def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("level", help="start, check and list levels", description=f"{__doc__}\n\n{FORMAT}")
+    parser.appendix = _legend
     parts = parser.add_subparsers(dest="command_level", metavar="new|check|list", required=True)
     new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     check = parts.add_parser("check", help="say what is wrong with levels that nobody has played",
-                             description=FORMAT)
+                             description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
@@ -43,6 +50,14 @@ def add(commands: Any) -> None:
     listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
+
+
+def _legend() -> str:
+    """What the characters of a level of the usual game mean."""
+    from persona_evo.games import registry
+    from persona_evo.games.guides import guide
+
+    return guide(registry.get(registry.DEFAULT)).legend
 
 
 def run_new(args: argparse.Namespace) -> int:
@@ -66,9 +81,9 @@ def run_new(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
-    from persona_evo.api.checks import findings_of
     from persona_evo.games import mapsets
     from persona_evo.games.acceptance import accept
+    from persona_evo.games.diagnosis import diagnose
     from persona_evo.games.options import for_check
 
     game = options.game_of(args)
@@ -85,7 +100,7 @@ def run_check(args: argparse.Namespace) -> int:
             except LevelError as e:
                 errors[name] = str(e)
                 note(f"{name}: error: {e}")
-        told = accept(findings_of(game, levels), accepted, [level.name for level in levels])
+        told = accept(diagnose(game, levels), accepted, [level.name for level in levels])
     found = told.left
     wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
     if args.json:
@@ -99,8 +114,9 @@ def run_check(args: argparse.Namespace) -> int:
         fine = len(levels) - len(wrong)
         words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
-    files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
-    _write_ci(args, files, found, errors)
+    if ci.wanted(args):
+        files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+        _write_ci(args, files, found, errors)
     if errors:
         return 2
     return 1 if wrong else 0

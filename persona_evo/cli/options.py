@@ -45,14 +45,14 @@ PERSONA = "name, abbreviation or TOML file"
 def add_game(parser: argparse.ArgumentParser) -> None:
     """--game."""
     parser.add_argument("--game", default="minidungeons2", type=filled, metavar="GAME",
-                        help='game, or "module:object" of one of your own (default: %(default)s)')
+                        help='name of a game, or "module:object" for your own (default: %(default)s)')
 
 
 def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
     """NAME, --out, --force and --game, of the commands that write a file to start from."""
-    parser.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
-    parser.add_argument("-o", "--out", type=path, metavar="FILE", help=f"where to (default: NAME.{suffix})")
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    parser.add_argument("name", type=filled, metavar="NAME", help="name: letters, digits, _ and -")
+    parser.add_argument("-o", "--out", type=path, metavar="FILE", help=f"file to write (default: NAME.{suffix})")
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
     add_game(parser)
 
 
@@ -61,48 +61,50 @@ def add_level_options(parser: argparse.ArgumentParser) -> None:
     add_game(parser)
     parser.add_argument("--rules", type=filled, metavar="NAME", help="rule set of the game, such as paper")
     parser.add_argument("--option", action="append", default=[], type=assignment, metavar="NAME=VALUE",
-                        help="option for the game's level loader; may be repeated")
+                        help="set an option of the game's level loader; may be repeated")
     parser.add_argument("--allow-unreachable", action="store_true",
-                        help="a level whose exit cannot be reached is a warning and no error")
+                        help="warn about a level whose exit cannot be reached instead of refusing it")
 
 
 def add_budget(parser: argparse.ArgumentParser, default: str = "10000", each: str = "playthrough") -> None:
     """--iterations and --seconds."""
     parser.add_argument("--iterations", type=whole(1, MOST_ITERATIONS), metavar="N",
-                        help=f"search iterations of a {each} (default: {default}, none with --seconds)")
+                        help=f"search iterations per {each} (default: {default}; no limit with --seconds)")
     parser.add_argument("--seconds", type=number(0, MOST_SECONDS, above=True), metavar="S",
-                        help=f"seconds of a {each}; results then depend on the machine")
+                        help=f"search time in seconds per {each}; results then depend on the machine")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """--jobs."""
     parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="N",
-                        help="cores to use (default: all); without influence on results")
+                        help="number of cores to use (default: all); results do not depend on it")
 
 
 def add_backend(parser: argparse.ArgumentParser, address: bool = True) -> None:
     """--backend and --address; address: False where a cluster is always one's own."""
     parser.add_argument("--backend", default="loky", choices=("loky", "threading", "dask", "ray"),
-                        help="where the work is done (default: %(default)s)")
+                        help="where the work runs (default: %(default)s)")
     parser.set_defaults(address=None)
     if address:
-        parser.add_argument("--address", type=filled, metavar="HOST:PORT", help="scheduler of a dask or ray cluster")
+        parser.add_argument("--address", type=filled, metavar="HOST:PORT",
+                            help="address of the scheduler of a dask or ray cluster")
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """--seed."""
     parser.add_argument("--seed", type=whole(0, SEEDS), metavar="N",
-                        help="everything random follows from it (default: a new one, which is printed)")
+                        help="random seed; the same seed gives the same result (default: a new one, which is printed)")
 
 
 def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
     """--league and --agent. whom: meets the league. who: the agent is."""
     parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
-                        help=f"in games for two: whom {whom}, named as for match, but no programs (FILE.py), whose "
-                        "games could not be played again (default: the game's league)")
+                        help=f"in two-player games: the opponents that {whom}, named as for match; programs (FILE.py) "
+                        "are not allowed, since their games cannot be replayed (default: the game's league)")
     parser.add_argument("--agent", type=filled, metavar="AGENT",
-                        help=f"the agent {who}, move by move, no program either; without one games for one are planned "
-                        "whole (default in games for two: the game's evolver)")
+                        help=f"agent that plays move by move, the one {who}; programs are not allowed. Without an "
+                        "agent, single-player games are planned whole (default in two-player games: the game's "
+                        "evolver)")
 
 
 def add_personas(parser: argparse.ArgumentParser) -> None:
@@ -162,11 +164,12 @@ def check_picture(target: Path, suffix: str = ".gif") -> None:
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
     """A folder below `root` that is not there yet, named by the moment and some words."""
-    import re
     from datetime import UTC, datetime
 
+    from persona_evo.names import file_name
+
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{moment}-{'-'.join(words[:4])}")[:80]
+    name = file_name(f"{moment}-{'-'.join(words[:4])}")[:80]
     folder, copies = root / name, 1
     while folder.exists():
         copies += 1

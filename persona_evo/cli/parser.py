@@ -24,7 +24,12 @@ class Parser(argparse.ArgumentParser):
         options.setdefault("allow_abbrev", False)
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         self._typed: list[str] = []
+        self.appendix: Callable[[], str] | None = None
         super().__init__(*args, **options)
+
+    def format_help(self) -> str:
+        """The help, and behind it what `appendix` gives, which costs time only where help is asked for."""
+        return super().format_help() + (f"\n{self.appendix()}\n" if self.appendix else "")
 
     def error(self, message: str) -> NoReturn:
         """Refuse what stands on the command line; a mistyped option explains what is missing, so it comes first."""

@@ -1,4 +1,4 @@
-"""`persona-evo persona new|check|list`: personas as files."""
+"""Write a persona file, explain what a persona wants, or list the personas that ship."""
 
 from __future__ import annotations
 
@@ -14,25 +14,30 @@ from persona_evo.errors import PersonaError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.formula import Formula
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
     from persona_evo.personas.template import Row, Sample
+    from persona_evo.search.samples import Sampled
+
+SHOWN_LEVELS = 3
+"""Shipped levels in which random games are played where no levels are named."""
 
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("persona", help="start, explain and list personas", description=__doc__)
+    parser = commands.add_parser("persona", help="write, explain and list personas", description=__doc__)
     parts = parser.add_subparsers(dest="command_persona", metavar="new|check|list", required=True)
-    new = parts.add_parser("new", help="write a commented file to start from")
+    new = parts.add_parser("new", help="write a commented persona file to start from")
     options.add_new(new, "toml")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="explain what a persona's utility does on sample states")
+    check = parts.add_parser("check", help="explain a persona's utility on states of real games, and find mistakes")
     check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
     check.add_argument("--levels", nargs="+", default=[], type=filled, metavar="LEVEL",
-                       help="also ends of short searches and random games in these levels")
+                       help="use states of these levels, and show the ends of short searches and random games in each")
     options.add_level_options(check)
     check.set_defaults(run=run_check)
-    listing = parts.add_parser("list", help="the personas that ship with the project")
+    listing = parts.add_parser("list", help="list the personas that ship with the project")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
 
@@ -43,16 +48,18 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.personas import template
 
     game = options.game_of(args)
-    target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError)
+    target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError, scripts=True)
     say(f"wrote {target}")
     say(f"next: edit its utility, then  {command(game, 'persona', 'check', target)}")
     return 0
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Explain a persona on made-up states, and on states of real levels."""
-    from persona_evo.personas import load, template
+    """Explain a persona on states of random games, and say what is doubtful about it."""
+    from persona_evo.personas import doubts, load, template
     from persona_evo.personas.lists import LIST_VARIABLES
+    from persona_evo.personas.rates import rates
+    from persona_evo.search.samples import random_states
 
     game = options.game_of(args)
     persona = load(args.file, game)
@@ -81,15 +88,67 @@ def run_check(args: argparse.Namespace) -> int:
             say(f"  {symbol:<7} {meaning}")
     if persona.lists and not game.planned:
         note(f"the open lists do not count: {game.title} is not planned whole in this program")
-    say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
-    for warning in template.warnings(game, persona):
-        note(f"warning: {warning}")
     if args.levels:
         compiling(game=game)
-        levels = options.levels_of(args, game, args.levels)
-        for level in levels:
-            say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
+    levels = _levels(args, game)
+    states = random_states(game, levels)
+    if states:
+        say("\n" + _table("states of random games", template.explain(persona, _telling(states, persona, game.players))))
+    else:
+        say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
+    by_level = {level.name: [s.metrics for s in states if s.level == level.name] for level in levels}
+    for title, utility in _goals(persona):
+        worth = rates(utility, game, {name: found for name, found in by_level.items() if found})
+        if worth:
+            say(f"\nexchange rates{title}")
+        for line in worth:
+            say(f"  {line}")
+    for warning in doubts.warnings(game, persona, [s.metrics for s in states]):
+        note(f"warning: {warning}")
+    for level in levels if args.levels else ():
+        say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
     return 0
+
+
+def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
+    """The levels that were named, or some that ship with the game; none of a connected game unless named."""
+    from persona_evo.cli.say import compiling_levels, has_compiled
+    from persona_evo.games import mapsets
+
+    if args.levels:
+        return options.levels_of(args, game, args.levels)
+    known = mapsets.shipped(game)
+    if not known.levels:
+        return []
+    if not has_compiled(game, "rules.step"):
+        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
+    with compiling_levels(game):
+        names = known.sets.get("train", tuple(known.levels))[:SHOWN_LEVELS]
+        return options.levels_of(args, game, names)
+
+
+def _goals(persona: Persona) -> list[tuple[str, Formula]]:
+    """(what to add to a title, utility) of each stage, or of a persona without any."""
+    from persona_evo.formula import Formula
+
+    if not persona.stages:
+        return [("", persona.utility)]
+    always = () if persona.always is None else (*persona.always.tokens, "+")
+    count = float(len(persona.stages))
+    return [(f" in stage {s.title!r}", Formula((*s.utility.tokens, count, "/", *always))) for s in persona.stages]
+
+
+def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[Sample]:
+    """The states that tell most of a utility: a start, the worst, the median and the best, a lost and a won end."""
+    from persona_evo.games.core import LOST, WON
+    from persona_evo.personas.template import Sample
+
+    ranked = sorted(states, key=lambda s: persona.utility.evaluate(s.metrics))
+    chosen = [("start", states[0]), ("worst case", ranked[0]), ("median", ranked[len(ranked) // 2]),
+              ("best case", ranked[-1])]  # fmt: skip
+    for name, outcome in (("lost", LOST), ("won", WON)) if players == 1 else ():
+        chosen += [(name, s) for s in states if s.outcome == outcome][:1]
+    return [Sample(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -71,9 +71,6 @@ def add(commands: Any) -> None:
     add_playing(parser, TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy and is compared with that (default: ucb1)")
-    parser.add_argument("--skill", default=[], type=names, metavar="LEVELS",
-                        help="levels of skill at which each persona plays, with commas between them: "
-                        f"{', '.join(SKILLS)} (below; default: perfect alone)")
     parser.add_argument("--calibrate", type=path, metavar="FILE",
                         help="CSV file with the columns level and pass_rate (0.75 or 75%%): how the players' win rates "
                         f"correlate with these rates over at least {FEWEST_LEVELS} levels")
@@ -97,9 +94,12 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
     """What `playtest` and `compare` share. tolerance: where none is given."""
     options.add_personas(parser)
     options.add_policies(parser)
+    parser.add_argument("--skill", default=[], type=names, metavar="LEVELS",
+                        help="levels of skill at which each persona plays, with commas between them: "
+                        f"{', '.join(SKILLS)} (below; default: perfect alone)")
     parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
                         help="playthroughs of each player in each level (default: %(default)s)")
-    options.add_budget(parser, each="playthrough, of a move with an agent", default="10000, or the agent's")
+    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
     options.add_search(parser, tolerance)
     parser.add_argument("--continuation", type=number(0, 1), default=CONTINUATION, metavar="SHARE",
                         help="share of the budget, beside it, for playing on move by move from the end of a plan to "
@@ -135,11 +135,9 @@ def run(args: argparse.Namespace) -> int:
         if game.outside is None:
             compiling(game=game)  # what is imported from here on is
         from persona_evo.playtest.bounds import limited
-        from persona_evo.playtest.players import check_ladder, with_skills
 
-        check_ladder(args.skill, game)
+        players = players_of(args, game)
         levels = options.levels_of(args, game, args.levels)
-        players = with_skills(options.players_of(args, game), args.skill, game)
         _check_rates(args, rates, [v.name for v in levels])
         if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
             raise SettingsError("bound_ratio needs limits, which games for two and games of chance do not have",
@@ -159,6 +157,14 @@ def run(args: argparse.Namespace) -> int:
     results.rates = rates
     analysis = finish(args, results, game_name)
     return 0 if analysis.passed else 1
+
+
+def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
+    """Who plays: each persona, at each level of skill that was named."""
+    from persona_evo.playtest.players import check_ladder, with_skills
+
+    check_ladder(args.skill, game)
+    return with_skills(options.players_of(args, game), args.skill, game)
 
 
 def _rates(args: argparse.Namespace) -> dict[str, float]:
@@ -318,7 +324,8 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
     )
     Progress.done_with_line()
     say(summary_text(analysis))
-    _write_ci(args, results, analysis, page)
+    if ci.wanted(args):
+        _write_ci(args, results, analysis, page)
     say(f"\nseed {results.seed}; everything is in {folder}, start with {page}")
     return analysis
 

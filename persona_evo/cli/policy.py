@@ -1,4 +1,4 @@
-"""`persona-evo policy list|show|export|simplify|install`: tree policies, shipped, your own, and those of runs."""
+"""List, show, export, simplify and install tree policies: shipped ones, your own, and those of runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling, note, say
+from persona_evo.cli.say import compiling, has_compiled, note, say
 from persona_evo.errors import Place, PolicyError
+from persona_evo.names import is_name
 from persona_evo.words import counted, listed
 
 if TYPE_CHECKING:
@@ -23,29 +24,31 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("policy", help="list, show, export, simplify and install tree policies",
                                  description=__doc__)
     parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|simplify|install", required=True)
-    listing = parts.add_parser("list", help="the policies that are found by name, and where")
+    listing = parts.add_parser("list", help="list the policies that commands find by name, and their files")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
     what = "a policy's name or file, or the folder of a run"
-    show = parts.add_parser("show", help="a policy's formula, what its symbols mean, and where it comes from")
+    show = parts.add_parser("show", help="show a policy's formula, what it seeks and avoids, and where it comes from")
     show.add_argument("policy", type=filled, metavar="POLICY", help=what)
     options.add_game(show)
     show.set_defaults(run=run_show)
-    export = parts.add_parser("export", help="a policy's formula in another language")
+    export = parts.add_parser("export", help="write a policy's formula in another language")
     export.add_argument("policy", type=filled, metavar="POLICY", help=what)
     formula.add_export(export)
     next(a for a in export._actions if a.dest == "to").choices = (*formula.KINDS, "json")
-    export.add_argument("--raw", action="store_true", help="the formula as evolved, not the simplified one")
+    export.add_argument("--raw", action="store_true",
+                        help="export the formula as it was evolved, not the simplified one")
     options.add_game(export)
     export.set_defaults(run=run_export)
-    simplify = parts.add_parser("simplify", help="simplify the formula in a policy's file, with all the time it takes")
+    simplify = parts.add_parser("simplify", help="simplify the formula of a policy file, for as long as it takes")
     simplify.add_argument("policy", type=filled, metavar="FILE", help="a policy's file, or the folder of a run")
     options.add_game(simplify)
     simplify.set_defaults(run=run_simplify)
     install = parts.add_parser("install", help="copy a run's policy into ./policies, where commands find it by name")
     install.add_argument("policy", type=filled, metavar="RUN", help=what)
-    install.add_argument("--name", type=filled, metavar="NAME", help="to be found by (default: the persona's)")
-    install.add_argument("--force", action="store_true", help="write over one that is there")
+    install.add_argument("--name", type=filled, metavar="NAME",
+                         help="name to install it under (default: the persona's)")
+    install.add_argument("--force", action="store_true", help="overwrite an installed policy of this name")
     options.add_game(install)
     install.set_defaults(run=run_install)
 
@@ -89,7 +92,6 @@ def _rounded(formula: str) -> str:
 def run_show(args: argparse.Namespace) -> int:
     """Everything that a policy's file says, for people."""
     policy = _load(args)
-    compiling(game=options.game_of(args))
     from persona_evo.evolve.words import of_policy
     from persona_evo.formula import parse
     from persona_evo.store import policies
@@ -98,6 +100,8 @@ def run_show(args: argparse.Namespace) -> int:
         if text:
             say(f"{label:<15} {text}")
     game = options.game_of(args)
+    if not policy.words and policy.best and not has_compiled(game, "rules.step"):
+        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
     say("\nin words")
     tell_words(of_policy(policy, game))
     if policy.best:
@@ -121,7 +125,7 @@ def tell_words(words: Sequence[str]) -> None:
 
 def tell_comparison(policy: Policy) -> None:
     """How a policy does beside others, if its file says so."""
-    from persona_evo.evolve.comparison import of_policy
+    from persona_evo.evolve.rivals import of_policy
 
     comparison = of_policy(policy)
     for line in comparison.lines() if comparison else []:
@@ -180,15 +184,15 @@ def run_export(args: argparse.Namespace) -> int:
 def run_install(args: argparse.Namespace) -> int:
     """Copy a policy to where it is found by name."""
     import dataclasses
-    import re
 
     from persona_evo.games.commands import command
     from persona_evo.store import policies
 
     policy = _load(args)
     name = args.name or policy.persona or policy.name
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise PolicyError("not a name for a policy", found=repr(name), expected="letters, digits, _ . and -")
+    if not is_name(name, digits=True, more="."):
+        raise PolicyError("not a name for a policy", found=repr(name),
+                          expected="letters of any script, digits, _ . and -")  # fmt: skip
     target = Path(policies.FOLDER) / policy.game / f"{name}.json"
     if target.exists() and not args.force:
         raise PolicyError("there is such a policy already", place=Place(str(target)), hint="--force writes over it")

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 from persona_evo.errors import InputError, Place
+from persona_evo.names import is_name
 
 
 def begun(
     args: argparse.Namespace, what: str, suffix: str, text: Callable[[str], str], error: type[InputError],
-    digits: bool = False,
+    digits: bool = False, scripts: bool = False,
 ) -> Path:  # fmt: skip
     """Write a file that can be used as it is.
 
     Args:
         args: name; out, where to instead of the name with `suffix`; force, whether a file that is there may go.
         what: the file is of, with its article, for messages. text: of the file, by the name. error: what is raised.
-        digits: whether the name may begin with one.
+        digits: whether the name may begin with one. scripts: whether it may have other letters than a to z.
 
     Raises:
         error: the name is none, or the file is there already.
     """
-    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*" if digits else "[A-Za-z][A-Za-z0-9_-]*", args.name):
+    letters = "letters of any script" if scripts else "letters"
+    if not is_name(args.name, digits) or not (scripts or args.name.isascii()):
         raise error(f"not a name for {what}", found=repr(args.name),
-                    expected="letters, digits, _ and -" + ("" if digits else ", a letter first"))  # fmt: skip
+                    expected=f"{letters}, digits, _ and -" + ("" if digits else ", a letter first"))  # fmt: skip
     target: Path = args.out or Path(f"{args.name}{suffix}")
     if target.exists() and not args.force:
         raise error("there is such a file already", place=Place(str(target)), hint="--force writes over it")

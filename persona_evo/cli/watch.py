@@ -42,11 +42,13 @@ DAY = 86400.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__)
+    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__,
+                                 epilog=playtest.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     playtest.add_playing(parser, playtest.TOLERANCE)
     parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
                         help="each persona also plays by this policy (default: ucb1)")
+    options.add_accept(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no charts, maps and replays on the page")
     parser.add_argument("--no-replays", action="store_true", help="no replays on the page")
     options.add_out(parser, f"folder of the report, kept up to date (default: {FOLDER})")
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.store.lines import made
     from persona_evo.store.lock import Lock
 
-    levels, players = options.levels_of(args, game, args.levels), options.players_of(args, game)
+    levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
     seed, folder = options.seed_of(args), args.out or FOLDER
     league = options.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
@@ -124,6 +126,7 @@ class Watch:
 
         self.args, self.game, self.live, self.publisher, self.command = args, game, live, publisher, command
         self.players = players
+        self.accepted = options.accepted_of(args)
         self.personas = [Path(name) for name in args.personas if name.endswith(".toml")]
         self.sources = Sources(self._files)
         self.before: Results | None = None  # of the version that was answered last, while this one is played
@@ -137,7 +140,8 @@ class Watch:
     def _files(self) -> Iterable[Path]:
         from persona_evo.games import mapsets
 
-        return [*mapsets.find(self.game, self.args.levels), *self.personas]
+        accepted = [] if self.args.accept is None else [self.args.accept]
+        return [*mapsets.find(self.game, self.args.levels), *self.personas, *accepted]
 
     def go(self) -> None:
         """Watch for ever."""
@@ -156,16 +160,17 @@ class Watch:
         """Take the new version of what was saved; what is wrong with it is told, and the old one stays."""
         try:
             if any(path in self.personas for path in changed):
-                self.players = options.players_of(self.args, self.game)
+                self.players = playtest.players_of(self.args, self.game)
             levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
-            before = None if self.answer is None else self._results(self.live.done).knowing(self.answer)
-            if not self.live.begin(levels, self.players):
+            accepted = options.accepted_of(self.args)
+            before = None if self.answer is None else self._results(self.live.done)
+            if not self.live.begin(levels, self.players) and accepted == self.accepted:
                 return
         except PersonaEvoError as e:
             note(f"{_clock()} {_names(changed)} cannot be played: {e}")
             return
         Progress.done_with_line()
-        self.before = before or self.before
+        self.before, self.accepted = before or self.before, accepted
         self.answer, self.finished, self.what = None, False, f"{_names(changed)} saved"
         self.began = time.time()
         times = [path.stat().st_mtime for path in changed if path.exists()]
@@ -195,7 +200,9 @@ class Watch:
     def _results(self, trials: int) -> Results:
         from persona_evo.api.results import as_results
 
-        return as_results(self.live.results(trials))
+        found = as_results(self.live.results(trials))
+        found.accepted = self.accepted
+        return found
 
     def _tell(self, done: int) -> None:
         """Tell what the change did, with as many trials of both versions as both have."""
@@ -227,7 +234,7 @@ class Watch:
 
         assert self.answer is not None
         Progress.done_with_line()
-        now = self._results(self.live.trials).knowing(self.answer)
+        now = self._results(self.live.trials)
         found = changes(self.answer.analysis, now.analysis)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
         lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
@@ -242,7 +249,7 @@ class Watch:
         self.publisher.publish(Snapshot(
             self.live.configuration(results.trials), tuple(r.to_json() for r in results.records),
             f"{time.time():.3f}", self.command, pictures=not self.args.no_pictures,
-            replays=last and not (self.args.no_replays or self.args.no_pictures),
+            replays=last and not (self.args.no_replays or self.args.no_pictures), accepted=tuple(self.accepted),
         ))  # fmt: skip
 
 

@@ -10,6 +10,9 @@
 | `islands` | the loop, as a generator of generations; the evaluation is handed in |
 | `fitness`, `parallel` | the evaluation: playthroughs, on many cores |
 | `run`, `winner` | a run on disk: journal, checkpoints, deadlines, and the policy in the end |
+| `schedule`, `rounds` | how the time is shared, and trials that are played until it is up |
+| `comparison`, `rivals` | the winner beside UCB1 and the known policy, on levels it was not trained on |
+| `words`, `simplifying` | a formula in words, and a simplification that is made up for later |
 
 Nothing is imported here, so that the package costs nothing until it is used.
 """

@@ -310,16 +310,28 @@ class Fitness:
         """How well the cores were used since the last call."""
         return self.workers.usage()
 
+    def check(self) -> None:
+        """Raise OutOfTime where `stop` has come."""
+        if self.stop is not None and time.monotonic() > self.stop:
+            raise OutOfTime
+
     def seconds(self, playthroughs: float) -> float:
         """How long so many playthroughs take on all cores."""
         return playthroughs * self.pace / self.workers.jobs
 
-    def time_one(self, formula: str) -> None:
-        """Play once, and take the time that it takes for what a playthrough takes."""
+    def time_one(self, formula: str) -> float:
+        """Play once, and take the time that it takes for what a playthrough takes.
+
+        Returns:
+            How many times longer than its work this process took for that: about 1 on an idle machine.
+        """
+        began, worked = time.perf_counter(), time.process_time()
         self._compile(Playthrough(formula, 0, 0))
         started = time.perf_counter()
         play((self.spec, [Playthrough(formula, 0, 0)], None))
-        self.pace = max(_QUICKEST, time.perf_counter() - started)
+        ended = time.perf_counter()
+        self.pace = max(_QUICKEST, ended - started)
+        return (ended - began) / max(_QUICKEST, time.process_time() - worked)
 
     def _learn(self, formula: str, utilities: list[float]) -> None:
         known, n = self.finished.get(formula, ([0.0] * len(utilities), 0))

@@ -34,7 +34,8 @@ _TRIES = 20
 def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
     """The metrics that formulas may use: those that the settings name, else the game's but for OUTCOMES.
 
-    Metrics that are costly to work out are among them where the settings say `costly`.
+    Metrics that are costly to work out, or that the game's publication lacks, are among them where the settings say
+    `costly`.
 
     Raises:
         SettingsError: the settings name a metric that the game does not have.
@@ -45,7 +46,8 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
             raise SettingsError("the game has no such metric", found=name, expected=expected, hint=hint)
     if settings.metrics:
         return settings.metrics
-    return tuple(m.symbol for m in game.metrics if m.symbol not in OUTCOMES and (settings.costly or not m.costly))
+    usual = [m.symbol for m in game.metrics if settings.costly or not (m.costly or m.added)]
+    return tuple(symbol for symbol in usual if symbol not in OUTCOMES)
 
 
 def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ def generations(
     levels: int,
     first: Sequence[str] = (),
     state: State | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Generation]:
     """Evolve until `settings.generations` populations are evaluated.
 
@@ -64,12 +65,13 @@ def generations(
         levels: how many levels an evaluation plays.
         first: formulas that join the first population, dealt to the islands in turn.
         state: where to continue.
+        check: called for each individual that is bred; what it raises ends the generation.
 
     Raises:
         SettingsError: a formula of `first` or of `state` uses what the settings do not have.
         GameError: the evaluation gave something else than `levels` finite numbers.
     """
-    model = _Model(settings, seed, evaluate, metrics, levels)
+    model = _Model(settings, seed, evaluate, metrics, levels, check)
     if state is None:
         yield model.begin(first)
         state = model.state
@@ -80,12 +82,13 @@ def generations(
 
 class _Model:
     def __init__(
-        self, settings: EvolutionSettings, seed: int, evaluate: Evaluate, metrics: Sequence[str], levels: int
-    ) -> None:
+        self, settings: EvolutionSettings, seed: int, evaluate: Evaluate, metrics: Sequence[str], levels: int,
+        check: Callable[[], None],
+    ) -> None:  # fmt: skip
         self.settings, self.seed, self.levels = settings, seed, levels
         self.primitives = genetics.Primitives.of(settings, metrics)
         self.keys = keys_for(settings, genetics.leaves(settings, metrics))
-        self._evaluate = evaluate
+        self._evaluate, self._check = evaluate, check
         self._evaluating = 0.0
         self._trees: dict[str, genetics.Tree] = {}
         self.state = State(-1, [], [], {})
@@ -181,6 +184,7 @@ class _Model:
 
     def _join(self, population: list[Individual], make: Callable[[], tuple[genetics.Tree, str]]) -> None:
         """Add what `make` makes; where the settings ask for it, something that the population does not have yet."""
+        self._check()
         taken = {i.key for i in population} if self.settings.unique_tries else set()
         for _ in range(self.settings.unique_tries + 1):
             individual = self._individual(*make())

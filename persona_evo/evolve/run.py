@@ -283,7 +283,7 @@ def drive(
     usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
     course = generations(
         replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
-        first=run.config.get("first", ()), state=state,
+        first=run.config.get("first", ()), state=state, check=getattr(evaluate, "check", lambda: None),
     )  # fmt: skip
     try:
         while state is None or state.generation + 1 < target:
@@ -362,7 +362,7 @@ def _work(
     except KeyboardInterrupt:
         status = INTERRUPTED
     state = _state(run)
-    hall = _evaluated(fitness) if state is None else state.hall
+    hall = _evaluated(fitness, run.config.get("first", ())) if state is None else state.hall
     done = 0 if state is None else state.generation + 1
     best = hall[0] if hall else None
     if status == INTERRUPTED or best is None:
@@ -372,6 +372,8 @@ def _work(
         return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
         winner = winners.choose(hall, settings, int(run.config["seed"]), fitness, schedule.choosing_until(), tell)
+        if not winner.scores:
+            return Outcome(run.folder, status, done, None)
         about = winners.describe(winner, fitness, comparing, schedule, tell)
         evaluations = len(fitness.finished) if state is None else state.evaluations
         text = winners.policy_text(winner, about, run.config, fitness, run.folder.name, done, evaluations)
@@ -395,14 +397,19 @@ def _schedule(
         )
     if deadline is None:
         return Schedule(None, 0.0, 0.0), comparing
+    slowness = 1.0
     if registry.get(fitness.spec.game).outside is None:
-        fitness.time_one(fitness.spec.utility)
+        slowness = fitness.time_one(fitness.spec.utility)
     choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
-    return Schedule(deadline, choosing, fitness.seconds(comparing.playthroughs) if comparing else 0.0), comparing
+    others = fitness.seconds(comparing.playthroughs) if comparing else 0.0
+    return Schedule(deadline, choosing, others, slowness), comparing
 
 
-def _evaluated(fitness: Fitness) -> list[Individual]:
-    """What was evaluated of a first generation that could not be finished, best first."""
+def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:
+    """What was evaluated of a first generation that could not be finished, best first; the formulas that it starts
+    from where nothing was."""
+    if not fitness.finished:
+        return [Individual(text, parse(text).size, key=text) for text in first]
     found = [
         Individual(text, parse(text).size, utilities, trials, key=text)
         for text, (utilities, trials) in fitness.finished.items()

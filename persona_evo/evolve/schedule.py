@@ -10,8 +10,10 @@ END_SHARE = 0.3
 """Share of the time that is kept for the end at most."""
 DESCRIBE_SECONDS = 4.0
 """Seconds that it takes to simplify a formula, to put it in words and to write it down, roughly."""
-CLOSING_SECONDS = 0.8
+CLOSING_SECONDS = 1.0
 """Seconds kept for what is printed and for the end of the process."""
+MOST_SLOWNESS = 3.0
+"""Slowness of a busy machine that is reckoned with at most."""
 WAVE_SECONDS = 2.0
 """Time between two lines of progress, in seconds."""
 
@@ -42,17 +44,20 @@ class Schedule:
         deadline: moment on `time.monotonic` by which everything is done, None for no hurry.
         choosing, comparing: seconds that the final comparison and that with other policies take when nothing is left
             out.
+        slowness: how many times longer than on an idle machine this process takes, from 1 on.
     """
 
-    def __init__(self, deadline: float | None, choosing: float, comparing: float) -> None:
+    def __init__(self, deadline: float | None, choosing: float, comparing: float, slowness: float = 1.0) -> None:
         self.deadline, self.choosing, self.comparing = deadline, choosing, comparing
+        slowness = min(MOST_SLOWNESS, max(1.0, slowness))
+        self.describing, self.closing = DESCRIBE_SECONDS * slowness, CLOSING_SECONDS * slowness
 
     def generations_until(self) -> float | None:
         """The moment after which nothing of a generation is played."""
         if self.deadline is None:
             return None
         left = max(0.0, self.deadline - time.monotonic())
-        return self.deadline - min(self.choosing + self.comparing + DESCRIBE_SECONDS, END_SHARE * left)
+        return self.deadline - min(self.choosing + self.comparing + self.describing, END_SHARE * left)
 
     def choosing_until(self) -> float | None:
         """The moment by which the winner is known; asked when the final comparison begins."""
@@ -66,8 +71,8 @@ class Schedule:
         if self.deadline is None:
             return None
         left = self.deadline - time.monotonic()
-        return self.deadline - min(DESCRIBE_SECONDS, 0.4 * left)
+        return self.deadline - min(self.describing, 0.4 * left)
 
     def describing_until(self) -> float | None:
         """The moment by which the policy's file is written."""
-        return None if self.deadline is None else self.deadline - CLOSING_SECONDS
+        return None if self.deadline is None else self.deadline - self.closing

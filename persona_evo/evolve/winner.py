@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
-from persona_evo.evolve.comparison import Comparing, Comparison, mean_utility
+from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score, sample_plan
 from persona_evo.evolve.records import Individual
+from persona_evo.evolve.rivals import Comparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings

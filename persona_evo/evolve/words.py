@@ -18,6 +18,8 @@ CLEAR = 0.85
 """Share of a symbol's changes that go one way, from which on this is its way."""
 SLIGHT = 0.005
 """Share of the score's movement below which a symbol is not worth a percentage."""
+NOTHING = 1e-12
+"""Movement of a score that is only rounding."""
 MADE_UP = 60
 """States that are made up for games whose states cannot be looked at."""
 
@@ -55,7 +57,7 @@ def in_words(
     rows = _with_search(states, utility)
     ranges.update({"R": (0.0, 1.0), "RMAX": (0.0, 1.0), "RSD": (0.0, 0.5), "D": (0.0, 50.0), "N": (1.0, 100.0),
                    "P": (100.0, 10_000.0)})  # fmt: skip
-    found = effects(formula, rows, ranges, game.targets)
+    found = effects(formula, rows, ranges, {m.symbol for m in game.metrics if _is_way(m, game)})
     kept = _stocks(sampled)
     total = sum(e.strength for e in found) or 1.0
     groups: dict[str, list[str]] = {}
@@ -73,13 +75,13 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     """(what the formula does, with what)."""
     metric = next((m for m in game.metrics if m.symbol == effect.symbol), None)
     rises = effect.up >= CLEAR
-    if effect.strength == 0.0:
+    if effect.strength <= NOTHING:
         group = "has no effect"
     elif not rises and effect.up > 1 - CLEAR:
         group = "depends on the state"
     elif metric is None:
         return "seeks", _SEARCH_WORDS[effect.symbol][0 if rises else 1]
-    elif _is_way(metric):
+    elif _is_way(metric, game):
         group = "avoids" if rises else "seeks"
     elif rises:
         group = "saves" if metric.symbol in kept else "seeks"
@@ -87,12 +89,12 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
         group = "saves" if metric.clock else "avoids"
     if metric is None:
         return group, SEARCH_VARIABLES[effect.symbol].split(",")[0].split(":")[0]
-    return group, f"the {metric.name}" if _is_way(metric) else metric.name
+    return group, f"the {metric.name}" if _is_way(metric, game) else metric.name
 
 
-def _is_way(metric: Metric) -> bool:
-    """Whether a metric is a distance to something: worked out only where it is read, and better low."""
-    return metric.costly and metric.better == "lower"
+def _is_way(metric: Metric, game: Game) -> bool:
+    """Whether a metric is a distance to something that is there to be had (see `Game.targets`), or to the end."""
+    return game.players == 1 and metric.costly and metric.better == "lower"
 
 
 def _stocks(sampled: Sequence[Sampled]) -> frozenset[str]:

@@ -17,6 +17,18 @@ _TOKEN = re.compile(
 )
 
 
+_AND = "and is written min(a > 1, b > 2) or (a > 1) * (b > 2)"
+_OR = "or is written max(a > 1, b > 2)"
+_NOT = "not is written 1 - (a > 1), or with the opposite comparison, as in a <= 1"
+_LOGIC = {
+    "and": _AND, "or": _OR, "not": _NOT, "&": _AND, "&&": _AND, "|": _OR, "||": _OR, "!": _NOT, "\u2227": _AND,
+    "\u2228": _OR,
+}  # fmt: skip
+"""What other languages have for putting conditions together -> how it is written here."""
+_ALIKE = {"\u2265": ">=", "\u2264": "<=", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "\u00f7": "/", ":": "/"}
+"""Characters that people write -> what they stand for here."""
+
+
 class Lexeme(NamedTuple):
     """A piece of text: kind is number, name, sign or end."""
 
@@ -52,9 +64,13 @@ def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
         place = Place(start.source, line, position - line_start + 1)
         match = _TOKEN.match(text, position)
         if match is None:
+            found = text[position]
+            if text[position + 1 : position + 2] == found and found * 2 in _LOGIC:
+                found *= 2
+            alike = f"write {_ALIKE[found]}" if found in _ALIKE else None
             raise FormulaError(
-                "a character that no formula contains", place=place, found=repr(text[position]),
-                expected="numbers, symbols, + - * / ^ ( ) , > >= < <=",
+                "a character that no formula contains", place=place, found=repr(found),
+                expected="numbers, symbols, + - * / ^ ( ) , > >= < <=", hint=_LOGIC.get(found, alike),
             )  # fmt: skip
         if match.lastgroup == "space":
             if breaks := match.group().count("\n"):
@@ -134,6 +150,11 @@ class _Parser:
             )  # fmt: skip
         elif lexeme.kind == "sign" and lexeme.text in p.PRIMITIVES:
             self.infix(lexeme)
+        elif (word := lexeme.text.lower()) in _LOGIC:
+            raise FormulaError(
+                f"formulas have no {word}", place=lexeme.place, found=lexeme.text, expected="an operator",
+                hint=_LOGIC[word],
+            )  # fmt: skip
         else:
             raise FormulaError(
                 "two values stand side by side", place=lexeme.place, found=lexeme.text,
@@ -178,12 +199,14 @@ class _Parser:
             )
         if self.known is not None and name not in self.known:
             expected, hint = unknown(name, self.symbols or ())
+            hint = _LOGIC.get(name.lower(), hint)
             raise FormulaError("unknown symbol", place=lexeme.place, found=name, expected=expected, hint=hint)
         self.push(name, lexeme.place)
 
     def call(self, lexeme: Lexeme) -> None:
         if lexeme.text not in p.FUNCTIONS:
             expected, hint = unknown(lexeme.text, p.FUNCTIONS)
+            hint = _LOGIC.get(lexeme.text.lower(), hint)
             if self.known is not None and lexeme.text in self.known:
                 hint = f"{lexeme.text} is a symbol; a product needs its *, as in {lexeme.text} * (...)"
             raise FormulaError("unknown function", place=lexeme.place, found=lexeme.text, expected=expected, hint=hint)
@@ -197,7 +220,7 @@ class _Parser:
             if top.precedence == precedence == p.COMPARISON:
                 raise FormulaError(
                     "comparisons cannot follow each other", place=lexeme.place, found=lexeme.text,
-                    hint="put brackets around one, as in (a > b) * (b > c)",
+                    hint="both together are (a > b) * (b > c)",
                 )  # fmt: skip
             self.apply(top)
         self.pending.append(Pending(lexeme.text, precedence, lexeme.place))

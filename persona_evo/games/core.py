@@ -50,7 +50,8 @@ class Metric:
     symbol: what formulas call it. low, high: its range (high may be infinity). better: which direction a designer
     reads as good. clock: it counts moves from the start, so all states of one depth share it. ratio: shown as a
     percentage. costly: worked out only where a formula reads it (`Game.rules(costly=True)`), otherwise left at 0.
-    main: one of the few that say how a playthrough went, which charts show (see `main_metrics`).
+    main: one of the few that say how a playthrough went, which charts show (see `main_metrics`). added: the publication
+    that the game is from does not have it, so protocols of it evolve formulas without it.
     """
 
     symbol: str
@@ -64,6 +65,7 @@ class Metric:
     ratio: bool = False
     costly: bool = False
     main: bool = False
+    added: bool = False
 
 
 MOST_MAIN = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
+from persona_evo.names import NAME_BYTES, is_name
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.personas.toml import Table, read
 from persona_evo.words import counted
@@ -26,7 +27,6 @@ PAPER = "paper"
 KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages",
         "lists")  # fmt: skip
 STAGE_KEYS = ("title", "utility", "until")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
         raise PersonaError("no such persona file", found=text, expected="a TOML file", hint="`persona new` writes one")
     known = catalog(game)
     for persona in known:
-        if text.lower() in (persona.name.lower(), persona.short.lower()):
+        if _folded(text) in (_folded(persona.name), _folded(persona.short)):
             return persona
     if text == "score" and game is not None and not isinstance(game, str) and game.outside is not None:
         return _score(game)[0]
@@ -123,6 +123,11 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
         raise PersonaError("no such persona", found=text, expected="a TOML file", hint=_write_one(game))
     expected, hint = unknown(text, [p.name for p in known])
     raise PersonaError("no such persona", found=text, expected=expected + ", or a TOML file", hint=hint)
+
+
+def _folded(name: str) -> str:
+    """A name as it is compared: capitals or not, however its accents are written."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def named(persona: Persona) -> str:
@@ -236,11 +241,12 @@ def _build(table: Table, game: Game | str | None) -> Persona:
             "the priority is no metric of the game", place=table.place("priority"), found=priority, expected=expected,
             hint=hint,
         )  # fmt: skip
-    name = table.text("name", Path(table.source).stem)
-    if not _NAME.fullmatch(name):
+    name = unicodedata.normalize("NFC", table.text("name", Path(table.source).stem))
+    if not is_name(name):
         raise PersonaError(
-            "not a name for a persona", place=table.place("name"), found=repr(name), expected="letters, digits, _ and -"
-        )
+            "not a name for a persona", place=table.place("name"), found=repr(name),
+            expected="letters of any script, digits, _ and -, a letter first", hint=f"at most {NAME_BYTES} bytes",
+        )  # fmt: skip
     return Persona(
         name=name, game=_name_of(game) or table.text("game"), utility=utility, priority=priority, stages=stages,
         always=always, title=table.text("title", name.replace("_", " ").title()), short=table.text("short", name),

@@ -147,32 +147,6 @@ def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
     return found
 
 
-def warnings(game: Game, persona: Persona) -> list[str]:
-    """What is doubtful about a utility: death that does not matter, and a scale that the search does not suit."""
-    ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
-    alive = {**ranges, **{s: (0.0, 0.0) for s in ("DEAD",) if s in ranges}}
-    start = {symbol: low for symbol, (low, _) in alive.items()}
-    best = persona.utility.evaluate(extremes.highest(persona.utility, alive, start))
-    worst = persona.utility.evaluate(extremes.highest(extremes.negative(persona.utility), alive, start))
-    found = []
-    if "DEAD" in ranges:
-        dead = {**ranges, "DEAD": (1.0, 1.0), **{s: (0.0, 0.0) for s in ("WON",) if s in ranges}}
-        corpse = extremes.highest(persona.utility, dead, {s: v[0] for s, v in dead.items()})
-        value = persona.utility.evaluate(corpse)
-        if "DEAD" not in persona.utility.symbols:
-            found.append("the utility does not read DEAD, so death costs this player nothing")
-        elif value > worst:
-            found.append(f"death may not matter: a dead state can be worth {value:.4g}, a living one as little as "
-                         f"{worst:.4g}; take away more for DEAD, or scale the rest down")  # fmt: skip
-    if best - worst < 0.2:
-        found.append(f"living states differ by {best - worst:.4g} at most: UCB1 with its constant of 1.41 hardly sees "
-                     "that; scale the utility up to about 0 to 1")  # fmt: skip
-    elif best > 2:
-        found.append(f"the best case is worth {best:.4g}: UCB1 with its constant of 1.41 hardly explores on such a "
-                     "scale; scale the utility down to about 0 to 1")  # fmt: skip
-    return found
-
-
 def explain(persona: Persona, given: Sequence[Sample]) -> list[Row]:
     """What the persona's utility is on each sample, and what it is made of."""
     rows = []

@@ -136,10 +136,11 @@ def _measure(rows: Sequence[Row]) -> str:
     """One measure of all players in whom it differs, the largest effect first; the first one's effect in words."""
     ordered = sorted(rows, key=lambda r: -abs(r.effect.value - 0.5))
     said = [f"{spoken(r.player_a)} {_values(r, full=k == 0)}" for k, r in enumerate(ordered)]
-    where = ""
-    if any(r.exact for r in rows):
-        where = ", in the proven best plan" if len(rows) == 1 else ", in the proven best plans"
-    return f"{ordered[0].measure.name}: {', '.join(said)}{where}"
+    if all(r.exact for r in rows):
+        said[-1] += f", in the proven best {plural(len(rows), 'plan')}"
+    else:
+        said = [f"{text} (proven best plan)" if r.exact else text for r, text in zip(ordered, said, strict=True)]
+    return f"{ordered[0].measure.name}: {', '.join(said)}"
 
 
 def _values(row: Row, full: bool) -> str:

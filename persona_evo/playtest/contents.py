@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
+from persona_evo.games.core import Event
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import shown
 from persona_evo.playtest.evidence import Evidence, Thing, spots, the, times
@@ -94,7 +95,7 @@ def _lots(e: Evidence) -> list[Lot]:
     return lots
 
 
-def events_of(record: Playthrough) -> list:  # type: ignore[type-arg]
+def events_of(record: Playthrough) -> list[Event]:
     """What happened in a playthrough, to the game's end."""
     return [*record.events, *(record.end.events if record.end is not None else ())]
 

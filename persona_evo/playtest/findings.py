@@ -15,7 +15,7 @@ from persona_evo.games.core import Game, Metric
 from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest.behaviour import deaths, exposed_start, indistinguishable, narrow_escape, no_choice
 from persona_evo.playtest.contents import contents, events_of
-from persona_evo.playtest.evidence import Evidence, Thing, goals_of, the, weak
+from persona_evo.playtest.evidence import Evidence, Thing, the, weak
 from persona_evo.playtest.finishing import stuck, verdict
 from persona_evo.playtest.metrics import EVERY, Bound, Bounds, levels_of, players_of
 from persona_evo.playtest.records import Playthrough
@@ -169,6 +169,3 @@ def _with(cause: Finding, explained: Sequence[Finding]) -> Finding:
         times = f"in {dead.evidence['deaths']} of {counted(dead.evidence['playthroughs'], 'playthrough')}"
         text = f"{text} {sentence(f'{die} {times}')}"
     return replace(cause, text=text, evidence=evidence, players=players, trace=trace)
-
-
-__all__ = ["Thing", "find", "goals_of", "without_wins"]

@@ -199,9 +199,7 @@ def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
     return Interval(value * scale, (value - half) * scale, (value + half) * scale, fewest)
 
 
-def rate_difference(
-    successes_a: int, trials_a: int, successes_b: int, trials_b: int, level: float = 0.95
-) -> Interval:
+def rate_difference(successes_a: int, trials_a: int, successes_b: int, trials_b: int, level: float = 0.95) -> Interval:
     """The difference of two rates, a - b, with Newcombe's hybrid score interval (1998, Stat. Med. 17:873, method 10).
 
     Returns:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from persona_evo.evolve.comparison import of_policy
+from persona_evo.evolve.rivals import of_policy
 from persona_evo.playtest.statistics import difference, vargha_delaney
 from persona_evo.report.charts import Axis, Series, plot
 from persona_evo.report.layout import clean, terminal_width

@@ -32,6 +32,8 @@ from persona_evo.report.pages import (
 
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
 
+TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
+
 MOST_PLACES = 8
 """Places of a finding that are named."""
 
@@ -210,6 +212,7 @@ def _findings(page: Page) -> Section:
         Folded(f"Accepted findings ({len(page.accepted)})", [Cards([_Card(f, 0, why) for f, why in page.accepted])]),
         Lines(page.gone),
         Text(COORDINATES, "dim") if any(f.places for f in page.findings) else None,
+        Text(TRACES, "dim") if any(f.trace for f in page.findings) else None,
     ])  # fmt: skip
 
 

@@ -71,13 +71,11 @@ class Document:
         title: heading of the page and name of its window.
         subtitle: a line below it; "" for none.
         sections: its parts; those without content are left out.
-        reload: seconds after which a browser loads the page again; 0 for never.
     """
 
     title: str
     subtitle: str
     sections: Sequence[Section]
-    reload: float = 0
 
     @property
     def parts(self) -> list[Section]:

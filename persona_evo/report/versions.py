@@ -58,10 +58,11 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
     galleries = [Gallery("pair", pair) for pair in pairs]
     return Section("versions", "What differs", [
         Lines(versions.answer.lines),
-        Gallery("chart", [Svg(text) for text in _charts(versions.rows)]),
         Heading("Changed tiles") if versions.changes.tiles or versions.changes.lines else None,
         Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
         Gallery("pair", versions.maps),
+        Heading("What players do") if any(map(telling, versions.rows)) else None,
+        Gallery("chart", [Svg(text) for text in _charts(versions.rows)]),
         Heading("Where players go") if galleries else None,
         *galleries,
         legend if galleries else None,

@@ -20,7 +20,8 @@ RECENT = 600.0
 
 _REPORT = ("index.html", "findings.json", "summary.md", "junit.xml", "pictures/*.png", "pictures/*.gif",
            "pictures/*.svg", "playthroughs.csv", "duels.csv", "summary.csv", "summary_wide.csv", "comparison.csv",
-           "players.csv", "correlations.csv", "structure.csv", "findings.csv", "curve.csv", "changes.csv")  # fmt: skip
+           "players.csv", "correlations.csv", "structure.csv", "findings.csv", "difficulty.csv", "calibration.csv",
+           "health.csv")  # fmt: skip
 _LOGS = ("logs*/*", "findings.jsonl")
 _EVOLUTION = ("config.json", "journal.jsonl", "checkpoint.json", "hall_of_fame.json", "policy.json",
               "index.html", "pictures/*.svg")  # fmt: skip

@@ -69,7 +69,7 @@ def _of_reproduction(r: schema.Reader, folder: Path) -> progress.Details:
     complete = (folder / "index.html").is_file() and not open_parts
     return progress.Details(
         r.text_of("game", ""), f"study {r.text_of('study', 'minidungeons')}", done, done if complete else None,
-        complete, r.whole("seed", 0), "" if not open_parts else open_parts[0].folder.name,
+        complete, r.whole("seed") if "seed" in r.data else None, "" if not open_parts else open_parts[0].folder.name,
         "" if not open_parts else open_parts[0].last,
     )  # fmt: skip
 

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
+from persona_evo.names import file_name
 from persona_evo.store import schema
 from persona_evo.store.lines import made
 from persona_evo.store.lock import Lock
@@ -86,7 +87,7 @@ class Run:
         moment = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
         game = str(config["game"]).replace("\\", "/").rpartition("/")[2].removesuffix(".toml")
         words = (game, str(config["persona"]["name"]), f"s{config['seed']}")
-        automatic = "-".join([moment, *(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words)])
+        automatic = "-".join([moment, *map(file_name, words)])
         folder = _fresh(root, automatic) if name is None else _named(root / name)
         lock = Lock(folder).acquire()
         full = {"schema": SCHEMA, "created": moment, **config}

@@ -78,6 +78,8 @@ BAD: list[tuple[str, str]] = [
     ("solve test01 --persona runner --states 100", "the planner counts iterations"),
     ("solve test01 --persona runner --method bfs --iterations 100", "the method bfs counts states"),
     ("solve test01 --persona runner --iterations 0", "whole number"),
+    ("solve test01 --persona runner --draw plan.jpg", "FILE.png or FILE.gif"),
+    ("solve position01 --game puyo --persona greedy --draw plan.png", "does not tell where the avatar is"),
     ("evolve", "--persona is missing"),
     ("evolve --persona nobody", "no such persona"),
     ("evolve --persona runner --levels nowhere", "no such level"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from persona_evo.cli.main import main
 from tests.cli.tool import command, environment, run, typed
@@ -202,6 +203,24 @@ def test_two_versions_are_compared_in_five_lines_and_on_a_page(here: Path, capsy
     assert "A and B\n" in easier.out and (here / "c/comparison.csv").is_file()
     same = run(capsys, *line, "--out", folder)
     assert same.out == ran.out and "80/80" not in same.err
+
+
+def test_a_plan_is_drawn_on_the_map_or_played(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one.txt", "two.txt"):
+        (here / name).write_text("XXXXXX\nXH T e\nXXXXXX\n")
+    solve = ("solve", "one.txt", "--persona", "runner", "--iterations", 2_000, "--draw")
+    drawn = run(capsys, *solve, "pictures/plan.png")
+    assert drawn.code == 0 and "drawn: pictures/plan.png" in drawn.out
+    with Image.open(here / "pictures" / "plan.png") as plan:
+        assert plan.format == "PNG" and plan.width > plan.height > 100
+    assert run(capsys, *solve, "plan.gif").code == 0
+    with Image.open(here / "plan.gif") as film:
+        assert film.format == "GIF" and film.n_frames == 5, "the start and four moves"
+    both = run(capsys, "solve", "one.txt", "two.txt", *solve[2:], "plan.png")
+    assert both.code == 0 and (here / "plan-one.png").is_file() and (here / "plan-two.png").is_file()
+    (here / "blocked").write_text("", encoding="utf-8")
+    blocked = run(capsys, *solve, "blocked/plan.png")
+    assert blocked.code == 2 and "cannot be written" in blocked.err
 
 
 def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

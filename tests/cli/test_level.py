@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+import persona_evo.api as pe
 from persona_evo.games import mapsets, registry
 from persona_evo.games.guides import guide
 from tests.cli.tool import run
@@ -52,6 +54,61 @@ def test_games_of_ones_own_say_why_there_is_no_level_to_start_from(
         made = run(capsys, "level", "new", "first", "--game", game)
         assert made.code == 2 and "no level to start from" in made.err and why in made.err
         assert not (here / "first.txt").exists()
+
+
+SHUT = "XXXXXXXXX\nXH   XTXX\nX    XXXX\nX      eX\nXXXXXXXXX\n"
+
+
+def test_a_check_names_problems_and_notices_and_fails_only_for_problems(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "shut.txt").write_text(SHUT)
+    (here / "trap.txt").write_text("XXXXXXXXX\nXH  t  eX\nXX  X XXX\nXXXXXXXXX\n")
+    checked = run(capsys, "level", "check", "shut.txt", "trap.txt")
+    assert checked.code == 1 and "1 of 2 levels are fine" in checked.out
+    assert "problem (unreachable_object): The treasure at 2:7 cannot be reached" in checked.out
+    assert "notice (forced_hazard): Every way to the exit leads over the trap at 2:5" in checked.out
+    fine = run(capsys, "level", "check", "trap.txt")
+    assert fine.code == 0 and "notice (forced_hazard)" in fine.out and "1 level is fine" in fine.out
+    (here / "wrong.txt").write_text("XXXX\nXH?X\nXXXX\n")
+    assert run(capsys, "level", "check", ".").code == 2
+
+
+def test_a_check_as_json_is_what_python_gives(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "shut.txt").write_text(SHUT)
+    checked = run(capsys, "level", "check", "shut.txt", "--json")
+    data = json.loads(checked.out)
+    assert checked.code == 1 and checked.err == "" and data["schema"] == 1
+    (finding,) = data["findings"]
+    assert finding["kind"] == "unreachable_object" and finding["places"] == ["2:7"] and finding["severity"] == "problem"
+    assert [f.to_dict() for f in pe.check_levels(here / "shut.txt")] == data["findings"]
+
+
+def test_copies_of_a_level_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, char in (("easy", " "), ("hard", "t")):
+        (here / f"{name}.txt").write_text(f"XXXXXXXXX\nXH  {char}  eX\nXX  X XXX\nXXXXXXXXX\n")
+    checked = run(capsys, "level", "check", "easy.txt", "hard.txt")
+    assert checked.code == 0 and "hard is nearly the same map as easy, and harder" in checked.out
+    assert "1 tile differs: 2:5" in checked.out
+
+
+def test_games_without_an_analysis_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    checked = run(capsys, "level", "check", "all", "--game", "colosseum")
+    assert checked.code == 0 and "Colosseum Survival! has no level analysis" in checked.out
+
+
+def test_states_that_were_not_looked_at_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["#" * 12, "#@" + " " * 8 + ">#", *["#" + "$   $   $ #"] * 3, "#" * 12]
+    (here / "wide.txt").write_text("0\n" + "\n".join(rows) + "\n")
+    checked = run(capsys, "level", "check", "wide.txt", "--game", f"{ROOT}/tests/examples/vault.py")
+    assert checked.code == 0 and "so nothing is claimed about what is impossible" in checked.out
+
+
+def test_help_has_the_legend(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run(capsys, "level", "--help")
+    shown = capsys.readouterr().out
+    assert "goblin wizard" in shown and "hero start, exactly one" in shown
 
 
 def test_continuous_integration_reads_what_is_wrong_with_levels(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,12 @@ from pathlib import Path
 import pytest
 
 from persona_evo.api import latest
+from persona_evo.cli import options, watch
+from persona_evo.cli.main import parser
 from persona_evo.errors import RunError
+from persona_evo.evolve.parallel import Workers
+from persona_evo.playtest.live import LivePlaytest
+from persona_evo.search.settings import Budget
 from persona_evo.store import folders
 from tests.cli.test_runs import DEADLY, OPEN, PLAY
 from tests.cli.tool import command, environment, run
@@ -74,7 +79,7 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     watched.until("first look")
     watched.until("win rates: runner 100 %")
     room.write_text(DEADLY)
-    assert "all 4 trials of each player" in watched.until("room.txt saved")
+    assert "4 trials of each player" in watched.until("room.txt saved, told after")
     watched.until("+ appeared problem")
     watched.until("win rates: runner 100 % -> 0 %")
     room.write_text("XXXX\nXH?X\n")
@@ -82,13 +87,13 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     other = tmp_path / "other"
     other.write_text(OPEN)
     other.replace(room)
-    watched.until("room.txt saved")
+    watched.until("room.txt saved, told after")
     watched.until("- gone     problem")
     watched.until("win rates: runner 0 % -> 100 %")
     status = folders.read(tmp_path / "runs" / "latest")
     assert status is not None and status.kind == "watch" and status.state == "running"
     assert status.pid == watched.process.pid
-    wait_for(tmp_path / "runs" / "latest" / "index.html", "room")
+    wait_for(tmp_path / "runs" / "latest" / "traces.jsonl", '"trial":3')
     watched.process.send_signal(signal.SIGINT)
     assert watched.process.wait(30) == 130
     watched.until("the last report is in runs/latest")
@@ -135,3 +140,54 @@ def test_a_version_takes_the_place_of_the_one_before(
     shutil.copytree(tmp_path / "open", tmp_path / "other")
     with pytest.raises(RunError, match="holds something else"):
         latest.claim(tmp_path / "other", {})
+
+
+class Published:
+    """Takes versions in place of the process that writes them."""
+
+    def __init__(self) -> None:
+        self.versions: list[latest.Snapshot] = []
+
+    def publish(self, version: latest.Snapshot) -> None:
+        self.versions.append(version)
+
+
+def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(watch, "PATIENCE", 0.0)
+    (tmp_path / "room.txt").write_text(OPEN)
+    persona = tmp_path / "mine.toml"
+    text = 'name = "mine"\ngame = "minidungeons2"\npriority = "PE"\nutility = "{}"\n'
+    persona.write_text(text.format("PE"))
+    args = parser().parse_args(["watch", "room.txt", "--personas", "mine.toml", "--policy", "utility", "--trials", "3",
+                                "--iterations", "200", "--seed", "5", "--jobs", "1", "--no-replays"])  # fmt: skip
+    game = options.game_of(args)
+    players = watch.players_of(args, game)
+    published = Published()
+    with Workers(1) as workers:
+        live = LivePlaytest(game, 3, seed=5, workers=workers, budget=Budget(200))
+        live.begin(options.levels_of(args, game, args.levels), players)
+        own = watch.Watch(args, game, live, published, "persona-evo watch", players)  # type: ignore[arg-type]
+
+        def played() -> str:
+            while not own.finished:
+                own._play()
+            return capsys.readouterr().out
+
+        first = played()
+        assert "first look, told after" in first and "1 of 3 trials of each player, the others follow" in first
+        assert "first look: now all 3 trials" in first and "findings: as told" in first
+        assert [v.config["trials"] for v in published.versions] == [1, 3]
+        persona.write_text(text.format("1 - PE"))
+        own._load([Path("mine.toml")])
+        assert "mine.toml saved" in played()
+        assert published.versions[-1].config["players"][0]["utility"] == "1 - PE"
+        persona.write_text(text.format("1 - QQ"))
+        own._load([Path("mine.toml")])
+        assert own.finished and "mine.toml cannot be played" in capsys.readouterr().err
+        persona.write_text(text.format("PE"))
+        own._load([Path("mine.toml")])
+        again = played()
+        assert "all 3 trials of each player" in again and again.count("saved") == 1, "what was played is known"

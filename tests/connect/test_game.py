@@ -491,5 +491,5 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
         page = (out / "index.html").read_text(encoding="utf-8")
         assert ("Win rate with" in page) == ("win rate  " in ran.out)
         assert ("Win rate with" in page) == (name == "told")
-        assert ("no end of the game counts as won" in ran.out) == (name == "untold")
+        assert ("No end of the game counts as won" in ran.out) == (name == "untold")
         registry.get(str(file)).outside.close()

@@ -373,5 +373,5 @@ def test_a_winner_is_simplified_only_where_it_chooses_alike() -> None:
     for group in set(groups.tolist()):
         assert len(set(columns["P"][groups == group])) == len(set(columns["ST"][groups == group])) == 1
     assert (columns["N"] <= columns["P"]).all() and (columns["RMAX"] >= columns["R"]).all()
-    text, reason = simplified(formula, spec)
-    assert text in ("MS + R", "R + MS") and reason
+    result = simplified(formula, spec)
+    assert result.replaced and result.text in ("MS + R", "R + MS") and result.reason

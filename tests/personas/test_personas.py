@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from persona_evo.errors import FormulaError, InputError, PersonaError
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Metric
-from persona_evo.personas import Persona, Stage, catalog, combine, extremes, load, resolve, template
+from persona_evo.names import file_name, is_name
+from persona_evo.personas import Persona, Stage, catalog, combine, doubts, extremes, load, rates, resolve, template
 
 
 def _never(*_: Any) -> Any:
@@ -254,12 +256,12 @@ def test_the_best_case_of_many_metrics_is_climbed_to() -> None:
     ],
 )
 def test_doubtful_utilities_are_told(tmp_path: Path, utility: str, said: list[str]) -> None:
-    found = template.warnings(TOY, persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility)))
+    found = doubts.warnings(TOY, persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility)))
     assert len(found) == len(said) and all(part in text for part, text in zip(said, found, strict=True))
 
 
 def test_no_persona_of_the_catalog_is_doubtful_but_one_that_is_a_published_reward() -> None:
-    found = [(p.name, w) for p in catalog() for w in template.warnings(registry.get(p.game), p)]
+    found = [(p.name, w) for p in catalog() for w in doubts.warnings(registry.get(p.game), p)]
     assert found == [("thesis", "the utility does not read DEAD, so death costs this player nothing")]
 
 
@@ -270,3 +272,96 @@ def test_a_persona_of_a_connected_game_is_told_how_to_name_it(tmp_path: Path) ->
         load(str(file), registry.get(registry.DEFAULT))
     assert "add --game FILE.toml" in str(caught.value)
     assert "FILE.py:GAME" in str(caught.value) and "where none is named" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("utility = 'GOLD / (ST - ST) - 5 * DEAD'", "GOLD / (ST - ST) divides by 0"),
+        ("utility = 'GOLD / 0 - 5 * DEAD'", "GOLD / 0 divides by 0"),
+        ("utility = 'GOLD + 100 * ST - 5 * DEAD'", "rises with ST (steps), which is better low: 100 * ST"),
+        ("utility = '1 - (0 - HITS) - 50 * DEAD'", "rises with HITS (hits)"),
+    ],
+)
+def test_mistakes_of_a_utility_are_told(tmp_path: Path, text: str, said: str) -> None:
+    found = doubts.warnings(TOY, persona(tmp_path, f'game = "toy"\npriority = "GOLD"\n{text}\n'))
+    assert any(said in line for line in found), found
+
+
+@pytest.mark.parametrize("condition", ["GOLD >= 0.5", "(GOLD > 0.5) * (HITS > 1)", "max(GOLD > 0.5, ST > 9)",
+                                       "1 - (GOLD < 0.5)", "if(HITS > 1, GOLD > 0.5, 0)"])  # fmt: skip
+def test_conditions_of_stages_are_no_mistakes(tmp_path: Path, condition: str) -> None:
+    p = persona(tmp_path, STAGED.replace("GOLD >= 0.5", condition))
+    assert not [line for line in doubts.warnings(TOY, p) if "stage" in line]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"GOLD >= 0.5"', '"GOLD"', "is a number and no condition: GOLD; the stage is over as soon as it is above 0; a "
+         "condition compares, as in GOLD >= 1"),
+        ('"GOLD >= 0.5"', '"GOLD - 0.5"', "as in (GOLD - 0.5) >= 0.5"),
+        ('"GOLD >= 0.5"', '"GOLD > 1"', "never holds within the ranges"),
+        ('"GOLD >= 0.5"', '"2 > 1"', "the stage is never entered"),
+        ('"GOLD >= 0.5"', '"1 > 2"', "the stage never ends"),
+        ('utility = "GOLD"', 'utility = "100 * GOLD"', "stage 'collect' can be worth 100, and going on to the next"),
+    ],
+)
+def test_mistakes_of_stages_are_told(tmp_path: Path, before: str, after: str, said: str) -> None:
+    found = doubts.warnings(TOY, persona(tmp_path, STAGED.replace(before, after)))
+    assert any(said in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("formula", "hint"),
+    [
+        ("GOLD > 0.5 and ST > 1", "and is written min(a > 1, b > 2)"), ("GOLD > 0.5 OR ST > 1", "or is written max("),
+        ("GOLD > 0.5 && ST > 1", "and is written"), ("GOLD > 0.5 || ST > 1", "or is written"),
+        ("not GOLD", "not is written 1 - "), ("and(GOLD, ST)", "and is written"), ("!GOLD", "not is written"),
+        ("GOLD \u2265 1", "write >="), ("GOLD > 0.5 > ST", "both together are (a > b) * (b > c)"),
+    ],
+)
+def test_how_to_write_and_or_and_not_is_told(formula: str, hint: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(formula, ("GOLD", "ST"))
+    assert hint in str(caught.value)
+
+
+LEVELS = {
+    "one": [{"ST": float(i), "GOLD": 0.2 * (i // 5), "HITS": float(i % 3), "DEAD": 0.0} for i in range(20)],
+    "two": [{"ST": 0.0, "GOLD": 0.0, "HITS": 0.0, "DEAD": 1.0}],
+}
+
+
+def test_terms_have_exchange_rates() -> None:
+    assert rates.rates(parse("0.7 * GOLD - 0.01 * ST - 5 * DEAD"), TOY, LEVELS) == [
+        "DEAD (dead) costs as much as 500 steps", "10% of gold (GOLD) is worth 7 steps",
+    ]  # fmt: skip
+    counted = replace(TOY, metrics=(replace(TOY.metrics[1], name="coins found"), *TOY.metrics[:1], *TOY.metrics[2:]))
+    assert rates.rates(parse("0.7 * GOLD - 0.01 * ST"), counted, LEVELS) == [
+        "one coin found (of 5 in one) is worth 14 steps"
+    ]
+    (line,) = rates.rates(parse("GOLD - 0.5 * HITS"), counted, LEVELS)
+    assert line == "one hit costs as much as 2.5 times one coin found (of 5 in one)"
+    (bent,) = rates.rates(parse("GOLD * GOLD - 0.01 * ST"), counted, LEVELS)
+    assert bent.endswith("steps, in a typical state (it differs between states)")
+    assert rates.rates(parse("GOLD"), TOY, LEVELS) == rates.rates(parse("GOLD - ST"), TOY, {}) == []
+    assert [rates.singular(name) for name in ("interactive objects consumed", "supplies used", "health left")] == [
+        "interactive object consumed", "supply used", "health left"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Schatzsucher_ä", "\u03b8\u03b7\u03c3\u03b1\u03c5\u03c1\u03cc\u03c2",
+                                  "\u5b9d\u63a2\u3057", "\u0939\u093f\u0928\u094d\u0926\u0940-2"])
+def test_names_have_letters_of_any_script(tmp_path: Path, name: str) -> None:
+    p = persona(tmp_path, PLAIN + f'name = "{name}"\n', f"{name}.toml")
+    assert p.name == name and persona(tmp_path, PLAIN, f"{name}.toml").name == name
+    run = file_name(f"{name}/..:*?")
+    assert name in run and not set(run) & set('/\\:*?"<>|')
+    decomposed = unicodedata.normalize("NFD", name)
+    assert persona(tmp_path, PLAIN + f'name = "{decomposed}"\n').name == name
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1st", "_x", "../x", "a/b", "x\u202ey", "\u5b9d" * 40, "smile\U0001f600"])
+def test_what_is_no_name(name: str) -> None:
+    assert not is_name(name)

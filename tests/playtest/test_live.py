@@ -1,4 +1,4 @@
-"""A playtest that goes on from version to version: the same playthroughs as those of a batch, and no more than needed."""
+"""A playtest that goes on from version to version plays what a batch plays, and no more than needed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.api.naming import load_game, players_of
+from persona_evo.api.results import as_results
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games.core import Level
 from persona_evo.playtest import batch, live
@@ -78,7 +79,7 @@ def test_changes_name_findings_and_win_rates() -> None:
             own.begin([level(text)], players)
             while not own.complete:
                 own.round()
-            found.append(analyse(GAME, [level(text)], own.results(3).records))
+            found.append(as_results(own.results(3)).analysis)
     safe, deadly = found
     worse, better = changes(safe, deadly), changes(deadly, safe)
     assert any(f.severity == "problem" for f in worse.appeared) and worse.appeared == better.gone

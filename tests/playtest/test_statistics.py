@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from persona_evo.playtest import statistics
 from persona_evo.playtest.statistics import Interval
+from tests.cli.tool import environment
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -94,6 +97,15 @@ def test_mean_interval_is_scipys() -> None:
         assert found.low == pytest.approx(low, rel=1e-9)
         assert found.high == pytest.approx(high, rel=1e-9)
         assert found.half == pytest.approx((high - low) / 2, rel=1e-9)
+
+
+def test_tests_are_loaded_when_one_is_computed() -> None:
+    code = (
+        "import sys; from persona_evo.playtest import statistics as s; s.mean_interval([1, 2]); "
+        "s.difference([1], [2]); s.vargha_delaney([1], [2]); print('scipy.stats' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False", "their import takes a second"
 
 
 def test_vargha_delaney_counts_pairs() -> None:

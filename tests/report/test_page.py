@@ -104,7 +104,8 @@ def test_everything_is_escaped_and_closed(full: Page) -> None:
 def test_findings_are_numbered_and_say_where_and_who(full: Page) -> None:
     read = Reader(rendered(full))
     said = " ".join(read.text.split())
-    assert "places 7:2, 7:3" in said and "shown by playthrough 3" in said and "row:column" in said
+    for words in ("places 7:2, 7:3", "row:column", "shown by playthrough 3", "--trace NUMBER"):
+        assert words in said
     assert said.index("problem") < said.index("Worth a look") < said.index("Accepted findings (1)")
     assert {"finding1", "finding2"} <= set(read.ids) and {"#finding1", "#finding2"} <= set(read.addresses)
     assert f"Accepted: {EVIL}" in read.text and f"gone: {EVIL}" in read.text
@@ -260,8 +261,6 @@ def test_empty_blocks_and_sections_are_left_out() -> None:
     made = pages.render(Document("t", "", [empty, Section("s", "Some", [Text("words", "dim")], "some")]))
     read = Reader(made)
     assert read.ids == ["s"] and read.addresses == ["#s"] and "Empty" not in read.text
-    assert 'http-equiv="refresh"' not in made
-    assert 'http-equiv="refresh" content="2"' in pages.render(Document("t", "", [], reload=2))
 
 
 def test_facts_of_several_lines_are_a_list() -> None:

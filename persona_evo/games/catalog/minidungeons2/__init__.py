@@ -34,8 +34,9 @@ METRICS = (
            better="lower", costly=True),
     Metric("NE", "way to the exit", "moves to the exit / farthest way to it on foot; ways lead through portals, too",
            better="lower", costly=True),
+    Metric("DT", "damage taken", "hit points that the hero has lost so far", "hit points", better="lower", added=True),
 )
-"""The paper's eleven (table I) and IC, then DEAD and WON, then distances that the paper does not have."""
+"""The paper's eleven (table I) and IC, then DEAD and WON, then distances and the damage, which the paper lacks."""
 
 RULE_SETS: dict[str, dict[str, int]] = {
     "game": {"hp_cap": 0, "wizard_range": 3, "object_wins_tie": 0, "goblins_avoid": 0, "npc_after_end": 1},

@@ -195,12 +195,12 @@ def no_return(board: Board) -> list[Finding]:
     if dying and hero not in dying:
         over = sorted(t for t in dying if board.char.get(t) == TRAP)
         least = min(board.survival.damage[t] for t in dying)
-        holds = f", where {named(board, goods)} {is_are(goods)}" if goods else ""
+        holds = f", with {named(board, goods)}," if goods else ""
         spots = goods or over[:1]
         found.append(
             Finding(
                 "no_return", "problem" if goods else "notice", board.level.name,
-                f"The ground behind the traps at {at(over)}{holds}, can be entered and not left alive: "
+                f"The ground behind the traps at {at(over)}{holds} can be entered and not left alive: "
                 f"{counted(least, 'trap')} or more on the way in, and too few hit points for the way out.",
                 tuple(spots), evidence={"least_damage": least, "hit_points": board.health},
             )

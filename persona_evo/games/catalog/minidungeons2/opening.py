@@ -215,7 +215,51 @@ def _stolen(board: Board, found: Exploration, by_hero: set[int]) -> list[Finding
                 gone[k] = moves
         left -= gone.keys()
     spots = _things(level)
-    return [_stolen_finding(board, [spots[k] for k in gone], gone)] if gone else []
+    if gone:
+        return [_stolen_finding(board, [spots[k] for k in gone], gone)]
+    return _stolen_later(board, {spots[k]: k for k in left})
+
+
+def _stolen_later(board: Board, things: dict[Spot, int]) -> list[Finding]:
+    """Things that a monster takes before the hero can be there, or in its sight, as long as others do not stop it."""
+    states = _idle(board.level, WATCHED_TURNS)
+    turns: dict[Spot, int] = {}
+    for spot, k in things.items():
+        turn = next((i for i, state in enumerate(states) if _gone(state, k)), 0)
+        if turn and board.reached.get(spot, turn + 1) > turn and not _seen_by_hero(board, states[:turn], spot):
+            turns[spot] = turn
+    if not turns:
+        return []
+    spots = list(turns)
+    return [
+        Finding(
+            "stolen_object", "notice", board.level.name,
+            f"Monsters take {named(board, spots)} within {counted(max(turns.values()), 'turn')}, before the hero can "
+            "be there or in their sight.", tuple(spots),
+            evidence={"turns": max(turns.values()), "proven": False, "objects": len(spots),
+                      "steps_of_hero": min(board.reached.get(s, 0) for s in spots)},
+        )
+    ]  # fmt: skip
+
+
+def _seen_by_hero(board: Board, states: Sequence[Any], thing: Spot) -> bool:
+    """Whether the hero could be in sight of the monster that comes to a thing, in one of the turns before."""
+    t = board.level.tables
+    n, m = int(t[tb.TILES]), int(t[tb.MONSTERS])
+    first = tb.THINGS_AT + int(t[tb.WORDS])
+
+    def where_is(state: Any, i: int) -> Spot:
+        tile = int(state[first + i])
+        return int(t[tb.HEADER + tile]), int(t[tb.HEADER + n + tile])
+
+    way = distances([thing], board.walk)
+    taker = min(range(m), key=lambda i: way.get(where_is(states[-1], i), n))
+    for turn, state in enumerate(states):
+        spot = where_is(state, taker)
+        near = [tile for tile, moves in board.reached.items() if moves <= turn + 1]
+        if any(board.sees(tile, spot) or board.sees(spot, tile) for tile in near):
+            return True
+    return False
 
 
 def _things(level: Level) -> list[Spot]:

@@ -25,6 +25,7 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     HP_AT,
     HP_BIAS,
     HP_CAP,
+    HURT_AT,
     JAVELIN_AT,
     KNOCKED_AT,
     MINITAUR,
@@ -51,9 +52,11 @@ from persona_evo.games.catalog.minidungeons2.tables import (
 from persona_evo.games.core import rule
 from persona_evo.games.rows import Row, word
 
-METRICS = 17
+METRICS = 18
 CHEAP = 13
 """Metrics before the distances."""
+DAMAGE = 17
+"""The metric after them."""
 
 
 @compiled
@@ -131,9 +134,10 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     measure_cheap(t, s, out)
     for i in range(CHEAP):
         out[METRICS + i] = out[i]
-    for i in range(CHEAP, METRICS):
+    for i in range(CHEAP, DAMAGE):
         out[i] = 0.0
         out[METRICS + i] = math.inf
+    out[METRICS + DAMAGE] = out[DAMAGE]
     if word(s, FLAGS_AT) != 0 or moves <= 0:
         return 0
     potions, treasures, mortals = word(t, POTIONS), word(t, TREASURES), word(t, MORTALS)
@@ -157,6 +161,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     out[METRICS + 10] = ratio(taken + slain, potions + treasures + mortals)
     out[METRICS + 11] = 1.0
     out[METRICS + 12] = 1.0 if way <= 0 else 0.0
+    out[METRICS + DAMAGE] = word(s, HURT_AT) + max(0, word(s, HP_AT) - HP_BIAS) + to_drink
     out[1] = 0.0
     out[5] = 0.0
     return 0

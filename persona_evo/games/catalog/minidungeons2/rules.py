@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.tables import (
     BLOB, BOARD_AT, DOOR, DRUNK_AT, EXIT, FARTHEST, FLAGS_AT, GOBLINS_AVOID, HEADER, HEIGHT, HERO_AT, HP_AT, HP_BIAS,
-    HP_CAP, JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NOTHING, NOWHERE, NO_STEP, NPC_AFTER_END,
-    OBJECT_WINS_TIE, OGRE, OPENED_AT, PAIRED, PORTAL, PORTALS_AT, PORTAL_A, PORTAL_B, POTION, POTIONS, SEEN, SEES,
-    SLAIN_AT, STEPS_AT, THINGS_AT, THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, WIZARD, WIZARD_RANGE,
-    WORDS, offset, pair, pair_in, pair_row,
+    HP_CAP, HURT_AT, JAVELIN_AT, KNOCKED_AT, MINITAUR, MONSTERS, MORTALS, MOVES_AT, NOTHING, NOWHERE, NO_STEP,
+    NPC_AFTER_END, OBJECT_WINS_TIE, OGRE, OPENED_AT, PAIRED, PORTAL, PORTALS_AT, PORTAL_A, PORTAL_B, POTION, POTIONS,
+    SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT, THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, WIZARD,
+    WIZARD_RANGE, WORDS, offset, pair, pair_in, pair_row,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, play_out, rule
 from persona_evo.games.rows import Row, put, word
@@ -31,7 +31,8 @@ MAX_BLOB = 3
 
 @compiled
 def hurt_hero(s: Row, damage: int) -> None:
-    """Take hit points from the hero, who may fall below zero."""
+    """Take hit points from the hero, who may fall below zero; those that he did not have any more are not lost."""
+    put(s, HURT_AT, word(s, HURT_AT) + min(damage, max(0, word(s, HP_AT) - HP_BIAS)))
     put(s, HP_AT, word(s, HP_AT) - damage)
     if word(s, HP_AT) <= HP_BIAS:
         put(s, FLAGS_AT, word(s, FLAGS_AT) | IS_DEAD)
@@ -384,7 +385,7 @@ def ratio(part: int, whole: int) -> float:
 
 @compiled
 def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
-    """The metrics up to WON, in the order of METRICS."""
+    """The metrics up to WON, in the order of METRICS, and DT, the last."""
     potions = word(t, POTIONS)
     treasures = word(t, TREASURES)
     mortals = word(t, MORTALS)
@@ -411,6 +412,7 @@ def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
     out[10] = ratio(drunk + opened + slain, potions + treasures + mortals)
     out[11] = 1.0 if flags & IS_DEAD else 0.0
     out[12] = 1.0 if flags & IS_DEAD == 0 and flags & HAS_WON else 0.0
+    out[17] = word(s, HURT_AT)
 
 
 @compiled

@@ -366,7 +366,7 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
 
 
 HERO_AT, HP_AT, JAVELIN_AT, STEPS_AT, FLAGS_AT, DRUNK_AT, OPENED_AT, SLAIN_AT = range(8)
-KNOCKED_AT, THROWN_AT, PORTALS_AT, TRAPS_AT, THINGS_AT = range(8, 13)
+KNOCKED_AT, THROWN_AT, PORTALS_AT, TRAPS_AT, HURT_AT, THINGS_AT = range(8, 14)
 HP_BIAS = 1000
 """Hit points are kept with this added, since they can fall below zero."""
 START_HP = 10

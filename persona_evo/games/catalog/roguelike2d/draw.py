@@ -47,7 +47,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
 
 
 def state_text(level: Level, state: NDArray[Any]) -> str:
-    """One state in characters: @ the player (x dead), # walls, F Food, S Soda, A and B enemies of both kinds, E exit."""
+    """One state in characters: @ player (x dead), # walls, F Food, S Soda, A and B enemies of both kinds, E exit."""
     block = int(r.today(level.tables, state))
     rows = [["."] * layout.SIDE for _ in range(layout.SIDE)]
 

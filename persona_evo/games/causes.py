@@ -1,0 +1,204 @@
+"""Why no play of an explored level is won: a cause is found by asking what would help.
+
+The level is explored again without the tiles of one kind, or with one thing more; what makes it a level that can be won
+is the cause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from persona_evo.games.analysis import at, beside
+from persona_evo.games.core import LOST, Game, Metric
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.games.seen import SeenLevel, same_step
+from persona_evo.words import counted
+
+FEW_MOVES, VERY_FEW_MOVES = 20, 8
+"""Moves within which a game that is always lost is lost at its start; within so few also if one kind of tile explains
+it."""
+MOST_HURT = 0.8
+"""Share of all losses of hit points, and of games, from which on one kind of tile is what hurts."""
+MOST_CULPRITS = 8
+"""Tiles of a kind that a finding names at most."""
+
+
+def no_win(seen: SeenLevel) -> list[Finding]:
+    """Why no play of the level is won: the simplest cause that explains it, or that none is known."""
+    found, name = seen.found, seen.level.name
+    proof = {"states": len(found.states), "proven": True}
+    if not found.has(LOST) and not _says_won(seen.game):
+        return []
+    short = used_up(seen)
+    if short is not None:
+        return [_shut(seen, proof, for_good=True) or _scarce(seen, short, proof)]
+    moves = found.complete if found.all_die else FEW_MOVES + 1
+    hazard = _hazard(seen) if moves > VERY_FEW_MOVES else ""
+    if hazard:
+        return [_deadly(seen, hazard, proof)]
+    if moves <= FEW_MOVES:
+        return [_lethal(seen, proof)]
+    cause = _too_few(seen, proof) or _shut(seen, proof)
+    if cause is not None:
+        return [cause]
+    return [
+        Finding(
+            "impossible", "problem", name,
+            f"The level cannot be won: all {counted(len(found.states), 'state')} that play can come to were looked at, "
+            "and none is won.", evidence=proof,
+        )
+    ]  # fmt: skip
+
+
+def _says_won(game: Game) -> bool:
+    """Whether a game's class can say that a game is won, as far as its code shows."""
+    cls = getattr(getattr(game.rules(), "over", None), "__self__", None)
+    cls = getattr(cls, "cls", None)
+    if cls is None:
+        return True
+    codes = [f.__code__ for c in cls.__mro__ for f in vars(c).values() if hasattr(f, "__code__")]
+    for code in codes:
+        if "won" in code.co_consts:
+            return True
+        codes += [c for c in code.co_consts if hasattr(c, "co_consts")]
+    return any("won" in (value if isinstance(value, (tuple, list)) else (value,)) for value in vars(cls).values()
+               if isinstance(value, (str, tuple, list)))  # fmt: skip
+
+
+def used_up(seen: SeenLevel) -> Metric | None:
+    """The metric of what every move uses up, if all games are lost because nothing of it is left."""
+    lost = [i for i, status in enumerate(seen.found.status) if status == LOST]
+    if not lost:
+        return None
+    for k, metric in enumerate(seen.game.metrics):
+        values = seen.metrics[:, k]
+        if metric.clock or metric.better == "lower" or values[0] <= metric.low or (values[lost] > metric.low).any():
+            continue
+        falls = [values[to] < values[i] for i, to in seen.moves()]
+        if len(falls) >= 2 and np.mean(falls) > 0.5 and same_step(seen, values):
+            return metric
+    return None
+
+
+def _scarce(seen: SeenLevel, metric: Metric, proof: dict[str, Any]) -> Finding:
+    k = seen.game.symbols.index(metric.symbol)
+    start = float(seen.metrics[0, k])
+    sources = sorted({p for i, to in seen.moves() if seen.metrics[to, k] > seen.metrics[i, k]
+                      if (p := seen.places[to]) is not None})  # fmt: skip
+    gained = f"; more of it is found at {at(sources)}" if sources else ""
+    return Finding(
+        "scarce_resource", "problem", seen.level.name,
+        f"{metric.name.capitalize()} ({metric.symbol}) does not suffice: it is {start:g} at the start, every move uses "
+        f"some, and it runs out within {counted(seen.found.complete, 'move')} whatever is played (proven){gained}.",
+        tuple(sources) or ((seen.places[0],) if seen.places[0] else ()), evidence={**proof, metric.symbol: start},
+    )  # fmt: skip
+
+
+def _hazard(seen: SeenLevel) -> str:
+    """The kind of tile on which players are hurt, and without which the level could be won; "" if there is none."""
+    if seen.map is None:
+        return ""
+    hurts: Counter[str] = Counter()
+    for i, to in seen.moves():
+        place = seen.places[to]
+        if place is not None and (seen.found.status[to] == LOST or (
+            seen.health is not None and seen.health[to] < seen.health[i]
+        )):
+            hurts[seen.map.char(place)] += 1
+    for char, count in hurts.most_common(1):
+        if char in seen.kinds() and count >= MOST_HURT * sum(hurts.values()):
+            return char if seen.win_of(seen.map.without(char, seen.floor)) is not False else ""
+    return ""
+
+
+def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
+    """The finding on tiles that hurt and cannot be avoided."""
+    assert seen.map is not None
+    cells = [p for p in seen.map.cells(char) if p in seen.visited]
+    goal = seen.win_of(seen.map.without(char, seen.floor))
+    end = f" at {where(goal)}" if isinstance(goal, tuple) else ""
+    has = f" (the player has {seen.health[0]:g} hit points)" if seen.health is not None else ""
+    return Finding(
+        "deadly_way", "problem", seen.level.name,
+        f"No way to the end{end} can be survived{has}: without the '{char}' at {at(cells)} the level could be won, "
+        "with them no play is (proven).", tuple(cells),
+        evidence={**proof, "hit_points": float(seen.health[0])} if seen.health is not None else proof,
+    )  # fmt: skip
+
+
+def _lethal(seen: SeenLevel, proof: dict[str, Any]) -> Finding:
+    """The finding on a level in which every continuation is lost soon."""
+    start, moves = seen.places[0], seen.found.complete
+    culprits: list[Spot] = []
+    char = ""
+    if seen.map is not None:
+        char = next((c for c in seen.kinds() if seen.win_of(seen.map.without(c, seen.floor)) is not False), "")
+        culprits = seen.map.cells(char) if 0 < len(seen.map.cells(char)) <= MOST_CULPRITS else []
+    by = f"; without the '{char}' at {at(culprits)} it could be won" if culprits else ""
+    return Finding(
+        "lethal_start", "problem", seen.level.name,
+        f"Every continuation from the start{f' at {where(start)}' if start else ''} is lost within "
+        f"{counted(moves, 'move')} (proven){by}.", (*((start,) if start else ()), *culprits),
+        evidence={**proof, "moves": moves},
+    )  # fmt: skip
+
+
+def _too_few(seen: SeenLevel, proof: dict[str, Any]) -> Finding | None:
+    """The kind of thing of which one more, near the start, would make the level one that can be won."""
+    if seen.map is None:
+        return None
+    free = [p for p in dict.fromkeys(seen.places) if p is not None and seen.map.char(p) == seen.floor]
+    for char in seen.kinds() if free else ():
+        cells = seen.map.cells(char)
+        won = seen.win_of(seen.map.with_char(free[0], char))
+        if won is False or won == free[0]:
+            continue
+        shut = [p for p in cells if p not in seen.visited]
+        if shut:
+            text = f"The '{char}' at {at(shut)} cannot be reached, and the level cannot be won without it (proven)."
+            return Finding("unreachable_object", "problem", seen.level.name, text, tuple(shut), evidence=proof)
+        text = f"The level cannot be won: there are too few '{char}' ({at(cells)}); with one more it could be (proven)."
+        return Finding("scarce_resource", "problem", seen.level.name, text, tuple(cells),
+                       evidence={**proof, "there": len(cells)})  # fmt: skip
+    return None
+
+
+def _shut(seen: SeenLevel, proof: dict[str, Any], for_good: bool = False) -> Finding | None:
+    """A kind of tile that stands between the player and the place where the level would be won without it.
+
+    for_good: only if no tiles of kinds that can be entered lead there, however many moves there are.
+    """
+    for char in seen.kinds() if seen.map is not None else ():
+        assert seen.map is not None
+        won = seen.win_of(seen.map.without(char, seen.floor))
+        if won is False:
+            continue
+        cells = seen.map.cells(char)
+        if for_good and (not isinstance(won, tuple) or won in seen.ground):
+            continue
+        if not isinstance(won, tuple) or won in seen.visited:
+            text = f"The level cannot be won: the '{char}' at {at(cells)} cannot be passed (proven)."
+            return Finding("impossible", "problem", seen.level.name, text, tuple(cells), evidence=proof)
+        near = _opening(seen, char, won)
+        named = f"the '{char}' at {at(near or cells)}" if near or len(cells) <= MOST_CULPRITS else f"'{char}'"
+        return Finding(
+            "unreachable_exit", "problem", seen.level.name,
+            f"The end at {where(won)} cannot be reached (proven): {named} shuts it off.", (won, *near), evidence=proof,
+            look=f"Open the way at {where(near[0])}." if near else "",
+        )  # fmt: skip
+    return None
+
+
+def _opening(seen: SeenLevel, char: str, won: Spot) -> list[Spot]:
+    """One tile that would open the way to where the level is won, the nearest to it."""
+    assert seen.map is not None
+    around = {n for p in seen.visited for n in beside(p)}
+    cells = [p for p in seen.map.cells(char) if p in around]
+    cells.sort(key=lambda p: (abs(p[0] - won[0]) + abs(p[1] - won[1]), p))
+    for cell in cells[:8]:
+        if seen.win_of(seen.map.with_char(cell, seen.floor)) is not False:
+            return [cell]
+    return []

@@ -1,0 +1,152 @@
+"""The states of an explored level with their places and metrics, and the map that the level's text is.
+
+The text is a map where the avatar's start is a character that comes once, at the avatar's own place; lines before the
+map may say something else.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from persona_evo.errors import PersonaEvoError
+from persona_evo.formula import parse
+from persona_evo.games.analysis import beside
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.games.exploration import Exploration, explore
+from persona_evo.games.findings import Spot
+
+SUPPOSED_STATES = 5_000
+"""States looked at in a level that is supposed to differ."""
+HEADER_LINES = 4
+"""Lines before the map in a level's text, at most."""
+
+
+@dataclass(frozen=True)
+class TextMap:
+    """The map in a level's text: (x, y) as the game counts them, and the character there. above: lines before it."""
+
+    rows: tuple[str, ...]
+    above: int
+
+    def char(self, spot: Spot) -> str:
+        x, y = spot[0], spot[1] + self.above
+        return self.rows[y][x] if 0 <= y < len(self.rows) and 0 <= x < len(self.rows[y]) else ""
+
+    def cells(self, char: str) -> list[Spot]:
+        return [(x, y - self.above) for y, row in enumerate(self.rows) for x, c in enumerate(row)
+                if c == char and y >= self.above]  # fmt: skip
+
+    def with_char(self, spot: Spot, char: str) -> str:
+        """The level's text with another character on one tile."""
+        rows = list(self.rows)
+        y = spot[1] + self.above
+        rows[y] = rows[y][: spot[0]] + char + rows[y][spot[0] + 1 :]
+        return "\n".join(rows) + "\n"
+
+    def without(self, char: str, floor: str) -> str:
+        """The level's text with floor instead of all tiles of a kind, those at the edge left out."""
+        head, body = self.rows[: self.above + 1], self.rows[self.above + 1 : -1]
+        inside = (row[:1] + row[1:-1].replace(char, floor) + row[-1:] for row in body)
+        return "\n".join((*head, *inside, self.rows[-1])) + "\n"
+
+
+class SeenLevel:
+    """An exploration with the place and the metrics of each state."""
+
+    def __init__(self, game: Game, level: Level, found: Exploration) -> None:
+        self.game, self.level, self.found = game, level, found
+        locate = game.locate
+        self.places = [locate(level, s) if locate else None for s in found.states]
+        self.metrics = np.zeros((len(found.states), len(game.metrics)))
+        measure = game.rules(costly=True).measure
+        for i, state in enumerate(found.states):
+            measure(level.tables, state, 0, self.metrics[i])
+        self.visited = {p for p in self.places if p is not None}
+
+    @functools.cached_property
+    def map(self) -> TextMap | None:
+        """The map that the text is, if the avatar's start shows where it begins."""
+        start, rows = self.places[0], tuple(self.level.text.splitlines())
+        letters = Counter("".join(rows))
+        for above in range(HEADER_LINES):
+            found = TextMap(rows, above)
+            if start is not None and letters[found.char(start)] == 1:
+                return found
+        return None
+
+    @functools.cached_property
+    def floor(self) -> str:
+        """The character of floor: a space or a dot if there is one, else that of most tiles that can be visited."""
+        assert self.map is not None
+        here = self.map.char(self.places[0]) if self.places[0] is not None else ""
+        counts = Counter(self.map.char(p) for p in sorted(self.visited))
+        usual = [c for c in " ." if self.map.cells(c)]
+        return next((c for c in (*usual, *dict(counts.most_common())) if c not in (here, "")), " ")
+
+    @functools.cached_property
+    def health(self) -> np.ndarray[Any, Any] | None:
+        """Hit points left in each state, None in games without.
+
+        Where the game does not say what they are, they are a metric that is better high, and used up in every game
+        that is lost, but not by every move.
+        """
+        if self.game.health:
+            formula, symbols = parse(self.game.health), self.game.symbols
+            return np.array([formula.evaluate(dict(zip(symbols, row, strict=True))) for row in self.metrics])
+        lost = [i for i, status in enumerate(self.found.status) if status == LOST]
+        for k, metric in enumerate(self.game.metrics):
+            values = self.metrics[:, k]
+            falls = metric.better == "higher" and not metric.clock and values[0] > metric.low
+            if lost and falls and (values[lost] <= metric.low).all() and not same_step(self, values):
+                return values
+        return None
+
+    @functools.cached_property
+    def ground(self) -> set[Spot]:
+        """What would be reached if moves never ended: over all kinds but those that nobody enters from beside."""
+        assert self.map is not None
+        inside = {p for p, status in zip(self.places, self.found.status, strict=True) if p and status == RUNNING}
+        beyond = {self.map.char(q) for p in inside for q in beside(p) if q not in self.visited}
+        shut = beyond - {self.map.char(p) for p in self.visited}
+        found, queue = set(self.visited), list(self.visited)
+        for spot in queue:
+            new = [p for p in beside(spot) if p not in found and self.map.char(p) and self.map.char(p) not in shut]
+            found.update(new)
+            queue += new
+        return found
+
+    def kinds(self) -> list[str]:
+        """The characters of the map but for the start's and the floor's, the rarest first."""
+        assert self.map is not None and self.places[0] is not None
+        counts = Counter(c for row in self.map.rows[self.map.above :] for c in row)
+        return [c for c, _ in reversed(counts.most_common()) if c not in (self.map.char(self.places[0]), self.floor)]
+
+    def win_of(self, text: str) -> Spot | bool | None:
+        """Where the level is won if its text were this one; None without places, False if no win was found."""
+        try:
+            other = self.game.load(text, self.level.name, self.level.source, **self.level.options)
+            found = explore(self.game, other, SUPPOSED_STATES, until=WON)
+            if not found.has(WON):
+                return False
+            return self.game.locate(other, found.states[found.status.index(WON)]) if self.game.locate else None
+        except PersonaEvoError:
+            return False
+
+    def moves(self) -> Iterator[tuple[int, int]]:
+        """Every move as (state before, state after)."""
+        for i, following in enumerate(self.found.after):
+            for to in following:
+                yield i, to
+
+
+def same_step(seen: SeenLevel, values: Any) -> bool:
+    """Whether a metric goes down by the same amount in every move that takes nothing else and gives nothing."""
+    drops = Counter(round(float(values[i] - values[to]), 9) for i, to in seen.moves() if values[to] < values[i])
+    steps = Counter(round(float(values[i] - values[to]), 9) for i, to in seen.moves())
+    return len(drops) >= 1 and steps.most_common(1)[0][0] > 0 and 0.0 not in steps

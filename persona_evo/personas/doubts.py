@@ -1,0 +1,133 @@
+"""What is doubtful about a persona: a utility that does not say what its author probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from persona_evo.formula import Formula
+from persona_evo.formula.core import arity
+from persona_evo.formula.effects import effects
+from persona_evo.formula.rewrite import canonical
+from persona_evo.personas import extremes
+from persona_evo.personas.template import high_end, low_end, samples, terms
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Metric
+    from persona_evo.personas.core import Persona, Stage
+
+COMPARISONS = (">", ">=", "<", "<=")
+REWARDED = 0.85
+"""Share of a metric's changes with which the utility has to rise for the metric to count as rewarded."""
+
+Ranges = Mapping[str, tuple[float, float]]
+
+
+def warnings(game: Game, persona: Persona, states: Sequence[Mapping[str, float]] = ()) -> list[str]:
+    """What is doubtful about a persona, one sentence each.
+
+    Args:
+        game: whose metrics the persona reads.
+        states: real ones, in which metrics are varied; without any, made-up ones serve.
+    """
+    ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
+    formulas = [*([] if persona.stages else [persona.utility]), *(s.utility for s in persona.stages),
+                *(s.until for s in persona.stages if s.until is not None),
+                *([persona.always] if persona.always is not None else []), *(one.score for one in persona.lists)]
+    found = [text for formula in formulas for text in _divisions(formula)]
+    for stage in persona.stages:
+        found += _stage(stage, ranges)
+    found += _rewarded(game, persona, states or [s.values for s in samples(game, persona)], ranges)
+    return [*found, *_scale(game, persona, ranges)]
+
+
+def _divisions(formula: Formula) -> Iterator[str]:
+    """Divisions by what is 0 in every state."""
+    parts: list[Formula] = []
+    for token in formula.tokens:
+        needed = arity(token)
+        operands = parts[len(parts) - needed :]
+        del parts[len(parts) - needed :]
+        whole = Formula((*(t for part in operands for t in part.tokens), token))
+        if token == "/" and canonical(operands[1]).tokens == (0.0,):
+            yield f"{whole.text} divides by 0, which counts as 1 whatever stands above it"
+        parts.append(whole)
+
+
+def _stage(stage: Stage, ranges: Ranges) -> Iterator[str]:
+    start = {symbol: low for symbol, (low, _) in ranges.items()}
+    best = stage.utility.evaluate(extremes.highest(stage.utility, ranges, start))
+    if best > 1.0:
+        yield (f"stage {stage.title!r} can be worth {best:.4g}, and going on to the next one is worth 1: the player "
+               f"would rather stay in it; scale its utility down to at most 1")  # fmt: skip
+    if stage.until is None:
+        return
+    text = stage.until.text
+    if not stage.until.symbols:
+        always = stage.until.evaluate({}) > 0
+        yield (f"`until` of stage {stage.title!r} is the same in every state, so that the stage "
+               f"{'is never entered' if always else 'never ends'}: {text}")  # fmt: skip
+    elif not _is_condition(stage.until):
+        example = f"{text} >= 1" if len(stage.until.tokens) == 1 else f"({text}) >= 0.5"
+        yield (f"`until` of stage {stage.title!r} is a number and no condition: {text}; the stage is over as soon as "
+               f"it is above 0; a condition compares, as in {example}")  # fmt: skip
+    elif stage.until.evaluate(extremes.highest(stage.until, ranges, start)) <= 0.0:
+        yield f"`until` of stage {stage.title!r} never holds within the ranges of its metrics: {text}"
+
+
+def _is_condition(formula: Formula) -> bool:
+    """Whether a formula is true or false: a comparison, or several that are put together."""
+    token = formula.tokens[-1]
+    if token in COMPARISONS:
+        return True
+    parts = formula.operands
+    if token == "-" and parts[0].tokens == (1.0,):
+        return _is_condition(parts[1])
+    if token == "if":
+        return all(_is_condition(part) or not part.symbols for part in parts[1:])
+    return token in ("*", "min", "max", "+") and all(map(_is_condition, parts))
+
+
+def _rewarded(
+    game: Game, persona: Persona, states: Sequence[Mapping[str, float]], ranges: Ranges
+) -> Iterator[str]:
+    """Metrics that are better low and that the utility pays for."""
+    metrics = {m.symbol: m for m in game.metrics}
+    for effect in effects(persona.utility, states, ranges):
+        metric = metrics[effect.symbol]
+        if metric.better == "lower" and not metric.costly and effect.strength > 0 and effect.up >= REWARDED:
+            yield (f"the utility rises with {metric.symbol} ({metric.name}), which is better low: "
+                   f"{_term(persona, metric)}; put a minus before it if it is a cost to this player")  # fmt: skip
+
+
+def _term(persona: Persona, metric: Metric) -> str:
+    """The term of a utility that reads a metric, to be shown."""
+    sources = [s.utility for s in persona.stages] or [persona.utility]
+    sources += [persona.always] if persona.always is not None else []
+    return next(t.text for s in sources for t in [*terms(s), s] if metric.symbol in t.symbols) if any(
+        metric.symbol in s.symbols for s in sources) else persona.utility.text  # fmt: skip
+
+
+def _scale(game: Game, persona: Persona, ranges: Ranges) -> list[str]:
+    """Death that does not matter, and a scale that the search does not suit."""
+    alive = {**ranges, **{s: (0.0, 0.0) for s in ("DEAD",) if s in ranges}}
+    start = {symbol: low for symbol, (low, _) in alive.items()}
+    best = persona.utility.evaluate(extremes.highest(persona.utility, alive, start))
+    worst = persona.utility.evaluate(extremes.highest(extremes.negative(persona.utility), alive, start))
+    found = []
+    if "DEAD" in ranges:
+        dead = {**ranges, "DEAD": (1.0, 1.0), **{s: (0.0, 0.0) for s in ("WON",) if s in ranges}}
+        corpse = extremes.highest(persona.utility, dead, {s: v[0] for s, v in dead.items()})
+        value = persona.utility.evaluate(corpse)
+        if "DEAD" not in persona.utility.symbols:
+            found.append("the utility does not read DEAD, so death costs this player nothing")
+        elif value > worst:
+            found.append(f"death may not matter: a dead state can be worth {value:.4g}, a living one as little as "
+                         f"{worst:.4g}; take away more for DEAD, or scale the rest down")  # fmt: skip
+    if best - worst < 0.2:
+        found.append(f"living states differ by {best - worst:.4g} at most: UCB1 with its constant of 1.41 hardly sees "
+                     "that; scale the utility up to about 0 to 1")  # fmt: skip
+    elif best > 2:
+        found.append(f"the best case is worth {best:.4g}: UCB1 with its constant of 1.41 hardly explores on such a "
+                     "scale; scale the utility down to about 0 to 1")  # fmt: skip
+    return found

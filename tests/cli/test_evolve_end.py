@@ -1,0 +1,78 @@
+"""What an evolution says at its end, and what is done with its policy, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import EVOLVE
+from tests.cli.tool import run, typed
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_evolution_compares_its_winner_and_says_it_in_words(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, *EVOLVE)
+    assert ran.code == 0, ran.err
+    for phase in ("comparing the finalists", "comparing with others", "simplifying the formula"):
+        assert f"{phase}" in ran.err
+    (file,) = here.glob("runs/*/policy.json")
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert kept["comparison"]["levels"] == ["test01", "test02", "test03", "test04", "test05", "test06"]
+    assert kept["comparison"]["rivals"][0]["name"] == "UCB1"
+    assert "than UCB1 on test01, test02" in ran.out and "95 % intervals" in ran.out
+    for line in kept["words"]:
+        assert line.partition(": ")[2] in ran.out
+
+    kept["simplified"], kept["unfinished"] = "", ["simplification"]
+    kept["formula"] = f"0 * ST + ({kept['formula']})"
+    file.write_text(json.dumps(kept), encoding="utf-8")
+    done = run(capsys, "policy", "simplify", file.parent)
+    assert done.code == 0, done.err
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert after["simplified"] and "unfinished" not in after and after["comparison"] == kept["comparison"]
+    shown = run(capsys, "policy", "show", file.parent)
+    assert shown.code == 0 and "in words" in shown.out and "than UCB1 on test01" in shown.out
+    refused = run(capsys, "policy", "simplify", "monster_killer")
+    assert refused.code == 2 and "in its own file" in refused.err
+
+
+def test_an_evolution_ends_within_its_time(here: Path) -> None:
+    began = time.monotonic()
+    ran = typed(here, "evolve", "--persona", "runner", "--levels", "train", "--for", "9s", "--seed", 1, "--jobs", 1)
+    took = time.monotonic() - began
+    assert ran.code == 0, ran.err
+    assert took < 9 + 6, "a machine that is busy with other tests is slow to start and to end"
+    if "there is no policy" in ran.err:  # a machine so slow that not a formula was evaluated
+        return
+    assert "the time was up in the first generation" in ran.out or "ended by its deadline" in ran.out
+    assert "seeks" in ran.out or "saves" in ran.out
+
+
+def test_a_persona_with_a_name_of_another_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "persona", "new", "Schatzsucher_ä").code == 0
+    checked = run(capsys, "persona", "check", "Schatzsucher_ä.toml")
+    assert checked.code == 0 and "states of random games" in checked.out and "exchange rates" in checked.out
+    assert "move 0" in checked.out and "made-up" not in checked.out
+    assert "DT" in (here / "Schatzsucher_ä.toml").read_text(encoding="utf-8")
+    played = run(capsys, "playtest", "train01", "--personas", "Schatzsucher_ä.toml", "--trials", 1, "--iterations", 50,
+                 "--jobs", 1, "--seed", 1, "--out", "p")  # fmt: skip
+    assert played.code == 0, played.err
+
+
+def test_mistakes_of_a_persona_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'game = "minidungeons2"\npriority = "TO"\nutility = "{}"\n'
+    (here / "paid.toml").write_text(text.format("TO + 100 * ST - 5 * DEAD"), encoding="utf-8")
+    paid = run(capsys, "persona", "check", "paid.toml")
+    assert "rises with ST (steps taken), which is better low: 100 * ST" in paid.err
+    (here / "both.toml").write_text(text.format("if(TO > 0.5 and PE > 0.5, 1, 0)"), encoding="utf-8")
+    both = run(capsys, "persona", "check", "both.toml")
+    assert both.code == 2 and "both.toml:3:24" in both.err and "min(a > 1, b > 2)" in both.err

@@ -1,0 +1,125 @@
+"""Games of which nothing but the rules is known: what exploring all their states finds, and what it must not claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from persona_evo.games import explored, registry
+from persona_evo.games.catalog.roguelike2d.analysis import least_damage
+from persona_evo.games.core import Game
+from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.findings import Finding, where
+from tests.examples.corridor import GAME as CORRIDOR
+from tests.examples.lanes import GAME as LANES
+from tests.examples.vault import GAME as VAULT
+
+
+def vault(*rows: str, light: int = 0) -> list[Finding]:
+    return diagnose(VAULT, [VAULT.load("\n".join((str(light), *rows)) + "\n", "made")])
+
+
+def one(*rows: str, light: int = 0) -> Finding:
+    (finding,) = vault(*rows, light=light)
+    return finding
+
+
+def places(finding: Finding) -> list[str]:
+    return [where(p) for p in finding.places]
+
+
+def test_a_sound_level_has_no_findings() -> None:
+    assert vault("#######", "#@ $ >#", "#  ^  #", "#######") == []
+    assert vault("########", "#@kD  >#", "########") == []
+    assert vault("########", "#@ ^^^>#", "#      #", "########") == [], "a way around the traps"
+    assert vault("########", "#@ +  >#", "########", light=4) == [], "the light suffices with more of it"
+
+
+def test_a_walled_in_exit_names_the_wall_to_open() -> None:
+    finding = one("#######", "#@ $#>#", "#  ^###", "#######")
+    assert finding.kind == "unreachable_exit" and places(finding) == ["2:6", "2:5"]
+    assert finding.look == "Open the way at 2:5."
+    door = one("########", "#@ D  >#", "########")
+    assert door.kind == "unreachable_exit" and places(door) == ["2:7", "2:4"]
+
+
+def test_a_walled_in_exit_is_no_lack_of_light() -> None:
+    assert one("#######", "#@  #>#", "#######", light=9).kind == "unreachable_exit"
+    dark = one("########", "#@    >#", "########", light=4)
+    assert dark.kind == "scarce_resource" and dark.evidence["LIGHT"] == 4
+
+
+def test_each_coin_is_judged_by_itself() -> None:
+    finding = one("#########", "#@ $ >#$#", "#     ###", "#########")
+    assert finding.kind == "unreachable_object" and places(finding) == ["2:8"]
+    assert finding.evidence["most"] == 0.5 and finding.severity == "problem"
+
+
+def test_traps_that_kill_and_traps_that_only_hurt() -> None:
+    deadly = one("########", "#@ ^^^>#", "########")
+    assert deadly.kind == "deadly_way" and places(deadly) == ["2:4", "2:5", "2:6"]
+    forced = one("########", "#@ ^^ >#", "########")
+    assert (forced.kind, forced.severity, places(forced)) == ("forced_hazard", "notice", ["2:4", "2:5"])
+    assert forced.evidence["most_health_left"] == 1
+
+
+def test_one_key_too_few() -> None:
+    finding = one("########", "#@kD D>#", "########")
+    assert finding.kind == "scarce_resource" and places(finding) == ["2:3"]
+    shut = one("##########", "#@ D  >#k#", "##########")
+    assert shut.kind == "unreachable_object" and places(shut) == ["2:9"]
+
+
+def test_a_pit_is_a_place_of_no_return_and_a_dead_end_is_none() -> None:
+    rows = ("########", "#@    >#", "### ####", "###O####", "########")
+    finding = one(*rows)
+    assert finding.kind == "no_return" and finding.severity == "problem" and places(finding) == ["4:4"]
+    assert vault(*(row.replace("O", " ") for row in rows)) == []
+
+
+def test_a_key_spent_on_the_wrong_door_gives_the_win_away() -> None:
+    finding = one("########", "#D@kD >#", "# ######", "########")
+    assert (finding.kind, finding.severity) == ("no_return", "notice") and "2:2" in places(finding)
+
+
+def test_a_key_without_a_door_is_useless() -> None:
+    finding = one("########", "#@k   >#", "########")
+    assert (finding.kind, finding.severity, places(finding)) == ("useless_object", "notice", ["2:3"])
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "kinds"),
+    [
+        (CORRIDOR, "@ $ D", set()),
+        (CORRIDOR, "@ $ ", {"impossible"}),
+        (LANES, "", set()),
+    ],
+)
+def test_the_games_of_the_examples(game: Game, text: str, kinds: set[str]) -> None:
+    assert {f.kind for f in diagnose(game, [game.load(text, "level")])} == kinds
+
+
+def test_harder_copies_of_a_class() -> None:
+    easy = VAULT.load("0\n########\n#@    >#\n########\n", "easy")
+    hard = VAULT.load("0\n########\n#@ ^  >#\n########\n", "hard")
+    (finding,) = [f for f in diagnose(VAULT, [hard, easy]) if f.kind == "harder_copy"]
+    assert finding.level == "easy, hard" and "1 fewer hit point (HP) at a win at best" in finding.text
+    assert explored.hardness(VAULT, easy)["moves to the first win"] == 5
+
+
+def test_days_of_the_roguelike_on_which_everybody_is_hit() -> None:
+    game = registry.get("roguelike2d")
+    level = game.load("seed = 1014\ndays = 16\nplayer = forward_only\n", "hit")
+    (finding,) = diagnose(game, [level])
+    assert finding.kind == "forced_hazard" and finding.evidence["days"] == [16]
+    assert least_damage(level, 16) == 10 and least_damage(level, 1) == 0
+    free = game.load("seed = 1014\ndays = 16\n", "free")
+    assert diagnose(game, [free]) == []
+
+
+def test_a_field_that_is_as_good_as_full_is_a_lethal_start() -> None:
+    puyo = registry.get("puyo")
+    rows = ["RG.YGB", "GB.RYR", *("RGRYGB" if k % 2 else "GBGRYR" for k in range(11))]
+    level = puyo.load('drops = 20\npairs = "RG YB RG YB"\nfield = """\n' + "\n".join(rows) + '\n"""\n', "full")
+    (finding,) = diagnose(puyo, [level])
+    assert finding.kind == "lethal_start" and finding.evidence["proven"] is True
+    assert diagnose(puyo, [puyo.load("drops = 3\n", "empty")]) == []
