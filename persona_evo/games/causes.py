@@ -26,8 +26,12 @@ MOST_CULPRITS = 8
 """Tiles of a kind that a finding names at most."""
 
 
-def no_win(seen: SeenLevel) -> list[Finding]:
-    """Why no play of the level is won: the simplest cause that explains it, or that none is known."""
+def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
+    """Why no play of the level is won: the simplest cause that explains it, or that none is known.
+
+    Args:
+        usual: moves that a whole game may take.
+    """
     found, name = seen.found, seen.level.name
     proof = {"states": len(found.states), "proven": True}
     if not found.has(LOST) and not _says_won(seen.game):
@@ -39,7 +43,7 @@ def no_win(seen: SeenLevel) -> list[Finding]:
     hazard = _hazard(seen) if moves > VERY_FEW_MOVES else ""
     if hazard:
         return [_deadly(seen, hazard, proof)]
-    if moves <= FEW_MOVES:
+    if moves <= FEW_MOVES and moves > usual:
         return [_lethal(seen, proof)]
     cause = _too_few(seen, proof) or _shut(seen, proof)
     if cause is not None:

@@ -45,10 +45,14 @@ def analyse(game: Game, level: Level) -> list[Finding]:
     return ranked([*(_no_return(seen) or _given_away(seen)), *_never_had(seen), *_forced(seen), *_useless(seen)])
 
 
-def lost_start(game: Game, level: Level) -> list[Finding]:
-    """The finding on a level that is lost, or cannot be won, whatever is played; for games without places."""
+def lost_start(game: Game, level: Level, usual: int = 0) -> list[Finding]:
+    """The finding on a level that is lost, or cannot be won, whatever is played; for games without places.
+
+    Args:
+        usual: moves that a whole game may take, so that it is no matter of the start if it is lost by then.
+    """
     found = exploration(game, level)
-    return no_win(SeenLevel(game, level, found)) if found.exhausted and not found.has(WON) else []
+    return no_win(SeenLevel(game, level, found), usual) if found.exhausted and not found.has(WON) else []
 
 
 def hardness(game: Game, level: Level) -> dict[str, float]:
