@@ -17,7 +17,7 @@ from persona_evo.games.core import WON, Level
 from persona_evo.games.diagnosis import changes, diagnose
 from persona_evo.games.exploration import explore, layer
 from persona_evo.games.findings import Finding, where
-from tests.shared import shared
+from tests.shared import ROOT, shared
 
 GAME = registry.get("minidungeons2")
 
@@ -288,3 +288,23 @@ def test_a_start_is_exposed_only_to_monsters_that_strike_at_once() -> None:
     assert places(found("XXXXXXXX", "XHm    X", "X  T   X", "X     eX", "XXXXXXXX")["exposed_start"]) == ["2:2", "2:3"]
     far = found("XXXXXXXXXXXXXXX", "XH           RX", "X XXXXXXXXXXX X", "X            eX", "XXXXXXXXXXXXXXX")
     assert "exposed_start" not in far
+
+
+def test_causes_in_a_game_where_every_move_uses_something_up() -> None:
+    game = registry.get(str(ROOT / "tests/benchmarks/faults/trail.py"))
+
+    def said(*rows: str) -> dict[str, Finding]:
+        return {f.kind: f for f in diagnose(game, [game.load("\n".join(rows) + "\n", "level")])}
+
+    late = ("##########", "#@......~#", "########~#", "#~.....~~#", "#.########", "#..f...G.#", "##########")
+    assert list(said(*late)) == ["scarce_resource"], "more strength would do"
+    shut = said("########", "#@..#.G#", "########")
+    assert list(shut) == ["unreachable_exit"] and places(shut["unreachable_exit"])[0] == "2:7"
+    far = said("##########", "#.@.#....#", "#........#", "########.#", "#.~...f..#", "#~**#G...#", "##########")
+    assert "no_return" not in far, "only the strength ends the way out of the corner"
+
+
+def test_a_short_game_is_not_lethal_at_its_start() -> None:
+    game = registry.get("its_alive")
+    text = "seed = 8202\nfield = 2x3\ndesign = monochromester\nplayer = unrestricted\nchoices = flat\n"
+    assert [f.kind for f in diagnose(game, [game.load(text, "level")])] == ["impossible"]
