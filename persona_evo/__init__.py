@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         resume_evolution,
         resume_reproduction,
         run,
+        save_figures,
         solve,
     )
 
@@ -105,6 +106,7 @@ __all__ = [
     "resume_evolution",
     "resume_reproduction",
     "run",
+    "save_figures",
     "solve",
 ]
 

@@ -24,16 +24,27 @@ def plural(n: int, thing: str, several: str = "") -> str:
     return thing if n == 1 else several or f"{thing}s"
 
 
-def enumerated(names: Sequence[str], conjunction: str = "and") -> str:
-    """Names as in a sentence: "a", "a and b", "a, b and c"."""
+def enumerated(names: Sequence[str], most: int = 0) -> str:
+    """Names as in a sentence: "a", "a and b", "a, b and c"; with at most 2 of them, "a, b and 1 more".
+
+    Args:
+        most: names that are shown; 0 for all.
+    """
+    if most and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def capital(text: str) -> str:
+    """A text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def sentence(text: str) -> str:
     """A text as a sentence of its own: with a capital and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+    return f"{capital(text)}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
 def duration(seconds: float) -> str:

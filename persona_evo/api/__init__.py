@@ -7,7 +7,7 @@
 | checks | what is wrong with levels that nobody has played |
 | playtests | play levels, compare two, solve one |
 | results | what a playtest comes to |
-| runs | playtests that were kept in folders |
+| runs | what is kept in the folders of runs, and figures of it |
 | studies | experiments and reproductions |
 
 Everything raises `PersonaEvoError` for what a user can get wrong.
@@ -29,7 +29,7 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.playtests import compare, plan, playtest_levels, solve
 from persona_evo.api.results import Comparison, Results
-from persona_evo.api.runs import compare_playtests, kept_playtest
+from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
 from persona_evo.api.studies import Reproduction, experiment, reproduce, resume_reproduction
 from persona_evo.errors import PersonaEvoError
 from persona_evo.evolve.run import Outcome
@@ -86,6 +86,7 @@ __all__ = [
     "resume_evolution",
     "resume_reproduction",
     "run",
+    "save_figures",
     "solve",
     "tree_policy",
 ]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from persona_evo.api.naming import LevelsLike, game_of, levels_of
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.findings import Finding
 from persona_evo.games.options import for_check
@@ -26,9 +24,4 @@ def check_levels(levels: LevelsLike, game: str | Game = registry.DEFAULT) -> lis
         LevelError: a file is not a level.
     """
     of = game_of(game)
-    return findings_of(of, levels_of(of, levels, **for_check(of)))
-
-
-def findings_of(game: Game, levels: Sequence[Level]) -> list[Finding]:
-    """The findings on loaded levels, as `level check` and `check_levels` tell them."""
-    return diagnose(game, levels)
+    return diagnose(of, levels_of(of, levels, **for_check(of)))

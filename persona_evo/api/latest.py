@@ -23,15 +23,13 @@ from persona_evo.errors import PersonaEvoError, Place, RunError
 from persona_evo.evolve.parallel import quiet_worker
 from persona_evo.games.acceptance import Accepted
 from persona_evo.store import schema
+from persona_evo.store.cleaning import NEW, written
 from persona_evo.store.folders import kind_of
 
 CONFIG = "watch.json"
 SCHEMA = 1
 STAMP = "stamp.js"
 """Beside the page: a script that says which version of the folder this is. A page may load it from a file, too."""
-
-NEW = ".new"
-"""Where the next version is made, within the folder."""
 
 _KEPT = (CONFIG, "lock", STAMP, NEW)
 """What is no part of a version."""
@@ -63,7 +61,7 @@ class Snapshot:
         stamp: names this version.
         command: the command line, for the page.
         pictures, replays: what is drawn.
-        accepted: findings that are meant so.
+        accepted: findings that fail nothing.
     """
 
     config: Mapping[str, Any]
@@ -120,10 +118,10 @@ def _put(new: Path, folder: Path, last: str) -> None:
     for path in files:
         (folder / path).parent.mkdir(exist_ok=True)
         os.replace(new / path, folder / path)
-    kept = {str(p) for p in files}
-    for old in [p for p in folder.rglob("*") if p.is_file() and p.relative_to(folder).parts[0] not in _KEPT]:
-        if str(old.relative_to(folder)) not in kept:
-            old.unlink()
+    kept, ours = set(files), written("watch")
+    for old in [p.relative_to(folder) for p in folder.rglob("*") if p.is_file()]:
+        if old not in kept and old.parts[0] not in _KEPT and ours.fullmatch(old.as_posix()):
+            (folder / old).unlink()
 
 
 def reloading(page: str, stamp: str) -> str:

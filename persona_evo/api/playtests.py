@@ -105,7 +105,7 @@ def playtest_levels(
         tolerance: share of the best utility within which each trial shows a route of its own, 0.01 if not given, and 0
             where no planner with open lists plays.
         continuation: share of the budget, beside it, for playing on from the end of a plan to the end of the game.
-        accept: a file of findings that are meant so (see `persona_evo.games.acceptance`).
+        accept: a file of accepted findings (see `persona_evo.games.acceptance`).
         skills: levels of skill at which each player plays (see `persona_evo.search.skill`), none for `perfect` alone
             without its name in the label.
     """

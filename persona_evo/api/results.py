@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.formula import parse
@@ -24,6 +25,9 @@ from persona_evo.playtest.versions import Changes
 from persona_evo.search.outlook import Outlook, outlook
 from persona_evo.words import counted, listed
 
+if TYPE_CHECKING:
+    from persona_evo.report.figures import Drawing
+
 
 @lru_cache(maxsize=256)
 def _diagnosed(game: Game, text: LevelText) -> tuple[Finding, ...]:
@@ -41,7 +45,7 @@ def _seen_from_start(game: Game, text: LevelText) -> Outlook:
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did. accepted: findings that are meant so. rates: pass
+    command: the command line that made it, "" where none did. accepted: findings that fail nothing. rates: pass
     rates by level that were measured elsewhere, for a calibration.
     """
 
@@ -173,6 +177,19 @@ class Results(batch.Results):
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
         return page.write(report.page_of(analysis, title=self.title, facts=self.facts), target / "index.html")
+
+    @property
+    def drawings(self) -> Iterator[Drawing]:
+        """The figures, not yet drawn."""
+        from persona_evo.report import folder as report
+
+        return report.drawings(self.game, self.levels, self.analysis)
+
+    def save_figures(self, folder: str | Path, form: str = "pdf") -> list[Path]:
+        """Draw the figures for a publication or slides as "pdf", "png" or "svg"; the files."""
+        from persona_evo.report import figures
+
+        return figures.save(self.drawings, folder, form)
 
     def __str__(self) -> str:
         from persona_evo.report.text import summary_text

@@ -1,8 +1,10 @@
-"""What is in the folders of runs: playtests to be looked at again, and two of them held against each other."""
+"""What is in the folders of runs: playtests to be looked at again and compared, and figures of all runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persona_evo.api.results import Results, as_results
 from persona_evo.errors import Place, RunError, SettingsError
@@ -10,7 +12,12 @@ from persona_evo.playtest import batch, journal
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.records import Playthrough
+from persona_evo.store import folders
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.report.figures import Drawing
+    from persona_evo.store.folders import RunEntry
 
 
 def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
@@ -67,3 +74,61 @@ def compare_playtests(a: Results, b: Results) -> PlaytestChanges:
                             found=", ".join(p.label for p in (*a.players, *b.players)),
                             expected="the same personas in both")  # fmt: skip
     return found
+
+
+def save_figures(
+    run: str | Path, folder: str | Path, form: str = "pdf", *, game_name: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Path]:  # fmt: skip
+    """Draw the figures of a run for a publication or slides.
+
+    Args:
+        run: the folder of a playtest, a match, an experiment, an evolution, or the reproduction of MiniDungeons.
+        folder: where the files go.
+        form: "pdf", "png" (300 dots per inch) or "svg".
+        game_name: how the game is found now, where it has moved.
+        progress: told each file's name.
+
+    Returns:
+        The files.
+
+    Raises:
+        RunError: no run's folder, a damaged one, or there is nothing to draw.
+        SettingsError: an unknown format, or a kind of run without figures.
+    """
+    from persona_evo.report import figures
+
+    entry = folders.read(Path(run))
+    if entry is None or entry.problem:
+        raise RunError("this is not the folder of a run" if entry is None else "the run cannot be read",
+                       place=Place(str(run)), found=None if entry is None else entry.problem)  # fmt: skip
+    return figures.save(_drawings(entry, game_name), folder, form, progress)
+
+
+def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
+    """The figures of a run by its kind."""
+    if entry.kind in ("playtest", "watch"):
+        return kept_playtest(entry.folder, game_name).drawings
+    if entry.kind == "evolution":
+        from persona_evo.report import evolution
+
+        return evolution.drawings(evolution.read(entry.folder))
+    if entry.kind == "match":
+        from persona_evo.playtest.match.reopening import reopen
+        from persona_evo.report import match
+
+        return match.drawings(reopen(entry.folder), entry.seed or 0)
+    if entry.kind == "experiment":
+        from persona_evo.playtest.experiment import course as searches
+        from persona_evo.report import experiment
+
+        made = searches.reopen(entry.folder)
+        return experiment.drawings(searches.Results(made, searches.kept(entry.folder, made), entry.folder))
+    if entry.kind == "reproduction" and "minidungeons" in entry.title:
+        from persona_evo.playtest.reproduce import course, settings
+        from persona_evo.report import study_figures
+
+        return study_figures.drawings(course.Course(entry.folder, *settings.reopen(entry.folder)).kept())
+    hint = f"its charts are in {entry.folder / 'figures'}, and its parts in {entry.folder / 'runs'} have figures"
+    raise SettingsError("this kind of run has no figures", place=Place(str(entry.folder)), found=entry.title,
+                        hint=hint if entry.kind == "reproduction" else None)  # fmt: skip

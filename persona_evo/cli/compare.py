@@ -19,12 +19,13 @@ ROOT = Path("runs") / "comparisons"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("compare", help="two versions of a level: what differs", description=__doc__,
-                                 epilog=playtest.SKILL_TABLE)
+    parser = commands.add_parser("compare", help="say what differs between two versions of a level",
+                                 description=__doc__, epilog=playtest.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
     playtest.add_playing(parser, 0.0)
-    parser.add_argument("--all", action="store_true", help="also everything that was compared, in words and as a table")
+    parser.add_argument("--all", action="store_true",
+                        help="also print everything that was compared, in words and in a table")
     options.add_out(parser, "folder for the page, maps, tables and traces; one that holds the beginning of the same "
                     "comparison is continued (default: a new one below runs/comparisons/)")
     parser.set_defaults(run=run)

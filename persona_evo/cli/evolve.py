@@ -16,7 +16,7 @@ from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
 from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
@@ -254,7 +254,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
-        note("the time was up before any formula was evaluated: there is no policy")
+        note("time ran out before any formula was evaluated, so there is no policy")
         note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder, '--for', '5m')}")
         return 0
     policy = policies.read(outcome.policy)
@@ -300,6 +300,6 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
         say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
     else:
         n = policy.run["evaluations"]
-        best = f"{counted(n, 'formula')} that {'was' if n == 1 else 'were'} evaluated" if n else "those it starts from"
-        say(f"seed {policy.seed}; the time was up in the first generation: this formula is the best of {best}")
+        best = f"{counted(n, 'formula')} that {plural(n, 'was', 'were')} evaluated" if n else "those it starts from"
+        say(f"seed {policy.seed}; time ran out in the first generation: this formula is the best of {best}")
     say(f"policy      {outcome.policy}")

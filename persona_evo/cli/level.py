@@ -11,7 +11,7 @@ from persona_evo.cli.parser import filled
 from persona_evo.cli.say import compiling_levels, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
-from persona_evo.words import counted, enumerated
+from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
     from persona_evo.games.acceptance import Sorted
@@ -112,7 +112,7 @@ def run_check(args: argparse.Namespace) -> int:
     else:
         _tell(game, levels, told)
         fine = len(levels) - len(wrong)
-        words = f"{counted(len(paths), 'level')} {'is' if len(paths) == 1 else 'are'} fine"
+        words = f"{counted(len(paths), 'level')} {plural(len(paths), 'is', 'are')} fine"
         say(words if fine == len(paths) else f"{fine} of {words}")
     if ci.wanted(args):
         files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}

@@ -223,10 +223,10 @@ def recorded(file: Path) -> Game | None:
 
 
 def add_accept(parser: argparse.ArgumentParser) -> None:
-    """Findings that are meant so."""
+    """--accept."""
     parser.add_argument("--accept", type=path, metavar="FILE",
-                        help="a TOML file of findings that are meant so, a table [[accept]] with kind, level, places "
-                        '(such as ["7:10"], optional) and reason for each: they are listed apart and fail nothing')
+                        help="TOML file of accepted findings, a table [[accept]] for each with kind, level, places "
+                        '(such as ["7:10"], optional) and reason; accepted findings are listed apart and fail nothing')
 
 
 def accepted_of(args: argparse.Namespace) -> list[Accepted]:
@@ -397,7 +397,7 @@ def check_gif(target: Path | None) -> None:
     if target is not None and target.suffix.lower() != ".gif":
         raise SettingsError(
             "a replay is written as a GIF", place=Place(str(target)), found=target.suffix or "no ending",
-            expected="a name that ends in .gif", hint=f"--out {target.with_suffix('.gif')}",
+            expected="a name that ends in .gif", hint=f"such as {target.with_suffix('.gif')}" if target.name else None,
         )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
     """The levels that were named, or some that ship with the game; none of a connected game unless named."""
-    from persona_evo.cli.say import compiling_levels, has_compiled
+    from persona_evo.cli.say import compiling_levels, compiling_rules
     from persona_evo.games import mapsets
 
     if args.levels:
@@ -120,8 +120,7 @@ def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
     known = mapsets.shipped(game)
     if not known.levels:
         return []
-    if not has_compiled(game, "rules.step"):
-        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
+    compiling_rules(game)
     with compiling_levels(game):
         names = known.sets.get("train", tuple(known.levels))[:SHOWN_LEVELS]
         return options.levels_of(args, game, names)

@@ -33,7 +33,8 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
   best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
   problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
-                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them
+                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them;
+                                  deaths and stuck count playthroughs, although kinds of findings have these names
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """
 
@@ -102,8 +103,8 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
     options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
     options.add_search(parser, tolerance)
     parser.add_argument("--continuation", type=number(0, 1), default=CONTINUATION, metavar="SHARE",
-                        help="share of the budget, beside it, for playing on move by move from the end of a plan to "
-                        "the end of the game, which says how a playthrough ends; 0 to end with the plan (default: "
+                        help="extra budget for playing on, move by move, from the end of a plan to the end of the "
+                        "game, as a share of the budget of a playthrough; 0 ends playthroughs with the plan (default: "
                         "%(default)s)")
     options.add_league(parser, "the personas play against, in turn and from both sides",
                        "that plays with the personas' tree policies")
@@ -242,7 +243,7 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 
     if not league.opponents:
         who = movers(players, league)
-        note(f"{', '.join(who)} {'plays' if len(who) == 1 else 'play'} move by move")
+        note(f"{', '.join(who)} {plural(len(who), 'plays', 'play')} move by move")
         return
     names = [o.name for o in league.opponents]
     note(f"against {', '.join(met(names, trials))}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling, has_compiled, note, say
+from persona_evo.cli.say import compiling, compiling_rules, note, say
 from persona_evo.errors import Place, PolicyError
 from persona_evo.names import is_name
 from persona_evo.words import counted, listed
@@ -92,7 +92,7 @@ def _rounded(formula: str) -> str:
 def run_show(args: argparse.Namespace) -> int:
     """Everything that a policy's file says, for people."""
     policy = _load(args)
-    from persona_evo.evolve.words import of_policy
+    from persona_evo.evolve.explanation import of_policy
     from persona_evo.formula import parse
     from persona_evo.store import policies
 
@@ -100,8 +100,8 @@ def run_show(args: argparse.Namespace) -> int:
         if text:
             say(f"{label:<15} {text}")
     game = options.game_of(args)
-    if not policy.words and policy.best and not has_compiled(game, "rules.step"):
-        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
+    if not policy.words and policy.best:
+        compiling_rules(game)
     say("\nin words")
     tell_words(of_policy(policy, game))
     if policy.best:
@@ -149,7 +149,7 @@ def run_simplify(args: argparse.Namespace) -> int:
         raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
     game = options.game_of(args)
     compiling(game=game)
-    from persona_evo.evolve.simplifying import simplify_policy
+    from persona_evo.evolve.simplification import simplify_policy
 
     with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
         done = simplify_policy(policy, game)

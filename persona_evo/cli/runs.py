@@ -3,6 +3,7 @@
   persona-evo runs list                     all runs below runs/, the newest first
   persona-evo runs show latest              what the run that changed last has found
   persona-evo runs show RUN --trace 3       playthrough 3 of a playtest, move by move
+  persona-evo runs show RUN --figures DIR   its charts and maps for a publication, as PDF, PNG or SVG
   persona-evo runs compare RUN RUN          what changed between two playtests, or two evolutions
   persona-evo runs clean --older-than 30d   which finished runs would be deleted; --yes deletes them
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import compiling, note, say
+from persona_evo.cli.say import Progress, compiling, note, say
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.words import counted
 
@@ -44,6 +45,9 @@ def add(commands: Any) -> None:
                       help="play playthrough N of a playtest (from 1) as text, with the moves after the plan")
     show.add_argument("--gif", type=path, metavar="FILE", help="with --trace: an animated picture instead of text")
     show.add_argument("--page", action="store_true", help="write the page of an evolution anew")
+    show.add_argument("--figures", type=path, metavar="FOLDER",
+                      help="draw its charts and maps for print into this folder, a column of a paper wide")
+    show.add_argument("--format", choices=("pdf", "png", "svg"), help="with --figures: of the files (default: pdf)")
     options.add_game(show)
     show.set_defaults(run=run_show)
     compare = parts.add_parser("compare", help="what changed between two playtests, or two evolutions")
@@ -52,7 +56,7 @@ def add(commands: Any) -> None:
     add_root(compare)
     options.add_game(compare)
     compare.set_defaults(run=run_compare)
-    clean = parts.add_parser("clean", help="list the finished runs that may go; with --yes delete them")
+    clean = parts.add_parser("clean", help="list the finished runs that can be deleted; --yes deletes them")
     clean.add_argument("names", nargs="*", type=filled, metavar="RUN",
                        help="these runs alone, also unfinished ones (default: all finished ones)")
     add_root(clean)
@@ -116,7 +120,12 @@ def run_show(args: argparse.Namespace) -> int:
     if args.gif is not None and args.trace is None:
         raise SettingsError("--gif needs a playthrough", found=f"--gif {args.gif}", expected="--trace N beside it")
     options.check_gif(args.gif)
+    if args.format is not None and args.figures is None:
+        raise SettingsError("--format needs figures", found=f"--format {args.format}",
+                            expected="--figures FOLDER beside it")  # fmt: skip
     entry = readable(args.name, roots_of(args.root))
+    if args.figures is not None:
+        return _figures(entry, args)
     if args.trace is not None:
         return _trace(entry, args)
     if args.page and entry.kind != "evolution":
@@ -180,6 +189,20 @@ def _playtest(entry: RunEntry, args: argparse.Namespace) -> Any:
     return kept_playtest(entry.folder, options.moved(args))
 
 
+def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
+    """Draw a run's figures."""
+    if entry.kind in ("playtest", "watch"):
+        compiling(game=options.recorded(entry.folder / "playtest.json"))  # what is imported from here on is
+    from persona_evo.api.runs import save_figures
+
+    line = Progress()
+    drawn = save_figures(entry.folder, args.figures, args.format or "pdf", game_name=options.moved(args),
+                         progress=lambda name: line.show(f"drawing {name}"))  # fmt: skip
+    for file in drawn:
+        say(f"wrote {file}")
+    return 0
+
+
 def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
     """Play a playthrough, as text or as a GIF."""
     if entry.kind not in ("playtest", "watch"):
@@ -234,23 +257,25 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def run_clean(args: argparse.Namespace) -> int:
-    """List what may go, and with --yes delete it."""
+    """List what can be deleted, and with --yes delete it."""
     from persona_evo.evolve.deadline import duration
     from persona_evo.report.run_tables import size
     from persona_evo.store import cleaning, folders
 
     roots = roots_of(args.root)
     least = duration(args.older_than) if args.older_than else 0.0
-    entries = [readable(name, roots) for name in args.names] or folders.find(roots)
+    named = {entry.folder.resolve(): entry for entry in (readable(name, roots) for name in args.names)}
+    entries = sorted(named.values(), key=folders.newest, reverse=True) or folders.find(roots)
     gone, kept = cleaning.choose(entries, named=bool(args.names), keep=args.keep or 0, older=least)
+    label = "deleted" if args.yes else "would be deleted"
     for entry, why in kept:
-        say(f"kept     {entry.folder}  {why}")
+        say(f"{'kept':<{len(label)}} {entry.folder}  {why}")
     for entry in gone:
         if args.yes:
             cleaning.delete(entry, is_named=bool(args.names))
-        say(f"{'deleted' if args.yes else 'would go'} {entry.folder}  {entry.kind}, {size(entry.size)}")
+        say(f"{label} {entry.folder}  {entry.kind}, {size(entry.size)}")
     total = size(sum(e.size for e in gone))
-    said = "deleted" if args.yes else "may be deleted"
+    said = "deleted" if args.yes else "can be deleted"
     say(f"{counted(len(gone), 'run')} of {len(entries)} {said}, {total}")
     if gone and not args.yes:
         note("nothing was deleted; --yes deletes them")

@@ -134,10 +134,15 @@ def compiling(function: str = SEARCH, game: Game | None = None) -> bool:
             note(f"compiling the {what} once for this machine, about {time} ...")
         _announced.add(missing)
         return True
-    if game is not None and not has_compiled(game, "rules.step"):
+    return game is not None and compiling_rules(game)
+
+
+def compiling_rules(game: Game) -> bool:
+    """Say so when a game's rules have to be compiled first; whether they have."""
+    missing = not has_compiled(game, "rules.step")
+    if missing:
         note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
-        return True
-    return False
+    return missing
 
 
 @contextlib.contextmanager

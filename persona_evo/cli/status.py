@@ -1,4 +1,4 @@
-"""`persona-evo status`: the runs that are under way on this machine, how far they are, and how long they take."""
+"""`persona-evo status`: the runs in progress, how far they are, and how long they still take."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ EVERY = 2.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("status", help="what is under way, and how far it is", description=__doc__)
+    parser = commands.add_parser("status", help="show the runs in progress and how far they are", description=__doc__)
     add_roots(parser)
-    parser.add_argument("--follow", action="store_true", help="go on telling until nothing is under way, or Ctrl-C")
+    parser.add_argument("--follow", action="store_true", help="keep reporting until no run is in progress, or Ctrl-C")
     parser.add_argument("--every", type=number(0.1, 3600), default=EVERY, metavar="S",
                         help="with --follow: seconds between two looks (default: %(default)s)")
     parser.set_defaults(run=run)
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         now = [(e.folder, e.done, e.phase, e.last) for e in running]
         if terminal or now != before:
             clear = "\x1b[H\x1b[2J" if terminal and args.follow else ""
-            nothing = f"nothing is under way in {', '.join(map(str, roots))}"
+            nothing = f"no run is in progress in {', '.join(map(str, roots))}"
             say(clear + ("\n\n".join(map(facts, running)) or nothing))
         if not args.follow or not running:
             return 0

@@ -1,4 +1,4 @@
-"""`persona-evo watch LEVEL...`: play again on every save, and tell at once what it changed.
+"""`persona-evo watch LEVEL...`: play levels again on every save, and report at once what the save changed.
 
 Each save of a level or of a persona's file is answered within seconds, with few trials of each player: which findings
 appeared and disappeared, and how win rates changed. The other trials follow, until they are all there or the next save
@@ -19,11 +19,12 @@ from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import Progress, compiling, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
     from persona_evo.api.latest import Publisher
+    from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.playtest.live import LivePlaytest
     from persona_evo.playtest.players import Player
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.store.lock import Lock
 
     levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
-    seed, folder = options.seed_of(args), args.out or FOLDER
+    seed, folder, accepted = options.seed_of(args), args.out or FOLDER, options.accepted_of(args)
     league = options.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
         workers = stack.enter_context(Workers(options.jobs_of(args), args.backend, args.address, idle=DAY))
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         publisher = latest.Publisher(folder)
         stack.callback(publisher.close)
         publisher.start()
-        watch = Watch(args, game, live, publisher, command, players)
+        watch = Watch(args, game, live, publisher, command, players, accepted)
         note(f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
              f"is {folder / 'index.html'}; Ctrl-C ends")  # fmt: skip
         try:
@@ -115,18 +116,18 @@ class Watch:
         live: plays, and has begun with the first version.
         publisher: writes the report.
         command: for the page.
-        players: of the first version.
+        players, accepted: of the first version.
     """
 
     def __init__(
         self, args: argparse.Namespace, game: Game, live: LivePlaytest, publisher: Publisher, command: str,
-        players: Sequence[Player],
+        players: Sequence[Player], accepted: Sequence[Accepted],
     ) -> None:  # fmt: skip
         from persona_evo.store.sources import Sources
 
         self.args, self.game, self.live, self.publisher, self.command = args, game, live, publisher, command
         self.players = players
-        self.accepted = options.accepted_of(args)
+        self.accepted = accepted
         self.personas = [Path(name) for name in args.personas if name.endswith(".toml")]
         self.sources = Sources(self._files)
         self.before: Results | None = None  # of the version that was answered last, while this one is played
@@ -222,7 +223,7 @@ class Watch:
         some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
             f"all {trials} of each player")  # fmt: skip
         self.answered = time.time(), done
-        say(f"{_clock()} {self.what}, told after {self.answered[0] - self.saved:.1f} s: {some}")
+        say(f"{_clock()} {self.what}, answered after {self.answered[0] - self.saved:.1f} s: {some}")
         _say(lines)
         self.finished = few == self.live.trials
         self._publish(now)
@@ -237,7 +238,7 @@ class Watch:
         now = self._results(self.live.trials)
         found = changes(self.answer.analysis, now.analysis)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
-        lines = run_tables.findings_lines(found) if found.findings else ["findings: as told"]
+        lines = run_tables.findings_lines(found) if found.findings else ["findings: unchanged"]
         _say([*lines, run_tables.standing_rates(now.analysis)])
         self.finished = True
         self._publish(now)
@@ -263,4 +264,4 @@ def _clock() -> str:
 
 
 def _names(paths: Sequence[Path]) -> str:
-    return ", ".join(path.name for path in paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return enumerated([path.name for path in paths], 3)

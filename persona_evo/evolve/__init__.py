@@ -12,7 +12,7 @@
 | `run`, `winner` | a run on disk: journal, checkpoints, deadlines, and the policy in the end |
 | `schedule`, `rounds` | how the time is shared, and trials that are played until it is up |
 | `comparison`, `rivals` | the winner beside UCB1 and the known policy, on levels it was not trained on |
-| `words`, `simplifying` | a formula in words, and a simplification that is made up for later |
+| `explanation`, `simplification` | a formula in words, and a simplification that is made up for later |
 
 Nothing is imported here, so that the package costs nothing until it is used.
 """

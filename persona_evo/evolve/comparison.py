@@ -10,7 +10,7 @@ from pathlib import Path
 from persona_evo import seeds
 from persona_evo.errors import InputError
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, Score
-from persona_evo.evolve.rivals import Comparison, Rival
+from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.formula import parse
@@ -85,7 +85,7 @@ class Comparing:
         """How many playthroughs the whole comparison has."""
         return (1 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
 
-    def compare(self, formula: str, until: float | None = None, tell: TellPhase | None = None) -> Comparison:
+    def compare(self, formula: str, until: float | None = None, tell: TellPhase | None = None) -> RivalComparison:
         """The winner beside its rivals, with as many trials as there is time for."""
         spec = self.fitness.spec
         names = tuple(level.name for level in spec.levels)
@@ -96,13 +96,13 @@ class Comparing:
                              "comparing with others", until, tell)  # fmt: skip
         trials = min(len(trials) for trials in played[0])
         if not trials:
-            return Comparison(names, self.unseen, missing="not compared with UCB1: there was no time left for it")
+            return RivalComparison(names, self.unseen, missing="not compared with UCB1: there was no time left for it")
         found = []
         for (name, _), theirs in zip(rivals, played[1:], strict=True):
             difference, half = paired(played[0], theirs)
             low, high = (None, None) if half is None else (difference - half, difference + half)
             found.append(Rival(name, mean_utility(theirs), difference, low, high))
-        return Comparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing)
+        return RivalComparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing)
 
 
 def _same(policy: TreePolicy, formula: str) -> bool:

@@ -114,7 +114,7 @@ class FitnessSpec:
         return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
 
 
-class Playthrough(NamedTuple):
+class FitnessTrial(NamedTuple):
     """What plays (a formula's text, or a tree policy), number of the case, seed; in games for two the side, 0 or 1."""
 
     formula: str | TreePolicy
@@ -201,7 +201,7 @@ def _workshop(spec: FitnessSpec) -> _Workshop:
     return known[spec.digest]
 
 
-def play(task: tuple[FitnessSpec, Sequence[Playthrough], Stop | None]) -> list[Score | None]:
+def play(task: tuple[FitnessSpec, Sequence[FitnessTrial], Stop | None]) -> list[Score | None]:
     """Play a task's playthroughs, in their order (this is what workers run); None for those that come too late."""
     spec, playthroughs, stop = task
     shop = _workshop(spec)
@@ -294,7 +294,7 @@ class Fitness:
             if trial < len(trials)
         ]
         results = self._play([
-            Playthrough(policies[who], case, seeds[who][case][trial], (seeds[who][case][0] + trial) % sides)
+            FitnessTrial(policies[who], case, seeds[who][case][trial], (seeds[who][case][0] + trial) % sides)
             for who, case, trial in places
         ])  # fmt: skip
         found: list[list[list[Score]]] = [[[] for _ in cases] for cases in seeds]
@@ -326,9 +326,9 @@ class Fitness:
             How many times longer than its work this process took for that: about 1 on an idle machine.
         """
         began, worked = time.perf_counter(), time.process_time()
-        self._compile(Playthrough(formula, 0, 0))
+        self._compile(FitnessTrial(formula, 0, 0))
         started = time.perf_counter()
-        play((self.spec, [Playthrough(formula, 0, 0)], None))
+        play((self.spec, [FitnessTrial(formula, 0, 0)], None))
         ended = time.perf_counter()
         self.pace = max(_QUICKEST, ended - started)
         return (ended - began) / max(_QUICKEST, time.process_time() - worked)
@@ -338,7 +338,7 @@ class Fitness:
         means = [(mean * n + u) / (n + 1) for mean, u in zip(known, utilities, strict=True)]
         self.finished[formula] = means, n + 1
 
-    def _play(self, playthroughs: Sequence[Playthrough]) -> list[Score | None]:
+    def _play(self, playthroughs: Sequence[FitnessTrial]) -> list[Score | None]:
         if not playthroughs:
             return []
         self._compile(playthroughs[0])
@@ -364,7 +364,7 @@ class Fitness:
         wanted = min(high, max(low, n * self.pace / (self.workers.jobs * _TASKS_PER_WORKER)))
         return max(1, min(n, round(wanted / self.pace)))
 
-    def _compile(self, one: Playthrough) -> None:
+    def _compile(self, one: FitnessTrial) -> None:
         """Have everything compiled and on disk before workers all start to do the same."""
         if not self._warm:
             shop = _workshop(self.spec)

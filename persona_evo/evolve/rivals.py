@@ -41,7 +41,7 @@ class Rival:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RivalComparison:
     """A winner beside others.
 
     Attributes:
@@ -66,7 +66,7 @@ class Comparison:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Comparison:
+    def from_dict(cls, values: Mapping[str, Any]) -> RivalComparison:
         """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are none."""
         rivals = tuple(
             Rival(str(r["name"]), *(float(r[k]) for k in ("utility", "difference")),
@@ -96,7 +96,7 @@ def _difference(rival: Rival) -> str:
     return f"difference {rival.difference:+.4f} [{rival.low:+.4f}, {rival.high:+.4f}]"
 
 
-def of_policy(policy: policies.Policy) -> Comparison | None:
+def of_policy(policy: policies.Policy) -> RivalComparison | None:
     """The comparison that a policy's file holds, None where it has none.
 
     Raises:
@@ -105,7 +105,7 @@ def of_policy(policy: policies.Policy) -> Comparison | None:
     if not policy.comparison:
         return None
     try:
-        return Comparison.from_dict(policy.comparison)
+        return RivalComparison.from_dict(policy.comparison)
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise PolicyError("the comparison is damaged", place=Place(policy.file or policy.name),
                           found=f"{type(e).__name__}: {e}", hint="delete the key comparison") from e  # fmt: skip

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from persona_evo import seeds
 from persona_evo.evolve.comparison import Comparing, mean_utility
+from persona_evo.evolve.explanation import estimates, in_words
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score, sample_plan
 from persona_evo.evolve.records import Individual
-from persona_evo.evolve.rivals import Comparison
+from persona_evo.evolve.rivals import RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.words import estimates, in_words
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, Simplified
 from persona_evo.games import registry
@@ -172,7 +172,7 @@ def versions(game: Game | None = None) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Description:
+class WinnerDescription:
     """What is found out about a winner after it has won, as far as there was time.
 
     Attributes:
@@ -182,7 +182,7 @@ class Description:
         unfinished: steps that there was no time for: "comparison", "simplification".
     """
 
-    comparison: Comparison | None
+    comparison: RivalComparison | None
     simplified: Simplified
     words: tuple[str, ...]
     unfinished: tuple[str, ...]
@@ -190,7 +190,7 @@ class Description:
 
 def describe(
     winner: Winner, fitness: Fitness, comparing: Comparing | None, schedule: Schedule, tell: TellPhase | None = None
-) -> Description:
+) -> WinnerDescription:
     """Hold a winner against others, put its formula in words, and simplify it."""
     spec = fitness.spec
     game = registry.get(spec.game)
@@ -214,7 +214,7 @@ def describe(
         ending.join()
     steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
              "simplification": short.cut}  # fmt: skip
-    return Description(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
+    return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
 
 
 def _left(until: float | None) -> float:
@@ -222,7 +222,7 @@ def _left(until: float | None) -> float:
 
 
 def policy_text(
-    winner: Winner, about: Description, config: Mapping[str, Any], fitness: Fitness, run: str, generations: int,
+    winner: Winner, about: WinnerDescription, config: Mapping[str, Any], fitness: Fitness, run: str, generations: int,
     evaluations: int,
 ) -> str:  # fmt: skip
     """The policy file of a run's winner."""

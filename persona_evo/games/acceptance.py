@@ -1,4 +1,4 @@
-"""Findings that are meant so: a TOML file names them with a reason, and from then on they fail nothing.
+"""Accepted findings: a TOML file names them with a reason, and from then on they fail nothing.
 
     [[accept]]
     kind = "forced_hazard"
@@ -42,7 +42,7 @@ class Accepted:
     Attributes:
         kind: one of KINDS.
         level: a level's name, or EVERY.
-        reason: why this is meant so.
+        reason: why this is intended.
         places: tiles as row:column; none for all.
         source: where the entry stands.
     """

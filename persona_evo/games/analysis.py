@@ -7,11 +7,14 @@ portal. Tiles are (x, y) from the top left; order decides nothing but ties.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from persona_evo.games.findings import Spot, where
 from persona_evo.words import enumerated
+
+T = TypeVar("T", bound=Hashable)
 
 Moves = Mapping[Spot, Sequence[Spot]]
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
@@ -38,6 +41,25 @@ def distances(start: Iterable[Spot], moves: Moves, without: Collection[Spot] = (
             if to not in found and to not in without:
                 found[to] = found[tile] + 1
                 queue.append(to)
+    return found
+
+
+def leading_to(goals: Iterable[T], after: Mapping[T, Iterable[T]]) -> set[T]:
+    """Tiles, or states, from which one of the goals can be reached, the goals themselves included.
+
+    Args:
+        after: what one move leads to, from each.
+    """
+    before: dict[T, list[T]] = {}
+    for here, following in after.items():
+        for to in following:
+            before.setdefault(to, []).append(here)
+    found = set(goals)
+    queue = list(found)
+    for to in queue:
+        new = [here for here in before.get(to, ()) if here not in found]
+        found.update(new)
+        queue += new
     return found
 
 
@@ -193,9 +215,7 @@ def at(spots: Sequence[Spot]) -> str:
     ends = _line(sorted(spots))
     if ends:
         return f"{where(ends[0])} to {where(ends[1])}"
-    names = [where(p) for p in spots]
-    more = len(names) - MOST_PLACES
-    return enumerated(names) if more <= 0 else f"{', '.join(names[:MOST_PLACES])} and {more} more"
+    return enumerated([where(p) for p in spots], MOST_PLACES)
 
 
 def _line(spots: list[Spot]) -> tuple[Spot, Spot] | None:

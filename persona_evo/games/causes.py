@@ -39,7 +39,7 @@ def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
     short = used_up(seen)
     if short is not None:
         return [_shut(seen, proof, for_good=True) or _scarce(seen, short, proof)]
-    moves = found.complete if found.all_die else FEW_MOVES + 1
+    moves = found.longest if found.all_die else FEW_MOVES + 1
     hazard = _hazard(seen) if moves > VERY_FEW_MOVES else ""
     if hazard:
         return [_deadly(seen, hazard, proof)]
@@ -93,10 +93,11 @@ def _scarce(seen: SeenLevel, metric: Metric, proof: dict[str, Any]) -> Finding:
     sources = sorted({p for i, to in seen.moves() if seen.metrics[to, k] > seen.metrics[i, k]
                       if (p := seen.places[to]) is not None})  # fmt: skip
     gained = f"; more of it is found at {at(sources)}" if sources else ""
+    within = f" within {counted(seen.found.longest, 'move')}" if seen.found.longest else ""
     return Finding(
         "scarce_resource", "problem", seen.level.name,
         f"{metric.name.capitalize()} ({metric.symbol}) does not suffice: it is {start:g} at the start, every move uses "
-        f"some, and it runs out within {counted(seen.found.complete, 'move')} whatever is played (proven){gained}.",
+        f"some, and it runs out{within} whatever is played (proven){gained}.",
         tuple(sources) or ((seen.places[0],) if seen.places[0] else ()), evidence={**proof, metric.symbol: start},
     )  # fmt: skip
 
@@ -135,7 +136,7 @@ def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
 
 def _lethal(seen: SeenLevel, proof: dict[str, Any]) -> Finding:
     """The finding on a level in which every continuation is lost soon."""
-    start, moves = seen.places[0], seen.found.complete
+    start, moves = seen.places[0], seen.found.longest
     culprits: list[Spot] = []
     char = ""
     if seen.map is not None:

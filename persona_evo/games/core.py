@@ -172,7 +172,7 @@ class Game:
     parse_action(level, state, text) -> int is its inverse.
     locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
     events(level, before, after, step) -> what happened between two states.
-    draw: "module:function" that draws a state with matplotlib (loaded on demand). The module may draw what happens in a
+    draw: "module:function" that draws a state (loaded on demand). The module may draw what happens in a
     step, too (see `persona_evo.report.replay.frames`). That of a game for two may have PLAYERS, (name, #rrggbb) of both
     players' pieces, and standing(level, state), the score in words ("" before there is one), with which games of a
     match are shown.

@@ -2,7 +2,7 @@
 
 The exploration is breadth-first over states with different keys, so it depends on no clock and no chance. Where it is
 exhausted, it proves things: what never happened in it cannot happen. Where it is not, it still proves what holds after
-so many moves whatever is played (`Exploration.layers`).
+so many moves whatever is played (`layer`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.games.analysis import leading_to
+from persona_evo.games.core import LOST, RUNNING, Game, Level
 from persona_evo.seeds import stream
 
 MOST_STATES = 20_000
@@ -34,7 +35,6 @@ class Exploration:
         after: the states that follow each, by number; empty where the game is over, or where it was not looked at.
         looked: how many states, from the first, were looked at.
         exhausted: whether all states within reach were looked at.
-        horizon: moves after which this level is over whatever is played, as the game's plans have it.
     """
 
     states: list[State] = field(default_factory=list)
@@ -46,10 +46,20 @@ class Exploration:
 
     @property
     def complete(self) -> int:
-        """Moves of which all that can happen in them was found."""
-        if self.exhausted:
+        """The number of moves up to which every state was found."""
+        if self.exhausted or self.looked >= len(self.states):
             return self.depth[-1]
-        return self.depth[self.looked] if self.looked < len(self.states) else self.depth[-1]
+        return self.depth[self.looked]
+
+    @property
+    def longest(self) -> int:
+        """Moves in the longest line of play; 0 where it is not known, or where play can go on for ever."""
+        if not self.exhausted or self.endless:
+            return 0
+        moves = [0] * len(self.states)
+        for i in self._ending():
+            moves[i] = max((1 + moves[to] for to in self.after[i]), default=0)
+        return moves[0]
 
     def has(self, outcome: int) -> bool:
         """Whether a state with this outcome was found."""
@@ -57,7 +67,7 @@ class Exploration:
 
     @property
     def all_die(self) -> bool:
-        """Whether it is proven that every continuation is lost, after `complete` moves at the latest.
+        """Whether it is proven that every continuation is lost, after `longest` moves at the latest.
 
         A game that can go on for ever by returning to an earlier state does not count.
         """
@@ -70,6 +80,10 @@ class Exploration:
 
     def can_last(self) -> set[int]:
         """The states from which a game can go on for ever."""
+        return set(range(len(self.states))) - set(self._ending())
+
+    def _ending(self) -> list[int]:
+        """The states from which every line of play ends; each comes after all states that follow it."""
         before: list[list[int]] = [[] for _ in self.states]
         for i, following in enumerate(self.after):
             for to in following:
@@ -81,21 +95,11 @@ class Exploration:
                 left[i] -= 1
                 if left[i] == 0:
                     over.append(i)
-        return set(range(len(self.states))) - set(over)
+        return over
 
     def leading_to(self, goals: Sequence[int]) -> set[int]:
         """The states from which one of the goals can be reached, the goals themselves included."""
-        before: list[list[int]] = [[] for _ in self.states]
-        for i, following in enumerate(self.after):
-            for to in following:
-                before[to].append(i)
-        found = set(goals)
-        queue = list(found)
-        for i in queue:
-            new = [b for b in before[i] if b not in found]
-            found.update(new)
-            queue += new
-        return found
+        return leading_to(goals, dict(enumerate(self.after)))
 
 
 def explore(
@@ -156,6 +160,3 @@ def layer(found: Exploration, moves: int) -> list[int]:
     for _ in range(moves):
         here = {to for i in here for to in found.after[i]}
     return sorted(i for i in here if found.status[i] == RUNNING)
-
-
-__all__ = ["LOST", "MOST_STATES", "RUNNING", "WON", "Exploration", "State", "explore", "layer"]

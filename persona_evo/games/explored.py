@@ -10,13 +10,13 @@ import functools
 from collections import Counter
 
 from persona_evo.errors import PersonaEvoError
-from persona_evo.games.analysis import at, parts
+from persona_evo.games.analysis import at, leading_to, parts
 from persona_evo.games.causes import no_win, used_up
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.games.exploration import Exploration, explore
 from persona_evo.games.findings import Finding, Spot, ranked
 from persona_evo.games.seen import SeenLevel
-from persona_evo.words import counted, enumerated
+from persona_evo.words import capital, counted, enumerated
 
 MOST_OF_A_CLASS = 10_000
 """States looked at in a game written as a Python class."""
@@ -88,24 +88,19 @@ def _no_return(seen: SeenLevel) -> list[Finding]:
     Who only dies because every move uses something up could have left.
     """
     found = seen.found
-    places: dict[Spot, set[Spot]] = {}
+    after: dict[Spot, set[Spot]] = {}
     home = {seen.places[i] for i, status in enumerate(found.status) if status == WON}
     tired = used_up(seen) is not None
     for i, to in seen.moves():
         a, b = seen.places[i], seen.places[to]
         if a is not None and b is not None and (tired or found.status[to] != LOST):
-            places.setdefault(b, set()).add(a)
-    back = {p for p in home if p is not None}
-    queue = list(back)
-    for spot in queue:
-        new = [p for p in places.get(spot, ()) if p not in back]
-        back.update(new)
-        queue += new
+            after.setdefault(a, set()).add(b)
+    back = leading_to((p for p in home if p is not None), after)
     running = {seen.places[i] for i, status in enumerate(found.status) if status == RUNNING}
     stuck = [p for p in running if p is not None and p not in back]
     if not stuck or None in home or seen.places[0] in stuck:
         return []
-    doors = sorted({p for p in stuck if any(q in back for q in places.get(p, ()))})
+    doors = sorted({p for p in stuck if any(p in after.get(q, ()) for q in back)})
     tiles = parts(stuck)
     return [
         Finding(
@@ -162,7 +157,7 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
             why = "others take it first or it cannot be taken" if stolen else "no way leads there"
             text = f"Nobody ever gets the '{char}' at {at(spots)}: {why}, so {short} (proven)."
         else:
-            text = f"{short[:1].upper()}{short[1:]} in any play (proven)."
+            text = f"{capital(short)} in any play (proven)."
         found.append(
             Finding("stolen_object" if stolen else "unreachable_object", "problem", seen.level.name, text,
                     tuple(spots), evidence=proof)

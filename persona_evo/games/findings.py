@@ -112,7 +112,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def to_json(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> dict[str, Any]:
-    """The content of `findings.json`. accepted: those that are meant so, each with its reason (see `acceptance`)."""
+    """The content of `findings.json`. accepted: accepted findings, each with its reason (see `acceptance`)."""
     meant = [{**f.to_dict(), "reason": reason} for f, reason in accepted]
     return {"schema": SCHEMA, "findings": [f.to_dict() for f in findings], **({"accepted": meant} if meant else {})}
 

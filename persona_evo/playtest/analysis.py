@@ -11,7 +11,8 @@ from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest import calibration, compare, duels, findings, require
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.compare import Row
+from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
 from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
@@ -29,7 +30,7 @@ class Analysis:
     standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
     `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level of
     skill fares, none without any. agreements: with the pass rates given.
-    accepted: findings that are meant so, with reasons; gone: accepted ones that no longer occur.
+    accepted: accepted findings, with reasons; gone: accepted ones that no longer occur.
     """
 
     records: tuple[Playthrough, ...]
@@ -89,7 +90,7 @@ def analyse(
         tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
         static: findings of the levels' analysis without play.
         outlooks: what is known of whether levels can be won, by level.
-        accepted: findings that are meant so.
+        accepted: findings that fail nothing (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.
 
     Raises:
@@ -124,7 +125,7 @@ def analyse(
         baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
         players=told_rows(compare.between_players(records, game.metrics, judged), game),
         structure=structure,
-        correlations=tuple(compare.correlations(structure, records, game.metrics, results)),
+        correlations=tuple(correlations(structure, records, game.metrics, results)),
         checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared, told.left)),
         tolerances=dict(tolerances or {}),
         accepted=tuple(told.accepted),

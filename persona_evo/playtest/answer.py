@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from persona_evo.playtest.compare import Row, blind, shown, spoken
 from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
-from persona_evo.playtest.versions import Changes, Difference
+from persona_evo.playtest.versions import AnalysisDifference, Changes
 from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
@@ -39,7 +39,7 @@ class Answer:
     harder: int
 
 
-def answer(rows: Sequence[Row], changes: Changes, difference: Difference) -> Answer:
+def answer(rows: Sequence[Row], changes: Changes, difference: AnalysisDifference) -> Answer:
     """What two versions of a level differ in.
 
     Args:
@@ -84,7 +84,7 @@ def _leaning(rows: Iterable[Row]) -> int:
     return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
 
 
-def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: Difference) -> str:
+def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: AnalysisDifference) -> str:
     """The first line."""
     why = f": {', '.join(difference.reasons[:2])}" if difference.reasons else ""
     version, problem = difference.problem
@@ -97,10 +97,10 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
         return f"B is {' and '.join(parts)}{why}"
     if difference.harder:
         word = "harder" if difference.harder > 0 else "easier"
-        return f"B is {word} than A by its map{why}; no player shows it"
+        return f"B is {word} than A by its map{why}; the players do not show it"
     if moved:
         return f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} " \
-               f"{'plays' if len(moved) == 1 else 'play'} it in another way{why}"  # fmt: skip
+               f"{plural(len(moved), 'plays', 'play')} it differently{why}"  # fmt: skip
     return f"no difference found between A and B for {_whom(players, players)}{why}"
 
 

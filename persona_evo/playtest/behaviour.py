@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import combinations
 
 from persona_evo.games.core import Metric
-from persona_evo.games.findings import Finding, Spot
+from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.playtest.compare import ALPHA, EXACT, tested
-from persona_evo.playtest.evidence import Evidence, percent, spots, the, times
+from persona_evo.playtest.evidence import Evidence, percent, the, times
 from persona_evo.playtest.metrics import Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.words import counted, enumerated, plural
@@ -48,7 +48,7 @@ def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     text = (f"{the(groups)} {plural(len(groups), 'dies', 'die')} in {len(lost)} of {counted(total, 'playthrough')} "
             f"({percent(share)})")  # fmt: skip
     top, there = places.most_common(1)[0] if places else (None, 0)
-    text += f", {percent(there / len(lost))} of them at {spots([top])}" if top is not None else ""
+    text += f", {percent(there / len(lost))} of them at {where(top)}" if top is not None else ""
     causes = Counter(r.lost_to for r in lost if r.lost_to)
     text += f"; causes: {', '.join(f'{cause} {n}' for cause, n in causes.most_common(3))}" if causes else ""
     skills = _skills(e)
@@ -112,7 +112,7 @@ def exposed_start(e: Evidence) -> list[Finding]:
     if not e.groups or not long or len(hurt) < EXPOSED_SHARE * len(long) or steady:
         return []
     start = next((r.positions[0] for r in long if r.positions), None)
-    at = f" at {spots([start])}" if start is not None else ""
+    at = f" at {where(start)}" if start is not None else ""
     cost = sum(r.hit_points[0] - r.hit_points[EXPOSED_MOVES] for r in hurt) / len(hurt)
     text = (f"the start{at} is exposed: within {EXPOSED_MOVES} moves {cost:.2g} hit points are lost on average in "
             f"{len(hurt)} of {times(long)}")  # fmt: skip

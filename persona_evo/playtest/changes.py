@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from persona_evo.games.findings import Finding
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, certain, grouped, searches
+from persona_evo.playtest.compare import effects
+from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, difference, rate_difference, vargha_delaney
+from persona_evo.playtest.statistics import Interval
 
 Key = tuple[str, str, tuple[tuple[int, int], ...]]
 """Kind, level and places of a finding: two findings with the same key are the same one."""
@@ -86,13 +87,6 @@ def _key(finding: Finding, names: Mapping[str, str]) -> Key:
 
 
 def _change(measure: Measure, a: Sequence[Playthrough], b: Sequence[Playthrough]) -> MeasureChange:
-    exact = bool(certain(a) and certain(b))
-    x, y = ([measure.value(r) for r in (group if exact else searches(group))] for group in (a, b))
-    means = [sum(values) / len(values) for values in (x, y)]
-    if exact:
-        change = Interval.exact(means[1] - means[0], "proven")
-    elif measure.rate:
-        change = rate_difference(round(sum(y)), len(y), round(sum(x)), len(x))
-    else:
-        change = difference(y, x)
-    return MeasureChange(b[0].level, b[0].player, measure, means[0], means[1], change, vargha_delaney(y, x), exact)
+    effect, change = effects(a, b, measure)
+    before, after = (estimate(measure, group).value for group in (a, b))
+    return MeasureChange(b[0].level, b[0].player, measure, before, after, change, effect, bool(change.note))

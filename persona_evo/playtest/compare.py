@@ -18,7 +18,7 @@ its trials only those count that searched themselves. The time of searches is ne
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
@@ -36,7 +36,6 @@ from persona_evo.playtest.metrics import (
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import (
     NO_VARIATION,
-    Correlation,
     Interval,
     Test,
     binomial,
@@ -44,9 +43,7 @@ from persona_evo.playtest.statistics import (
     fisher,
     holm,
     mann_whitney,
-    pearson,
     rate_difference,
-    spearman,
     student,
     vargha_delaney,
     welch,
@@ -64,10 +61,6 @@ EXACT = "proven"
 
 EACH = "one search each"
 """What is said of such a row."""
-
-FEWEST_LEVELS = 4
-"""Correlations over fewer levels are not computed."""
-
 
 NO_EFFECT, NO_DIFFERENCE = Interval(0.5, 0.0, 1.0, 0), Interval(0.0, -math.inf, math.inf, 0)
 """What nothing is known of."""
@@ -150,8 +143,8 @@ def corrected(rows: Iterable[Row]) -> list[Row]:
     rows = list(rows)
     varying = [i for i, r in enumerate(rows) if not r.exact and not (r.note.startswith(NO_VARIATION) and r.p == 1.0)]
     keys = [rows[i].measure.key for i in varying]
-    main = dict(zip(varying, _holm(keys, [rows[i].p for i in varying]), strict=True))
-    rank = dict(zip(varying, _holm(keys, [rows[i].p_rank for i in varying]), strict=True))
+    main = dict(zip(varying, holm_apart(keys, [rows[i].p for i in varying]), strict=True))
+    rank = dict(zip(varying, holm_apart(keys, [rows[i].p_rank for i in varying]), strict=True))
     done = []
     for i, row in enumerate(rows):
         p, q = main.get(i, row.p), rank.get(i, row.p)
@@ -161,7 +154,7 @@ def corrected(rows: Iterable[Row]) -> list[Row]:
     return done
 
 
-def _holm(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
+def holm_apart(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
     """p values by Holm's method, those of measures of time apart from all others: how fast the machine was is then in
     no other p value, and the same seed gives the same verdicts. keys: of the measures."""
     found = list(p_values)
@@ -281,59 +274,6 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
         if fisher(successes, trials, k, trials_b).p < alpha:
             return abs(k / trials_b - rate)
     return None
-
-
-@dataclass(frozen=True)
-class CorrelationRow:
-    """A structure metric of levels against a result of a player, over n levels; p_holm: corrected over all rows, times
-    for themselves."""
-
-    structure: str
-    player: str
-    result: str
-    pearson: Correlation
-    spearman: Correlation
-    p_holm: float
-
-    @property
-    def n(self) -> int:
-        """Number of levels."""
-        return self.pearson.n
-
-
-def correlations(
-    structure: Mapping[str, Mapping[str, float]],
-    records: Sequence[Playthrough],
-    infos: Sequence[Metric] = (),
-    results: Mapping[str, Sequence[str]] | None = None,
-) -> list[CorrelationRow]:
-    """Level structure against each player's mean results, level by level; [] with fewer than FEWEST_LEVELS levels.
-
-    structure: numbers by name, per level. results: per player the measures to look at; without it all of them.
-    Structure and results that are the same in all levels are left out, and levels where one is no number (no way to the
-    exit has no length). Sorted by p.
-    """
-    groups = grouped(records)
-    found: list[tuple[str, str, str, Correlation, Correlation]] = []
-    for player in players_of(records):
-        levels = [name for name in levels_of(records) if name in structure and (name, player) in groups]
-        if len(levels) < FEWEST_LEVELS:
-            continue
-        for measure in measures(records, infos):
-            if results is not None and measure.key not in results.get(player, ()):
-                continue
-            values = [estimate(measure, groups[name, player]).value for name in levels]
-            for key in structure[levels[0]]:
-                if all(key in structure[name] for name in levels):
-                    pairs = [(float(structure[name][key]), v) for name, v in zip(levels, values, strict=True)]
-                    pairs = [pair for pair in pairs if all(map(math.isfinite, pair))]
-                    numbers, outcomes = [x for x, _ in pairs], [y for _, y in pairs]
-                    if len(pairs) >= FEWEST_LEVELS and len(set(numbers)) > 1 and len(set(outcomes)) > 1:
-                        both = pearson(numbers, outcomes), spearman(numbers, outcomes)
-                        found.append((key, player, measure.key, *both))
-    p_values = _holm([f[2] for f in found], [f[3].p for f in found])
-    rows = [CorrelationRow(*f, p_holm=p) for f, p in zip(found, p_values, strict=True)]
-    return sorted(rows, key=lambda r: (r.pearson.p, -abs(r.pearson.r)))
 
 
 def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> Row:

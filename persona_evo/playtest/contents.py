@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from persona_evo.games.core import Event
+from persona_evo.games.analysis import at
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import shown
-from persona_evo.playtest.evidence import Evidence, Thing, spots, the, times
+from persona_evo.playtest.evidence import Evidence, Thing, the, times
 from persona_evo.playtest.metrics import Measure, certain
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import wilson
@@ -76,7 +76,7 @@ def _lots(e: Evidence) -> list[Lot]:
     kinds: dict[str, list[Thing]] = {}
     for thing in e.things:
         kinds.setdefault(thing.kind, []).append(thing)
-    touched = {(event.kind, (event.x, event.y)) for r in e.records for event in events_of(r)}
+    touched = {(event.kind, (event.x, event.y)) for r in e.records for event in r.all_events}
     told = e.explained(*TOLD)
     lots = []
     for kind, things in kinds.items() if e.records else ():
@@ -95,17 +95,12 @@ def _lots(e: Evidence) -> list[Lot]:
     return lots
 
 
-def events_of(record: Playthrough) -> list[Event]:
-    """What happened in a playthrough, to the game's end."""
-    return [*record.events, *(record.end.events if record.end is not None else ())]
-
-
 def _takers(records: Sequence[Playthrough], kind: str, spot: Spot) -> Counter[str]:
     """Who else takes an object -> in how many playthroughs."""
     found: Counter[str] = Counter()
     for record in records:
         found.update({
-            event.kind.removeprefix(f"{kind}:") for event in events_of(record)
+            event.kind.removeprefix(f"{kind}:") for event in record.all_events
             if event.kind.startswith(f"{kind}:") and (event.x, event.y) == spot
         })  # fmt: skip
     return found
@@ -120,11 +115,11 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
     who: Counter[str] = sum(taken.values(), Counter())
     takers = enumerated([f"{taker}s" for taker, _ in who.most_common()])
     one = len(taken) == 1
-    text = (f"{takers} take the {plural(len(taken), name)} at {spots(list(taken))} in "
+    text = (f"{takers} take the {plural(len(taken), name)} at {at(list(taken))} in "
             f"{max(sum(w.values()) for w in taken.values())} of {times(e.records)}, and no player gets "
             f"{'it' if one else 'them'}")  # fmt: skip
     shows = next(r for r in e.records if any(
-        event.kind.startswith(f"{lot.things[0].kind}:") and (event.x, event.y) in taken for event in events_of(r)
+        event.kind.startswith(f"{lot.things[0].kind}:") and (event.x, event.y) in taken for event in r.all_events
     ))  # fmt: skip
     return [Finding("stolen_object", "notice", e.level, text, tuple(taken), tuple(lot.fans),
                     {"taken by": dict(who), "playthroughs": len(e.records)},
@@ -141,7 +136,7 @@ def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
         f"{n} of the {total} {name}s")  # fmt: skip
     plans = plural(len(fans), "plan leaves", "plans leave")
     why = f"; the best {plans} {plural(n, 'it', 'them')} out (proven)" if proven else ""
-    text = (f"nobody touches {which} in {times(e.records)}: at {spots(lot.left)}; {the(fans)} "
+    text = (f"nobody touches {which} in {times(e.records)}: at {at(lot.left)}; {the(fans)} "
             f"{plural(len(fans), 'cares', 'care')} for {name}s{why}")  # fmt: skip
     return Finding(
         kind, "notice", e.level, text, tuple(lot.left), tuple(fans),

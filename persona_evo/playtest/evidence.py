@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Metric
-from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.metrics import Bound, grouped
 from persona_evo.playtest.records import Playthrough
@@ -23,9 +23,6 @@ WEAK_POLICY = "ucb1"
 
 _FLAG = re.compile(r"1 (when|if|where|at|once)\b")
 _GOAL_NAME = re.compile(r"\b(won|wins?|goals?|exit|progress)\b")
-
-MOST_SPOTS = 8
-"""Places that a sentence names at most."""
 
 
 class Thing(NamedTuple):
@@ -130,12 +127,6 @@ def weak(record: Playthrough) -> bool:
 def the(players: Iterable[str]) -> str:
     """Players in a sentence: "the runner and the monster killer"."""
     return enumerated([f"the {spoken(p)}" for p in players])
-
-
-def spots(places: Sequence[Spot]) -> str:
-    """Places in a sentence, the first few of many."""
-    rest = len(places) - MOST_SPOTS
-    return ", ".join(where(p) for p in places[:MOST_SPOTS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def ends_of(records: Sequence[Playthrough]) -> str:

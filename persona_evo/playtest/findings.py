@@ -14,9 +14,9 @@ from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest.behaviour import deaths, exposed_start, indistinguishable, narrow_escape, no_choice
-from persona_evo.playtest.contents import contents, events_of
+from persona_evo.playtest.completion import stuck, verdict
+from persona_evo.playtest.contents import contents
 from persona_evo.playtest.evidence import Evidence, Thing, the, weak
-from persona_evo.playtest.finishing import stuck, verdict
 from persona_evo.playtest.metrics import EVERY, Bound, Bounds, levels_of, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL, Outlook
@@ -131,7 +131,7 @@ def _refuted(e: Evidence, finding: Finding) -> bool:
     if finding.kind not in TOUCHABLE:
         return False
     kinds = {(thing.kind, thing.spot) for thing in e.things if thing.spot in finding.places}
-    return any((event.kind, (event.x, event.y)) in kinds for r in e.records for event in events_of(r))
+    return any((event.kind, (event.x, event.y)) in kinds for r in e.records for event in r.all_events)
 
 
 def _affected(e: Evidence, finding: Finding) -> Finding:

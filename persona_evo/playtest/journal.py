@@ -19,7 +19,8 @@ from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
-from persona_evo.playtest.records import Playthrough, from_json
+from persona_evo.playtest.record_reading import from_json
+from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.skill import SKILLS
 from persona_evo.store import schema

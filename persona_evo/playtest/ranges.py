@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Metric
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.playtest.require import Requirement
@@ -59,7 +59,7 @@ def range_of(requirement: Requirement, known: Known | None = None) -> Range:
     if measure.endswith("_rate"):
         return RATE
     if measure == "trials" and trials:
-        played = f"{counted(trials, 'trial')} {'is' if trials == 1 else 'are'} played"
+        played = f"{counted(trials, 'trial')} {plural(trials, 'is', 'are')} played"
         return Range(trials, trials, played, played, whole=True)
     if measure in OUTCOMES and trials:
         most = f"{measure} are counted over {counted(trials, 'playthrough')}"

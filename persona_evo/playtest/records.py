@@ -1,16 +1,19 @@
-"""One playthrough as a record, and files of them: JSON lines, one playthrough a line, with a schema version."""
+"""One playthrough as a record, and files of them: JSON lines, one playthrough a line, with a schema version.
+
+What is written here is read by `record_reading`.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from persona_evo.errors import GameError, Place, RunError
+from persona_evo.errors import GameError
 from persona_evo.games.core import Event
 from persona_evo.search.settings import PROVEN
 from persona_evo.store import schema
@@ -33,10 +36,8 @@ _RESULTS = {"won": "win", "lost": "loss"}
 EXHAUSTED, STUCK = "exhausted", "stuck"
 """Why a search ended: what older versions said of a proof, too, and that nothing was left to try."""
 
-_NUMBERS = ("utility", "seconds", "best_utility")
-_WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
-_TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side", "skill")
-_REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
+NUMBERS = ("utility", "seconds", "best_utility")
+"""Fields that are numbers."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,21 @@ class Playthrough:
         return {name: getattr(self, name) for name in names}
 
     @property
+    def all_actions(self) -> list[str]:
+        """The actions of the plan, then those that were played after it."""
+        return [*self.actions, *(self.end.actions if self.end is not None else ())]
+
+    @property
+    def all_positions(self) -> list[tuple[int, int]]:
+        """Where the avatar was: before the first action and after each of `all_actions`."""
+        return [*self.positions, *(self.end.positions if self.end is not None else ())]
+
+    @property
+    def all_events(self) -> list[Event]:
+        """What happened in the plan, then what happened after it."""
+        return [*self.events, *(self.end.events if self.end is not None else ())]
+
+    @property
     def final(self) -> str:
         """How the game ended, one of ENDS; that of the plan where play did not go on after it."""
         if self.end is not None:
@@ -179,10 +195,13 @@ class Playthrough:
     @property
     def death_place(self) -> tuple[int, int] | None:
         """Where the avatar was when the game was lost, (x, y); None where it was not or that is not known."""
-        if not self.lost:
-            return None
+        return self.last_place if self.lost else None
+
+    @property
+    def last_place(self) -> tuple[int, int] | None:
+        """Where the playthrough ends, (x, y); None where that is not known."""
         place = self.positions[-1] if self.positions else None
-        return self.end.place if self.end is not None else place
+        return place if self.end is None or self.end.place is None else self.end.place
 
     @property
     def damage(self) -> float | None:
@@ -225,7 +244,7 @@ class Playthrough:
         Raises:
             GameError: a number is not finite, which no game may report.
         """
-        numbers = {**self.metrics, **{name: getattr(self, name) for name in _NUMBERS}}
+        numbers = {**self.metrics, **{name: getattr(self, name) for name in NUMBERS}}
         numbers |= {f"the number of hit points after move {i}": h for i, h in enumerate(self.hit_points)}
         numbers |= {} if self.end is None else {"the utility at the end": self.end.utility}
         for name, value in numbers.items():
@@ -234,81 +253,9 @@ class Playthrough:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def from_json(text: str, place: Place | None = None) -> Playthrough:
-    """The playthrough that a line holds.
-
-    Raises:
-        RunError: the line is no JSON object, is of another schema, or a field is missing or of the wrong kind.
-    """
-    try:
-        row = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as e:
-        at = place or Place("a playthrough")
-        try:
-            schema.parse_line(text, at, RunError)  # says better what is wrong, and where
-            found = RunError(str(e), place=place)
-        except RunError as told:
-            found = told
-        raise RunError(
-            f"a playthrough is not valid JSON: {found.what.removeprefix('not valid JSON: ')}",
-            place=found.place if place else None, found=found.found, expected="one JSON object a line",
-            hint="the file was cut or edited; delete the line or play again",
-        ) from e
-    return from_dict(row, place)
-
-
-def from_dict(row: Any, place: Place | None = None) -> Playthrough:
-    """The playthrough that a dictionary of `to_dict` describes (raises RunError as `from_json` does)."""
-    if not isinstance(row, dict):
-        _wrong("a playthrough is not an object", place, type(row).__name__, "an object with named fields")
-    if row.get("schema") != SCHEMA:
-        hint = "a newer version wrote it" if _newer(row.get("schema")) else "play again to write the file anew"
-        _wrong("a playthrough has another schema", place, repr(row.get("schema")), f"schema {SCHEMA}", hint)
-    missing = [name for name in _REQUIRED if name not in row]
-    if missing:
-        _wrong(f"a playthrough has no {missing[0]!r}", place, ", ".join(map(str, row)), ", ".join(_REQUIRED))
-    fields: dict[str, Any] = {}
-    for name in (*_TEXTS, *_WHOLE, *_NUMBERS, "proven"):
-        if name in row:
-            fields[name] = _plain(name, row[name], place)
-    if fields["outcome"] not in OUTCOMES:
-        _wrong("no such outcome", place, repr(fields["outcome"]), "one of " + ", ".join(OUTCOMES))
-    if fields.get("opponent") and fields.get("side") not in SIDES:
-        _wrong("no such side", place, repr(fields.get("side", "")), "one of " + ", ".join(SIDES))
-    fields["stopped"] = ended(fields.get("stopped", ""), fields.get("proven", False))
-    record = Playthrough(
-        **fields, metrics=_metrics(row["metrics"], place), actions=_actions("actions", row, place),
-        best_actions=_actions("best_actions" if "best_actions" in row else "actions", row, place),
-        search=_search(row, place), positions=_positions(row.get("positions", []), place),
-        events=_events(row.get("events", []), place), end=_end(row.get("end"), place),
-        hit_points=_hit_points(row.get("hit_points", []), place),
-    )
-    if record.positions and len(record.positions) != len(record.actions) + 1:
-        _wrong("positions and actions do not fit", place, f"{len(record.positions)} positions",
-               f"{len(record.actions) + 1} for {len(record.actions)} actions")
-    return record
-
-
 def ended(stopped: str, proven: bool) -> str:
     """Why a search ended, in today's words (see `Playthrough.stopped`)."""
     return stopped if stopped != EXHAUSTED else PROVEN if proven else STUCK
-
-
-def read(path: Path | str) -> Iterator[Playthrough]:
-    """The playthroughs of a file of JSON lines, in order; empty lines are passed over.
-
-    Raises:
-        RunError: the file cannot be read, or a line is wrong (with its number).
-    """
-    path = Path(path)
-    try:
-        with path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield from_json(line, Place(str(path), number))
-    except (OSError, UnicodeDecodeError) as e:
-        raise RunError("playthroughs cannot be read", place=Place(str(path)), found=str(e),
-                       expected="a file of JSON lines in UTF-8") from e
 
 
 def write(path: Path | str, records: Iterable[Playthrough]) -> int:
@@ -318,112 +265,5 @@ def write(path: Path | str, records: Iterable[Playthrough]) -> int:
     return len(chosen)
 
 
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number that JSON has")
-
-
-def _newer(version: Any) -> bool:
-    return isinstance(version, int) and version > SCHEMA
-
-
-def _wrong(what: str, place: Place | None, found: str, expected: str, hint: str | None = None) -> NoReturn:
-    raise RunError(what, place=place, found=found, expected=expected, hint=hint)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value)
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**64
-
-
-def _plain(name: str, value: Any, place: Place | None) -> Any:
-    if name in _TEXTS:
-        fits, expected = isinstance(value, str), "a text"
-    elif name in _WHOLE:
-        fits, expected = _is_whole(value), "a whole number"
-    elif name in _NUMBERS:
-        fits, expected = _is_number(value), "a finite number"
-    else:
-        fits, expected = isinstance(value, bool), "true or false"
-    if not fits:
-        _wrong(f"{name!r} of a playthrough is of the wrong kind", place, repr(value), expected)
-    return float(value) if name in _NUMBERS else value
-
-
-def _metrics(value: Any, place: Place | None) -> dict[str, float]:
-    if not isinstance(value, dict) or not all(_is_number(v) for v in value.values()):
-        _wrong("metrics of a playthrough are of the wrong kind", place, repr(value)[:120], "symbols and finite numbers")
-    return {symbol: float(v) for symbol, v in value.items()}
-
-
-def _actions(name: str, row: dict[str, Any], place: Place | None) -> list[str]:
-    value = row.get(name, [])
-    if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
-        _wrong(f"{name!r} of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of texts")
-    return list(value)
-
-
-def _search(row: dict[str, Any], place: Place | None) -> int | None:
-    """The trial that a route was drawn from; lines of older versions do not have it."""
-    value = row.get("search")
-    if value is None:
-        return None
-    if not _is_whole(value) or not 0 <= value < row.get("trial", 0):
-        _wrong("'search' of a playthrough is no earlier trial", place, repr(value), "the number of an earlier trial")
-    return int(value)
-
-
-def _positions(value: Any, place: Place | None) -> list[tuple[int, int]]:
-    if not isinstance(value, list) or not all(
-        isinstance(p, list) and len(p) == 2 and all(_is_whole(n) for n in p) for p in value
-    ):
-        _wrong("positions of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of [x, y]")
-    return [(p[0], p[1]) for p in value]
-
-
 def _plain_events(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{"step": e.step, "kind": e.kind, "x": e.x, "y": e.y} for e in events]
-
-
-def _hit_points(value: Any, place: Place | None) -> list[float]:
-    if not isinstance(value, list) or not all(_is_number(v) for v in value):
-        _wrong("hit points of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of numbers")
-    return [float(v) for v in value]
-
-
-def _end(row: Any, place: Place | None) -> End | None:
-    """How the game ended; lines of older versions do not have it."""
-    if row is None:
-        return None
-    if not isinstance(row, dict) or row.get("outcome") not in ENDS:
-        _wrong("the end of a playthrough is of the wrong kind", place, repr(row)[:120],
-               "an object with an outcome, one of " + ", ".join(ENDS))
-    if not _is_number(row.get("utility")) or not _is_whole(row.get("turn")) or not isinstance(row.get("cause"), str):
-        _wrong("the end of a playthrough is of the wrong kind", place, repr(row)[:120],
-               "an object with utility, turn and cause")
-    spot = row.get("place")
-    return End(
-        row["outcome"], float(row["utility"]), row["turn"], row["cause"],
-        None if spot is None else _positions([spot], place)[0], _actions("actions", row, place),
-        _positions(row.get("positions", []), place), _events(row.get("events", []), place),
-    )  # fmt: skip
-
-
-def _events(value: Any, place: Place | None) -> list[Event]:
-    found: list[Event] = []
-    for event in value if isinstance(value, list) else [value]:
-        fits = isinstance(event, dict) and isinstance(event.get("kind"), str)
-        if not fits or not all(_is_whole(event.get(name)) for name in ("step", "x", "y")):
-            _wrong("an event of a playthrough is of the wrong kind", place, repr(event)[:120],
-                   "an object with step, kind, x and y")
-        found.append(Event(event["step"], event["kind"], event["x"], event["y"]))
-    return found

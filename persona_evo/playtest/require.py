@@ -9,6 +9,7 @@
 | `*` or nothing | each persona, all of which must hold; players that are only there to be compared with must be named |
 | measure | one of MEASURES, or a metric's symbol (its mean) |
 | findings | problems, notices or a kind of finding, how many there are: `problems == 0`, `no_return@map01 == 0` |
+| deaths, stuck | playthroughs that end so, although kinds of findings have these names, too |
 | operator | >= <= > < == != |
 | number | with %, hundredths |
 """

@@ -13,14 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from persona_evo.formula import parse
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
-from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.search.skill import SKILLS, errs
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 NARROW = 0.1
 """Share of the hit points at the start that a narrow escape leaves at most; one hit point always counts."""
@@ -170,11 +171,11 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
     most = max(shares, key=lambda p: shares[p][0] / shares[p][1])
     hits, runs = shares[most]
     rest = len(shares) - 1
-    others = f"; {counted(rest, 'other player')} often {'does' if rest == 1 else 'do'} so, too" if rest else ""
+    others = f"; {counted(rest, 'other player')} often {plural(rest, 'does', 'do')} so, too" if rest else ""
     common = [spot for spot, _ in Counter(places).most_common(3)]
-    at = f" The last harm comes at {', '.join(map(where, common))}." if common else ""
+    last = f" The last harm comes at {at(common)}." if common else ""
     share = f"in {hits / runs * 100:.0f} % of the runs ({hits} of {runs})"
-    text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{at}"
+    text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{last}"
     evidence = {"hit points": limit, "hit points at the start": left, "narrow": hits, "runs": runs,
                 "share": round(hits / runs, 6)}  # fmt: skip
     return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,
@@ -185,5 +186,5 @@ def _last_harm(record: Playthrough) -> Spot | None:
     """Where the avatar was when it last lost hit points; None where that is not known."""
     points = record.hit_points
     turn = max((i for i in range(1, len(points)) if points[i] < points[i - 1]), default=0)
-    walked = [*record.positions, *(record.end.positions if record.end is not None else [])]
+    walked = record.all_positions
     return walked[turn] if 0 < turn < len(walked) else None

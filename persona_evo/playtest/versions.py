@@ -82,7 +82,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Difference:
+class AnalysisDifference:
     """What the analysis of both versions says.
 
     Attributes:
@@ -115,7 +115,7 @@ def changes(game: Game, a: Level, b: Level) -> Changes:
     return Changes(tiles, (), (dx, dy), (tuple(rows_a), tuple(rows_b)))
 
 
-def difference(game: Game, a: Level, b: Level) -> Difference:
+def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
     """What the analysis of two levels says of B beside A; nothing where the game has none."""
     found = [diagnose(game, [level]) for level in (a, b)]
     problems = [{f.kind: f for f in own if f.severity == "problem"} for own in found]
@@ -131,7 +131,7 @@ def difference(game: Game, a: Level, b: Level) -> Difference:
     more = (least[1] - least[0]) or sum(forced[1].values()) - sum(forced[0].values())
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
-    return Difference(tuple(reasons), sign, problem)
+    return AnalysisDifference(tuple(reasons), sign, problem)
 
 
 def _first(parts: Sequence[str]) -> list[str]:

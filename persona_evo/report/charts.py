@@ -1,14 +1,15 @@
-"""Charts as SVG texts: part of a page, whose colours they take (`series0`, ... and the text's), in light and dark.
+"""Charts: what is drawn, and how a page shows it.
 
-Texts are 12 pixels or more at the charts' own size, and pages never shrink charts. Each function returns a text for
-`pages.Svg`. `save` makes a file of one.
+A chart is data, a `Plot` or `Bars`. On a page it is SVG, which takes the page's colours (`series0`, ... and the text's)
+in light and dark; its texts are 12 pixels or more at its own size, and pages never shrink it. `save` makes a file of
+it. `figures` draws the same charts for print.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -112,94 +113,145 @@ class Axis:
         return [Tick(self(v), f"{v:,.10g}") for v in values[::-1][::skip][::-1]]
 
 
-def plot(
-    series: Sequence[Series], across: Axis, up: Axis, *, title: str = "", width: int = 480, height: int = 300,
-    marked: Sequence[tuple[str, float]] = (),
-) -> str:  # fmt: skip
-    """Lines and dots over two axes, with a legend below.
+class Chart:
+    """A chart of any kind; templates show it as SVG."""
 
-    Args:
+    def svg(self) -> str:
+        """The chart as a part of a page."""
+        raise NotImplementedError
+
+    def __html__(self) -> str:
+        return self.svg()
+
+
+@dataclass
+class Plot(Chart):
+    """Lines, dots and blocks over two axes, with a legend below.
+
+    Attributes:
         series: what is drawn, in the order of colours.
         across: the axis to the right.
         up: the axis upwards.
         title: above the chart, and for readers who do not see it.
         width, height: pixels without legend and title.
         marked: (name, value) of dashed horizontal lines.
+        blocks: spans are wide blocks, such as parts of bars.
     """
-    xs = [p[0] for s in series for p in (*s.points, *s.spans, *s.band)]
-    ys = [p[1] for s in series for p in s.points] + [v for s in series for p in (*s.spans, *s.band) for v in p[1:]]
-    across.fit(xs)
-    up.fit([*ys, *(value for _, value in marked)])
-    top = 26 if title else 8
-    turned = bool(across.names) and max(map(len, across.names)) * LETTER > (width - 70) / len(across.names)
-    bottom = 46 + (min(70, max(map(len, across.names)) * LETTER * 0.6) if turned else 0)
-    up.pixels = (top + height - bottom, top + 6)
-    left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
-    across.pixels = (left, width - 12)
-    drawn = [_drawn(s, k, across, up) for k, s in enumerate(series)]
-    legend, more = _legend([(s.name, d["class"], d["dashed"]) for s, d in zip(series, drawn, strict=True) if s.name],
-                           width, top + height + 4)  # fmt: skip
-    lines = [{"name": name, "at": up(value)} for name, value in marked]
-    return _svg("plot", width=width, height=top + height + more, title=title, across=across, up=up, series=drawn,
-                legend=legend, marked=lines, turned=turned)  # fmt: skip
+
+    series: Sequence[Series]
+    across: Axis
+    up: Axis
+    _: KW_ONLY
+    title: str = ""
+    width: int = 480
+    height: int = 300
+    marked: Sequence[tuple[str, float]] = ()
+    blocks: bool = False
+
+    def fit(self) -> None:
+        """Set the ends of both axes so that everything is within."""
+        self.across.fit(p[0] for s in self.series for p in (*s.points, *s.spans, *s.band))
+        ys = [p[1] for s in self.series for p in s.points]
+        ys += [v for s in self.series for p in (*s.spans, *s.band) for v in p[1:]]
+        self.up.fit([*ys, *(value for _, value in self.marked)])
+
+    def svg(self) -> str:
+        """The chart as a part of a page."""
+        across, up, width, height = self.across, self.up, self.width, self.height
+        self.fit()
+        top = 26 if self.title else 8
+        turned = bool(across.names) and max(map(len, across.names)) * LETTER > (width - 70) / len(across.names)
+        bottom = 46 + (min(70, max(map(len, across.names)) * LETTER * 0.6) if turned else 0)
+        up.pixels = (top + height - bottom, top + 6)
+        left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
+        across.pixels = (left, width - 12)
+        drawn = [_drawn(s, k, across, up) for k, s in enumerate(self.series)]
+        named = [(s.name, d["class"], d["dashed"]) for s, d in zip(self.series, drawn, strict=True) if s.name]
+        legend, more = _legend(named, width, top + height + 4)
+        lines = [{"name": name, "at": up(value)} for name, value in self.marked]
+        return _svg("plot", width=width, height=top + height + more, title=self.title, across=across, up=up,
+                    series=drawn, legend=legend, marked=lines, turned=turned,
+                    spans="blocks" if self.blocks else "spans")  # fmt: skip
 
 
-def bars(title: str, rows: Sequence[tuple[str, Interval]], low: float = 0.0, high: float | None = None, *,
-         percent: bool = False, width: int = 336) -> str:  # fmt: skip
+@dataclass
+class Bars(Chart):
     """Horizontal bars with their intervals, the value beside each; row k has colour k.
 
-    Args:
+    Attributes:
         title: above the bars.
         rows: names and values.
         low, high: ends of the axis that are shown at least.
         percent: values are shares, told in percent.
         width: pixels.
     """
-    shown = [v for _, v in rows]
-    ends = [v.value for v in shown] + [e for v in shown if v.known for e in (v.low, v.high)]
-    axis = Axis(low=min([low, *ends]), high=max([high if high is not None else low, *ends]))
-    if axis.low == axis.high:
-        axis.high = axis.low + 1 if axis.low is not None else 1
-    axis.fit([])
-    name_width = min(158, max((len(name) for name, _ in rows), default=0) * LETTER + 8)
-    axis.pixels = (name_width, width - 58)
-    body = []
-    for k, (name, value) in enumerate(rows):
-        zero, at = axis(max(0.0, axis.ends[0])), axis(value.value)
-        body.append({
-            "name": _short(name, int(name_width / LETTER)), "whole": name, "y": 26 + 22 * k, "class": f"s{k % SERIES}",
-            "x": min(zero, at), "width": max(1.0, abs(at - zero)), "text": _number(value.value, percent),
-            "span": (axis(value.low), axis(value.high)) if value.low < value.high else None,
-        })  # fmt: skip
-    return _svg("bars", width=width, height=32 + 22 * len(rows), title=title, rows=body, axis=axis)
+
+    title: str
+    rows: Sequence[tuple[str, Interval]]
+    low: float = 0.0
+    high: float | None = None
+    _: KW_ONLY
+    percent: bool = False
+    width: int = 336
+
+    def axis(self) -> Axis:
+        """The axis to the right, with all values and intervals within."""
+        shown = [v for _, v in self.rows]
+        ends = [v.value for v in shown] + [e for v in shown if v.known for e in (v.low, v.high)]
+        high = self.high if self.high is not None else self.low
+        axis = Axis(low=min([self.low, *ends]), high=max([high, *ends]))
+        if axis.low == axis.high:
+            axis.high = axis.low + 1 if axis.low is not None else 1
+        axis.fit([])
+        return axis
+
+    def text(self, value: float) -> str:
+        """A value for people."""
+        if self.percent:
+            return f"{value * 100:.0f} %"
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+    def svg(self) -> str:
+        """The chart as a part of a page."""
+        axis = self.axis()
+        name_width = min(158, max((len(name) for name, _ in self.rows), default=0) * LETTER + 8)
+        axis.pixels = (name_width, self.width - 58)
+        body = []
+        for k, (name, value) in enumerate(self.rows):
+            zero, at = axis(max(0.0, axis.ends[0])), axis(value.value)
+            body.append({
+                "name": _short(name, int(name_width / LETTER)), "whole": name, "y": 26 + 22 * k,
+                "class": f"s{k % SERIES}", "x": min(zero, at), "width": max(1.0, abs(at - zero)),
+                "text": self.text(value.value),
+                "span": (axis(value.low), axis(value.high)) if value.low < value.high else None,
+            })  # fmt: skip
+        height = 32 + 22 * len(self.rows)
+        return _svg("bars", width=self.width, height=height, title=self.title, rows=body, axis=axis)
 
 
-def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str, width: int = 0) -> str:
+def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str) -> Plot:
     """Bars made of parts that stand on each other. parts: name -> its size in each bar."""
-    across, up = Axis(names=names), Axis(label, low=0)
     base = [0.0] * len(names)
     blocks = []
     for values in parts.values():
         blocks.append([(x, base[x], base[x] + v) for x, v in enumerate(values)])
         base = [b + v for b, v in zip(base, values, strict=True)]
-    up.high = max(base, default=1.0)
-    width = width or max(360, 90 + 44 * len(names))
     series = [Series(name, spans=own) for name, own in zip(parts, blocks, strict=True)]
-    text = plot(series, across, up, width=width)
-    return text.replace('class="spans', 'class="blocks')
+    up = Axis(label, low=0, high=max(base, default=1.0))
+    return Plot(series, Axis(names=names), up, width=max(360, 90 + 44 * len(names)), blocks=True)
 
 
-def standalone(svg: str) -> str:
-    """A chart as a file of its own, with the colours that a page has."""
+def standalone(chart: Chart) -> str:
+    """A chart as the text of a file of its own, with the colours that a page has."""
     style = pages.environment().get_template("chart.css").render()
-    head, _, rest = svg.partition(">")
+    head, _, rest = chart.svg().partition(">")
     return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
 
 
-def save(svg: str, path: Path) -> str:
-    """Keep a chart as a file, too; the chart."""
-    schema.write_atomically(path, standalone(svg))
-    return svg
+def save(chart: Chart, path: Path) -> Chart:
+    """Keep a chart as an SVG file, too; the chart."""
+    schema.write_atomically(path, standalone(chart))
+    return chart
 
 
 def _svg(name: str, **values: Any) -> str:
@@ -254,12 +306,6 @@ def _round_values(low: float, high: float, most: int, whole: bool) -> list[float
     step = max(1, round(step)) if whole else step
     first = math.ceil(low / step - 1e-9)
     return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _number(value: float, percent: bool) -> str:
-    if percent:
-        return f"{value * 100:.0f} %"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def _short(text: str, letters: int) -> str:

@@ -13,7 +13,9 @@ from typing import Any
 
 from persona_evo.evolve.rivals import of_policy
 from persona_evo.playtest.statistics import difference, vargha_delaney
-from persona_evo.report.charts import Axis, Series, plot
+from persona_evo.report import plots
+from persona_evo.report.charts import Axis, Plot, Series
+from persona_evo.report.figures import Drawing
 from persona_evo.report.layout import clean, terminal_width
 from persona_evo.report.pages import Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
 from persona_evo.report.pages import write as write_page
@@ -147,8 +149,8 @@ def write(e: Evolution) -> Path:
     sections = [
         Section("result", "Result", [Facts(_facts(e)), *([Heading("In words"), Lines(e.words)] if e.words else []),
                                      Lines(e.comparison)]),
-        Section("fitness", "Fitness", [Gallery("chart", _charts(e))] if e.rows else []),
-        Section("fame", "Hall of fame", [_fame(e)] if e.hall else []),
+        Section("fitness", "Fitness", [Gallery("chart", [Svg(chart, caption) for chart, caption in _charts(e)])]),
+        Section("fame", "Hall of fame", [Svg(_front(e)), _fame(e)] if e.hall else []),
         Section("formula", "The formula's symbols", _symbols(e)),
         Section("made", "How it was made", [Facts(made)]),
     ]  # fmt: skip
@@ -161,8 +163,19 @@ def _symbols(e: Evolution) -> list[Any]:
     return [Code(e.policy.best), Facts(dict(e.policy.metrics))]
 
 
-def _charts(e: Evolution) -> list[Svg]:
-    """Best and mean fitness of each island over the generations, and how different its formulas are."""
+def drawings(e: Evolution) -> list[Drawing]:
+    """The figures of an evolution: fitness and size of its formulas."""
+    found = [Drawing(("fitness",), plots.fitness(e.rows))] if e.rows else []
+    found += [Drawing((chart.title,), chart) for chart, _ in _charts(e)]
+    return found + ([Drawing(("hall of fame",), _front(e))] if e.hall else [])
+
+
+def _front(e: Evolution) -> Plot:
+    return plots.hall_of_fame([(int(m["size"]), float(m["fitness"])) for m in e.hall])
+
+
+def _charts(e: Evolution) -> list[tuple[Plot, str]]:
+    """Fitness of each island over the generations, how different its formulas are, and their size; with captions."""
     islands = sorted({int(row["island"]) for row in e.rows})
     own = {i: [row for row in e.rows if row["island"] == i] for i in islands}
 
@@ -171,14 +184,15 @@ def _charts(e: Evolution) -> list[Svg]:
             Series(f"island {i + 1}", [(row["generation"] + 1, float(row[key])) for row in own[i]]) for i in islands
         ]
 
-    def chart(key: str, up: Axis, title: str, caption: str) -> Svg:
-        return Svg(plot(lines(key), Axis("generation", whole=True), up, title=title, width=460), caption)
-
     return [
-        chart("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
-        chart("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
-        chart("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
-        chart("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
+        (Plot(lines(key), Axis("generation", whole=True), up, title=title, width=460), caption)
+        for key, up, title, caption in (
+            ("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
+            ("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
+            ("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
+            ("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
+        )
+        if e.rows
     ]
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,10 @@ from persona_evo.playtest.experiment.results import (
 )  # fmt: skip
 from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import charts, pages, replay, tables
-from persona_evo.report.folder import Names
+from persona_evo.report.figures import Drawing
 from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Styled, Svg
 from persona_evo.report.tables import Table
-from persona_evo.report.written import Report
+from persona_evo.report.written import Names, Report
 from persona_evo.search.plan import Plan
 from persona_evo.words import counted
 
@@ -167,22 +167,39 @@ def write_tables(
 
 
 def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:
-    """The best scores of all searches beside each other, and how they grow; a row of charts, with axes of its own, for
-    each thing that was searched for. All are kept as files of a folder, too, whose names begin with `prefix`."""
-    cells = [cell for cell in results.experiment.cells if results.of(cell)]
+    """The charts of all searches, a row for each thing that was searched for. All are kept as files of a folder, too,
+    whose names begin with `prefix`."""
     rows: list[Any] = []
-    for number, (goal, own) in enumerate(results.experiment.goals().items()):
-        shown = [cell for cell in own if cell in cells]
-        if not shown:
-            continue
-        scores, growth = _charts(results, shown, cells, goal if len(results.experiment.goals()) > 1 else "")
+    for number, scores, growth in _growth(results):
         for chart, word in ((scores, "scores"), (growth, "growth")):
             charts.save(chart, folder / f"{prefix}{word}{number or ''}.svg")
         rows.append(Gallery("chart", [Svg(scores, SCORES), Svg(growth, GROWTH)]))
     return Styled("growth", rows)
 
 
-def _charts(results: Results, shown: Sequence[Cell], every: Sequence[Cell], title: str) -> tuple[str, str]:
+def drawings(results: Results) -> list[Drawing]:
+    """The figures of an experiment: best scores, and how they grow."""
+    return [
+        Drawing((f"{word}{number or ''}",), chart)
+        for number, *both in _growth(results)
+        for word, chart in zip(("scores", "growth"), both, strict=True)
+    ]
+
+
+def _growth(results: Results) -> Iterator[tuple[int, charts.Plot, charts.Plot]]:
+    """The best scores of all searches beside each other, and how they grow, with axes of their own for each thing that
+    was searched for, which has a number from 0."""
+    cells = [cell for cell in results.experiment.cells if results.of(cell)]
+    goals = results.experiment.goals()
+    for number, (goal, own) in enumerate(goals.items()):
+        shown = [cell for cell in own if cell in cells]
+        if shown:
+            yield number, *_charts(results, shown, cells, goal if len(goals) > 1 else "")
+
+
+def _charts(
+    results: Results, shown: Sequence[Cell], every: Sequence[Cell], title: str
+) -> tuple[charts.Plot, charts.Plot]:
     """The cells of one goal: their scores, and how these grow. every: those of all, by which a cell has its colour."""
     dots, lines = [], []
     for at, cell in enumerate(shown):
@@ -199,8 +216,8 @@ def _charts(results: Results, shown: Sequence[Cell], every: Sequence[Cell], titl
     names = [cell.label for cell in shown]
     width = max(336, 90 + 34 * len(names))
     return (
-        charts.plot(dots, charts.Axis(names=names), charts.Axis("best score"), title=title, width=width),
-        charts.plot(lines, charts.Axis("rollouts", low=0), charts.Axis("best score so far"), title=title),
+        charts.Plot(dots, charts.Axis(names=names), charts.Axis("best score"), title=title, width=width),
+        charts.Plot(lines, charts.Axis("rollouts", low=0), charts.Axis("best score so far"), title=title),
     )
 
 

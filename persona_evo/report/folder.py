@@ -18,9 +18,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,14 +29,16 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.metrics import grouped, players_of
+from persona_evo.playtest.metrics import EVERY, grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.playtest.skill import health
-from persona_evo.report import charts, duels, maps, plots, replay, skill, tables
+from persona_evo.report import charts, duels, figures, maps, plots, replay, skill, tables
+from persona_evo.report.figures import Drawing
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.report.versions import Versions
+from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
 from persona_evo.store import schema
 from persona_evo.words import counted
@@ -57,24 +58,6 @@ class Written:
     pictures: list[Picture] = field(default_factory=list)
     most: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-
-
-class Names:
-    """Files in a folder, named by levels and players: safe on every system, and no two alike, whatever the case."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._used: set[str] = set()
-
-    def file(self, *parts: str, suffix: str) -> Path:
-        """A new file, such as `map01-runner-best.gif`."""
-        stem = "-".join(re.sub(r"[^\w.+]+", "_", part).strip("._") or "_" for part in parts)[:100]
-        name, number = stem, 1
-        while name.lower() + suffix in self._used:
-            number += 1
-            name = f"{stem}-{number}"
-        self._used.add(name.lower() + suffix)
-        return self.folder / (name + suffix)
 
 
 def write(
@@ -127,7 +110,7 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
     )  # fmt: skip
 
 
-def hit_points(analysis: Analysis) -> dict[str, str]:
+def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
     """Hit points over turns, a chart for each level where there are any: the median playthrough of each player that
     makes no mistakes (others have charts of their own, see `skill`)."""
     found: dict[str, list[charts.Series]] = {}
@@ -141,10 +124,34 @@ def hit_points(analysis: Analysis) -> dict[str, str]:
                 charts.Series(player, points, "steps", players.index(player), end=end)
             )
     return {
-        level: charts.plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
+        level: charts.Plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
                            title="Hit points in the median playthrough", width=336, height=230)
         for level, series in found.items()
     }
+
+
+def drawings(game: Game, levels: Iterable[Level], analysis: Analysis) -> Iterator[Drawing]:
+    """The figures of a playtest: results, hit points and maps of each level, results of all levels, and difficulty."""
+    curve, groups = skill.difficulty_chart(analysis.steps), grouped(analysis.records)
+    if curve is not None:
+        yield Drawing(("difficulty",), curve)
+    for name in dict.fromkeys(s.level for s in analysis.summaries):
+        word = "all" if name == EVERY else name
+        own = [s for s in analysis.summaries if s.level == name]
+        yield from (Drawing((word, chart.title), chart) for chart in plots.main_charts(own, analysis.infos))
+        if any(s.wins for s in own):
+            yield Drawing((word, "outcomes"), plots.outcomes(own))
+    for name, chart in hit_points(analysis).items():
+        yield Drawing((name, "hit points"), chart)
+    for name, drawn in skill.health_charts(health(analysis.records) if analysis.steps else []).items():
+        yield from (Drawing((name, "hit points", str(number)), chart) for number, chart in enumerate(drawn, 1))
+    for level in levels:
+        own_groups = {p: groups[level.name, p] for p in analysis.personas if (level.name, p) in groups}
+        most = maps.most_visits(own_groups.values())
+        for player, group in own_groups.items():
+            drawn_map = figures.heat(game, level, group, most)
+            if drawn_map is not None:
+                yield Drawing((level.name, "map", player), drawn_map)
 
 
 def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
@@ -233,13 +240,13 @@ def _replays(
     same."""
     wanted: dict[tuple[str, ...], tuple[Playthrough, list[str]]] = {}
     for word, record in replay.choose(group)._asdict().items():
-        wanted.setdefault(tuple(replay.moves(record)), (record, []))[1].append(word)
+        wanted.setdefault(tuple(record.all_actions), (record, []))[1].append(word)
     chosen = list(wanted.values())
     if baseline:
         chosen.append((replay.choose(baseline).median, ["baseline", "median"]))
     for record, words in chosen:
         try:
-            pictures = replay.frames(game, level, record, whole=True) if replay.moves(record) else None
+            pictures = replay.frames(game, level, record, whole=True) if record.all_actions else None
         except VerificationError as e:
             written.notes.append(f"There is no replay: {e}")
             continue
@@ -256,7 +263,7 @@ def _replays(
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
     """What a replay shows: who, by which colour where there are two, and how it ended."""
     found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
-    steps = counted(len(replay.moves(record)), "move" if found else "step")
+    steps = counted(len(record.all_actions), "move" if found else "step")
     ended = record.result or ("" if record.unfinished else "died" if record.lost else record.final)
     how = f"{ended} in {steps}" if ended else f"not over after {steps}"
     return f"{duels.in_words(found) if found else record.player} ({word}): {how}, utility {record.utility:.3f}"

@@ -82,19 +82,14 @@ def ground(level: Level, places: Iterable[Spot]) -> Any:
 
 
 def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
-    return ground(level, (place for record in records for place in walk(record)))
-
-
-def walk(record: Playthrough) -> list[Spot]:
-    """Where the avatar was: before the first move and after each, those after the plan among them."""
-    return [*record.positions, *(record.end.positions if record.end is not None else ())]
+    return ground(level, (place for record in records for place in record.all_positions))
 
 
 def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
     """How often a playthrough stands on each tile, on average: float64[height, width]; places outside are dropped."""
     counts = np.zeros((height, width))
     for record in records:
-        for x, y in walk(record):
+        for x, y in record.all_positions:
             if 0 <= x < width and 0 <= y < height:
                 counts[y, x] += 1
     return counts / max(1, len(records))
@@ -104,7 +99,7 @@ def most_visits(groups: Iterable[Sequence[Playthrough]]) -> float:
     """The most visits of a tile, on average, in any of several groups: the common `high` of their maps."""
     most = 0.0
     for group in groups:
-        counts = Counter(place for record in group for place in walk(record))
+        counts = Counter(place for record in group for place in record.all_positions)
         most = max(most, max(counts.values(), default=0) / max(1, len(group)))
     return most
 
@@ -125,7 +120,7 @@ def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
     arrivals = [
         (place, max(0.0, before - after))
         for record in records
-        for place, (before, after) in zip(walk(record)[1:], pairwise(record.hit_points), strict=False)
+        for place, (before, after) in zip(record.all_positions[1:], pairwise(record.hit_points), strict=False)
     ]
     cost = median_low([lost for _, lost in arrivals]) if arrivals else 0.0
     total: defaultdict[Spot, float] = defaultdict(float)
@@ -141,7 +136,7 @@ def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
 
 def usual(records: Sequence[Playthrough]) -> Playthrough:
     """The playthrough whose way most of them went; the first of equals."""
-    ways = [(tuple(r.positions), tuple(walk(r))) for r in records]
+    ways = [(tuple(r.positions), tuple(r.all_positions)) for r in records]
     most = Counter(ways)
     return max(zip(records, ways, strict=True), key=lambda pair: most[pair[1]])[0]
 
@@ -168,7 +163,7 @@ def annotated(
     counts = visits(records, int(grid.height), int(grid.width))
     sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
     shown = usual(records)
-    sheet.route(shown.positions, walk(shown)[len(shown.positions) - 1 :])
+    sheet.route(shown.positions, shown.all_positions[len(shown.positions) - 1 :])
     for place, points in damage(records).items():
         sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     for place, count in deaths(records).items():

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from persona_evo.playtest.match.again import Telling, telling
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import LOGS, Record, log_of
 from persona_evo.playtest.match.reopening import Kept
-from persona_evo.playtest.match.standings import pair
+from persona_evo.playtest.match.standings import pair, ratings
 from persona_evo.playtest.statistics import holm
-from persona_evo.report import match_replay, match_tables, pages, tables
+from persona_evo.report import charts, match_replay, match_tables, pages, tables
+from persona_evo.report.figures import Drawing
 from persona_evo.report.folder import EMBED
 from persona_evo.report.pages import (
     Code,
@@ -112,6 +113,28 @@ def write(
     title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
     pages.write(Document(title, under, parts), page, embed)
     return Report(page, "\n\n".join(t.render() for t in found))
+
+
+def drawings(kept: Kept, seed: int = 0) -> Iterator[Drawing]:
+    """The figures of a match: games won in each pair, on all levels and on each, and the ratings of several agents.
+
+    Args:
+        kept: the match.
+        seed: of the match, for the intervals of ratings.
+    """
+    levels = [level.name for level in kept.levels]
+    for level in ["", *(levels if len(levels) > 1 else [])]:
+        found = [pair(kept.records, a, b, level) for a, b in itertools.combinations(kept.agents, 2)]
+        rows = [(f"{p.a} – {p.b}", p.rate) for p in found if p.games]
+        if rows:
+            chart = charts.Bars("games won by the first named", rows, high=1, percent=True)
+            yield Drawing((level or "all", "games won"), chart)
+    if len(kept.agents) > 2 and kept.records:
+        ranks = list(enumerate(ratings(kept.records, kept.agents, seed)))
+        series = charts.Series("", [(k, r.points) for k, r in ranks], "dots", 0,
+                               spans=[(k, r.low, r.high) for k, r in ranks])  # fmt: skip
+        across = charts.Axis(names=[r.name for _, r in ranks])
+        yield Drawing(("ratings",), charts.Plot([series], across, charts.Axis("rating, Elo points")))
 
 
 REPLAY = "To see any of them as a picture: persona-evo match replay FOLDER --number GAME"

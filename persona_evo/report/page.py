@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
-from persona_evo.games.findings import Finding, where
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import CorrelationRow, Row
+from persona_evo.playtest.compare import Row
+from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.skill import Step
 from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
+from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -33,10 +36,6 @@ from persona_evo.report.pages import (
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
-
-MOST_PLACES = 8
-"""Places of a finding that are named."""
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -57,7 +56,7 @@ class Page:
         summaries, infos: results, and what the metrics mean.
         standings: results of games for two.
         findings: in the order in which they are told; a finding's number on the maps is its place here, from 1.
-        accepted: findings that are meant so, with the reasons.
+        accepted: accepted findings, with the reasons.
         gone: sentences on accepted findings that no longer occur.
         checks: requirements.
         pictures: maps and replays.
@@ -83,7 +82,7 @@ class Page:
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
     most: Mapping[str, float] = field(default_factory=dict)
-    health: Mapping[str, str] = field(default_factory=dict)
+    health: Mapping[str, Chart] = field(default_factory=dict)
     baseline: Sequence[Row] = ()
     players: Sequence[Row] = ()
     versions: versions.Versions | None = None
@@ -94,7 +93,7 @@ class Page:
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     steps: Sequence[Step] = ()
     agreements: Sequence[Agreement] = ()
-    skill_health: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    skill_health: Mapping[str, Sequence[Chart]] = field(default_factory=dict)
 
     @property
     def levels(self) -> list[str]:
@@ -128,10 +127,8 @@ class _Card:
 
     @property
     def places(self) -> str:
-        """The first places."""
-        spots = self.finding.places
-        more = f" and {len(spots) - MOST_PLACES} more" if len(spots) > MOST_PLACES else ""
-        return ", ".join(map(where, spots[:MOST_PLACES])) + more
+        """The places, the first few of many."""
+        return at(self.finding.places)
 
 
 @dataclass

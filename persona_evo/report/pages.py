@@ -32,6 +32,8 @@ from persona_evo.store import schema
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from persona_evo.report.charts import Chart
+
 POLICY = "default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline'"
 """What a page may load: the pictures within it or beside it, and its own style."""
 
@@ -138,9 +140,9 @@ class Code:
 
 @dataclass
 class Svg:
-    """A chart that is part of the page, so that it follows the page's colours. content: see `charts`."""
+    """A chart that is part of the page, so that it follows the page's colours."""
 
-    content: str
+    content: Chart
     caption: str = ""
 
 

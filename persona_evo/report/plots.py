@@ -11,9 +11,13 @@ import numpy as np
 
 from persona_evo.games.core import Game, Metric, main_metrics
 from persona_evo.playtest.metrics import Summary
+from persona_evo.playtest.records import ENDS
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report.charts import Axis, Series, bars, plot
+from persona_evo.report.charts import Axis, Bars, Plot, Series, stacked
 from persona_evo.report.pages import Gallery, Svg
+
+OUTCOMES = {"won": 2, "lost": 1, "unfinished": -1, "stuck": 3, "ended": 0}
+"""Numbers of the colours of outcomes."""
 
 
 def drawing(game: Game) -> Any | None:
@@ -22,21 +26,35 @@ def drawing(game: Game) -> Any | None:
 
 
 def main_results(summaries: Sequence[Summary], infos: Sequence[Metric]) -> Gallery:
+    """The charts of some summaries beside each other."""
+    return Gallery("chart", [Svg(chart) for chart in main_charts(summaries, infos)])
+
+
+def main_charts(summaries: Sequence[Summary], infos: Sequence[Metric]) -> list[Bars]:
     """The main results of some summaries with their intervals, a chart each, as in the paper's figure 4: players down.
 
     Of the metrics the game's main ones are shown, beside the win rate where an end can count as won, steps and utility.
     """
-    shown: list[str] = []
+    shown: list[Bars] = []
     if any(s.wins for s in summaries):
-        shown.append(bars("win rate", [(s.player, s.win_rate) for s in summaries], high=1, percent=True))
+        shown.append(Bars("win rate", [(s.player, s.win_rate) for s in summaries], high=1, percent=True))
     for info in main_metrics(infos):
         rows = [(s.player, _within(s.metrics[info.symbol], info.low, info.high))
                 for s in summaries if info.symbol in s.metrics]  # fmt: skip
         if rows:
-            shown.append(bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio))
-    shown.append(bars("steps", [(s.player, _within(s.steps, 0.0, math.inf)) for s in summaries]))
-    shown.append(bars("utility", [(s.player, s.utility) for s in summaries]))
-    return Gallery("chart", [Svg(chart) for chart in shown])
+            shown.append(Bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio))
+    shown.append(Bars("steps", [(s.player, _within(s.steps, 0.0, math.inf)) for s in summaries]))
+    shown.append(Bars("utility", [(s.player, s.utility) for s in summaries]))
+    return shown
+
+
+def outcomes(summaries: Sequence[Summary]) -> Plot:
+    """How playthroughs end, in percent: players across, a part of each bar for each outcome that there is."""
+    found = {end: [100 * s.ends[end] / s.trials for s in summaries] for end in ENDS}
+    chart = stacked([s.player for s in summaries], {end: v for end, v in found.items() if any(v)}, "playthroughs, %")
+    for series in chart.series:
+        series.colour = OUTCOMES[series.name]
+    return chart
 
 
 def _within(value: Interval, low: float, high: float) -> Interval:
@@ -44,7 +62,7 @@ def _within(value: Interval, low: float, high: float) -> Interval:
     return value._replace(low=max(value.low, low), high=min(value.high, high))
 
 
-def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> str:
+def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Plot:
     """Fitness over generations (from 1) from the rows of a journal: best (line) and mean (dashed) of each island.
 
     limit: the best fitness that is possible or known, drawn as a line.
@@ -53,44 +71,44 @@ def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> st
     for place, island in enumerate(sorted({int(r["island"]) for r in rows})):
         own = sorted((r for r in rows if int(r["island"]) == island), key=lambda r: int(r["generation"]))
         best, mean = ([(int(r["generation"]) + 1, float(r[key])) for r in own] for key in ("best", "mean"))
-        series += [Series(f"island {island}", best, "line", place), Series("", mean, "line", place, dashed=True)]
+        series += [Series(f"island {island + 1}", best, "line", place), Series("", mean, "line", place, dashed=True)]
     finite = [y for s in series for _, y in s.points if math.isfinite(y)]
     low = float(np.percentile(finite, 2)) if finite else 0.0
     for s in series:  # a first generation may be so bad that nothing else could be seen
         s.points = [(x, max(y, low)) for x, y in s.points if math.isfinite(y)]
-    return plot(series, Axis("generation", whole=True), Axis("fitness (dashed: mean)"), height=320,
+    return Plot(series, Axis("generation", whole=True), Axis("fitness (dashed: mean)"), height=320,
                 marked=[("limit", limit)] if limit is not None else ())  # fmt: skip
 
 
-def hall_of_fame(members: Sequence[tuple[int, float]]) -> str:
+def hall_of_fame(members: Sequence[tuple[int, float]]) -> Plot:
     """Size (nodes) against fitness of (size, fitness) members, and the front that nothing smaller and better beats."""
     front: list[tuple[float, float]] = []
     for size, value in sorted(members, key=lambda m: (m[0], -m[1])):
         if not front or value > front[-1][1]:
             front.append((size, value))
-    return plot([
+    return Plot([
         Series("hall of fame", list(members), "dots", -1),
         Series("none is smaller and at least as fit", front, "steps", 0),
         Series("", front, "dots", 0),
     ], Axis("size of the formula, nodes", whole=True), Axis("fitness"))  # fmt: skip
 
 
-def ranges(at: Sequence[float], rows: Sequence[tuple[float, float, float]], across: str, up: str) -> str:
+def ranges(at: Sequence[float], rows: Sequence[tuple[float, float, float]], across: str, up: str) -> Plot:
     """Lines from the lowest to the highest value with the mean as a dot. rows: (lowest, mean, highest) at each `at`."""
     spans = [(x, low, high) for x, (low, _, high) in zip(at, rows, strict=True)]
     means = [(x, mean) for x, (_, mean, _) in zip(at, rows, strict=True)]
-    return plot([Series("", means, "dots", spans=spans)], Axis(across, at=at), Axis(up, low=0))
+    return Plot([Series("", means, "dots", spans=spans)], Axis(across, at=at), Axis(up, low=0))
 
 
-def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], across: str, up: str) -> str:
+def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], across: str, up: str) -> Plot:
     """Lines over the same places. lines: name -> values."""
     series = [Series(name, list(zip(at, values, strict=True)), "linedots") for name, values in lines.items()]
-    return plot(series, Axis(across, at=at), Axis(up, low=0))
+    return Plot(series, Axis(across, at=at), Axis(up, low=0))
 
 
 def rates(
     at: Sequence[float], lines: Mapping[str, Sequence[Interval]], across: str, up: str, marked: float | None = None
-) -> str:
+) -> Plot:
     """Shares in percent with their intervals over positive places on a logarithmic scale.
 
     lines: name -> a share for each place. marked: a place with a dashed line.
@@ -103,4 +121,4 @@ def rates(
         series.append(Series(name, means, "linedots", spans=spans))
     if marked is not None:
         series.append(Series("", [(marked, 0.0), (marked, 100.0)], "line", -1, dashed=True))
-    return plot(series, Axis(across, logarithmic=True, at=at), Axis(up, low=0, high=100), marked=[("", 50)])
+    return Plot(series, Axis(across, logarithmic=True, at=at), Axis(up, low=0, high=100), marked=[("", 50)])

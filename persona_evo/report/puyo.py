@@ -297,7 +297,7 @@ def _figure(number: int, drawn: Sequence[Svg | None]) -> Section:
     return Section(f"figure{number}", f"Figure {number}", [says, Gallery("chart", [d for d in drawn if d])])
 
 
-def _chart(m: Material, name: str, chart: str, caption: str) -> Svg:
+def _chart(m: Material, name: str, chart: charts.Chart, caption: str) -> Svg:
     return Svg(charts.save(chart, m.folder / "figures" / f"{name}.svg"), caption)
 
 

@@ -112,7 +112,7 @@ def frames(
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):
         return None  # before anything is played again: a game that runs elsewhere would be started for that
-    names = moves(record) if whole else record.actions
+    names = record.all_actions if whole else record.actions
     ended = record.final if whole else "not over" if record.open else record.outcome
     cause = record.lost_to if whole else record.cause
     end = "  " + (record.result or f"{ended}{' by ' + cause if cause else ''}")
@@ -125,11 +125,6 @@ def frames(
     if not labels:
         return shown
     return [frame._replace(picture=duels.with_legend(frame.picture, labels, LEGEND)) for frame in shown]
-
-
-def moves(record: Playthrough) -> list[str]:
-    """All moves of a playthrough: those of the plan, then those that were played after it."""
-    return [*record.actions, *(record.end.actions if record.end is not None else ())]
 
 
 def _numbered(record: Playthrough, number: int, last: int) -> str:

@@ -12,7 +12,7 @@ from persona_evo.games.python_game import as_text
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.layout import clean
 from persona_evo.report.plots import drawing
-from persona_evo.report.replay import moves, states
+from persona_evo.report.replay import states
 from persona_evo.words import counted
 
 AVATAR = "@"
@@ -27,25 +27,21 @@ def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
     Raises:
         VerificationError: the playthrough does not replay, so this is another level, or another version of the game.
     """
-    names, made = moves(record), len(record.actions)
+    names, made = record.all_actions, len(record.actions)
     passed = list(states(game, level, record, whole=True))
-    events = [*record.events, *(record.end.events if record.end is not None else ())]
+    events = record.all_events
     yield heading(record)
     before: dict[str, float] = {}
     for number, state in enumerate(passed):
         now = game.measure(level, state)
-        if number == made and made < len(names):
-            after = PLAN_ENDS
-        else:
-            after = ""
         step = f"{number}/{len(names)} {names[number - 1]}" if number else f"0/{len(names)} start"
         parts = [step, _health(game, record, number, now), *_events(events, number), *_changes(game, before, now)]
         yield ""
         yield clean("  ".join(filter(None, parts)))
         yield from picture(game, level, state)
-        if after:
+        if number == made < len(names):
             yield ""
-            yield after
+            yield PLAN_ENDS
         before = now
     yield ""
     yield _ended(record, len(names))

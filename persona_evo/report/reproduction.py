@@ -23,7 +23,7 @@ from persona_evo.playtest.reproduce.course import Crossed, Material
 from persona_evo.playtest.reproduce.published import BASELINE, EVOLVED, Row
 from persona_evo.playtest.reproduce.results import Difference, Pair, Score, title
 from persona_evo.playtest.statistics import Interval, mean_interval
-from persona_evo.report import charts, maps, pages, plots, tables
+from persona_evo.report import charts, maps, pages, plots, study_figures, tables
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -73,7 +73,7 @@ class _Folder:
         self.written.append(path)
         return path
 
-    def chart(self, name: str, chart: str, caption: str) -> Svg:
+    def chart(self, name: str, chart: charts.Chart, caption: str) -> Svg:
         return Svg(charts.save(chart, self.figure(name, ".svg")), caption)
 
 
@@ -254,10 +254,8 @@ def _evolution(folder: _Folder, m: Material) -> Section:
     for persona in m.personas:
         journal = m.journals[persona.name]
         found.append(results.convergence(persona.name, journal))
-        known = [m.bounds.get((level.name, persona.name)) for level in m.training]
-        limit = sum(b.utility for b in known if b) / len(known) if all(known) else None
         caption = f"{title(m, persona.name)}: fitness of the run that was chosen, by island"
-        figures.append(folder.chart(f"fitness_{persona.name}", plots.fitness(journal, limit), caption))
+        figures.append(folder.chart(f"fitness_{persona.name}", study_figures.fitness(m, persona), caption))
         rows += [{"persona": persona.name, **{k: v for k, v in r.items() if k != "timing"}} for r in journal]
     folder.csv("fitness", rows)
     folder.csv("convergence", [
@@ -324,9 +322,6 @@ def _symbols(m: Material) -> Folded:
 def _levels(folder: _Folder, m: Material) -> Section:
     structure = results.structures(m)
     folder.csv("structure", [{"level": name, **numbers} for name, numbers in structure.items()])
-    names = list(structure)
-    parts = [k for k in m.published.objects if all(k in s for s in structure.values())]
-    objects = charts.stacked(names, {k: [structure[n][k] for n in names] for k in parts}, "objects")
     named = results.named_correlations(m)
     folder.csv("correlations_named", [
         {"persona": n.persona, "result": n.result, "structure": n.structure, "paper": n.r, "here": c.r, "p": c.p,
@@ -336,7 +331,7 @@ def _levels(folder: _Folder, m: Material) -> Section:
     found = results.all_correlations(m)
     folder.csv("correlations", tables.correlation_rows(found))
     return Section("levels", "Levels and personas", [
-        folder.chart("objects", objects, "Figure 3: number of objects in each level"),
+        folder.chart("objects", study_figures.objects(m), "Figure 3: number of objects in each level"),
         Heading("Correlations of section VI-D"), Lines(results.correlation_words(m, named)),
         Folded("the strongest of all correlations", [tables.correlation_table(found)] if found else []),
     ], "Levels")  # fmt: skip
@@ -344,8 +339,7 @@ def _levels(folder: _Folder, m: Material) -> Section:
 
 def _compared(folder: _Folder, m: Material) -> Section:
     """Figures 4 to 6."""
-    labels = list(m.evolved.values())
-    own = [r for r in m.played.records if r.player in labels]
+    own = study_figures.evolved_records(m)
     summaries = summarise(own, m.game.metrics, m.bounds)
     groups = grouped(own)
     counts = results.differences(m)
@@ -366,7 +360,7 @@ def _compared(folder: _Folder, m: Material) -> Section:
             Text(f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"),
             plots.main_results([s for s in summaries if s.level == name], m.game.metrics),
         ]
-        high = maps.most_visits(groups[name, label] for label in labels)
+        high = maps.most_visits(groups[name, label] for label in m.evolved.values())
         drawn = []
         for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
             file = folder.figure(f"map_{name}_{label}")

@@ -135,13 +135,12 @@ def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-def difficulty_chart(steps: Sequence[Step]) -> str:
-    """Levels across and win rates up, a line for each level of skill, with 95 % intervals; "" for fewer than 2 levels.
-    """
+def difficulty_chart(steps: Sequence[Step]) -> charts.Plot | None:
+    """Win rates over levels, a line for each level of skill, with 95 % intervals; None for fewer than 2 levels."""
     found = curve(steps)
     levels = list(dict.fromkeys(s.level for s in found))
     if len(levels) < 2:
-        return ""
+        return None
     lines = []
     for place, skill in enumerate(SKILLS):
         aside = 0.06 * (place - (len(SKILLS) - 1) / 2)
@@ -149,14 +148,14 @@ def difficulty_chart(steps: Sequence[Step]) -> str:
         spans = [(x, 100 * rate.low, 100 * rate.high) for x, rate in own if rate.known]
         lines.append(Series(skill, [(x, 100 * rate.value) for x, rate in own], "linedots", place, spans=spans))
     up = charts.Axis("win rate, %", low=0, high=100)
-    return charts.plot([line for line in lines if line.points], charts.Axis(names=levels), up,
+    return charts.Plot([line for line in lines if line.points], charts.Axis(names=levels), up,
                        title="Difficulty curve", width=max(480, 90 + 44 * len(levels)))  # fmt: skip
 
 
-def health_charts(values: Sequence[Health]) -> dict[str, list[str]]:
+def health_charts(values: Sequence[Health]) -> dict[str, list[charts.Plot]]:
     """Hit points over the turns by level, a chart for each persona: the mean of each level of skill, and the range from
     the 10 % to the 90 % quantile."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[charts.Plot]] = {}
     for level, persona in dict.fromkeys((h.level, h.persona) for h in values):
         lines = []
         for place, skill in enumerate(SKILLS):
@@ -166,5 +165,5 @@ def health_charts(values: Sequence[Health]) -> dict[str, list[str]]:
                 lines.append(Series(skill, [(h.turn, h.mean) for h in own], "steps", place, band=band))
         across, up = charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True)
         title = f"{persona}: mean hit points, 10 % to 90 % quantile"
-        found.setdefault(level, []).append(charts.plot(lines, across, up, title=title, height=240))
+        found.setdefault(level, []).append(charts.Plot(lines, across, up, title=title, height=240))
     return found

@@ -17,7 +17,8 @@ from typing import TextIO
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import COORDINATES, Finding, lines, where
-from persona_evo.playtest.compare import CorrelationRow, Row, counts, matrix, p_shown, shown
+from persona_evo.playtest.compare import Row, counts, matrix, p_shown, shown
+from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import EVERY, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check

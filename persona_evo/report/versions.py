@@ -44,7 +44,7 @@ class Versions:
     rows: Sequence[Row]
     changes: Changes
     maps: Sequence[Figure] = ()
-    health: Sequence[str] = ()
+    health: Sequence[charts.Plot] = ()
 
 
 def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: object) -> Section:
@@ -62,11 +62,11 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
         Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
         Gallery("pair", versions.maps),
         Heading("What players do") if any(map(telling, versions.rows)) else None,
-        Gallery("chart", [Svg(text) for text in _charts(versions.rows)]),
+        Gallery("chart", [Svg(chart) for chart in _charts(versions.rows)]),
         Heading("Where players go") if galleries else None,
         *galleries,
         legend if galleries else None,
-        Gallery("chart", [Svg(text) for text in versions.health]),
+        Gallery("chart", [Svg(chart) for chart in versions.health]),
         Folded("All measures, one by one", [tables.comparison_table(versions.rows, "A and B")]),
         Folded("All measures in words", [Lines(headlines(versions.rows))]),
     ])  # fmt: skip
@@ -99,14 +99,16 @@ def _draw(game: Game, level: Level, size: Spot, places: Sequence[Spot], colour: 
     sheet.save(path)
 
 
-def health_charts(records: Sequence[Playthrough], levels: Sequence[str], players: Sequence[str]) -> list[str]:
+def health_charts(
+    records: Sequence[Playthrough], levels: Sequence[str], players: Sequence[str]
+) -> list[charts.Plot]:
     """Hit points over turns in the median playthrough of each player, A and B in one chart."""
     groups, found = grouped(records), []
     for player in players:
         own = [groups.get((level, player), []) for level in levels]
         if all(group and group[0].hit_points for group in own):
             series = [_health(letter, group) for letter, group in zip(LETTERS, own, strict=True)]
-            found.append(charts.plot(series, charts.Axis("turn", low=0, whole=True),
+            found.append(charts.Plot(series, charts.Axis("turn", low=0, whole=True),
                                      charts.Axis("hit points", low=0, whole=True),
                                      title=f"{spoken(player)}: the median playthrough", width=380, height=220))
     return found
@@ -118,13 +120,13 @@ def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
                          end="skull" if record.lost else "dot")  # fmt: skip
 
 
-def _charts(rows: Sequence[Row]) -> list[str]:
+def _charts(rows: Sequence[Row]) -> list[charts.Plot]:
     """The measures that differ for somebody, those that the answer begins with first: players across, A and B."""
     keys = list(dict.fromkeys(r.measure.key for r in rows if telling(r)))
     return [_chart([r for r in rows if r.measure.key == key]) for key in keys[:MOST_CHARTS]]
 
 
-def _chart(rows: Sequence[Row]) -> str:
+def _chart(rows: Sequence[Row]) -> charts.Plot:
     measure, factor = rows[0].measure, 100 if rows[0].measure.ratio else 1
     series = []
     for side, letter in enumerate(LETTERS):
@@ -136,4 +138,4 @@ def _chart(rows: Sequence[Row]) -> str:
     up = charts.Axis("%" if measure.ratio else measure.unit, low=0 if measure.low >= 0 or measure.rate else None,
                      high=100 if measure.rate else None)  # fmt: skip
     across = charts.Axis(names=[spoken(r.player_a) for r in rows])
-    return charts.plot(series, across, up, title=measure.name, width=max(300, 70 + 85 * len(rows)), height=230)
+    return charts.Plot(series, across, up, title=measure.name, width=max(300, 70 + 85 * len(rows)), height=230)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from persona_evo.formula import parse
 from persona_evo.games.core import ENDED, WON, Game, Level
-from persona_evo.games.exploration import Exploration, explore, layer
+from persona_evo.games.exploration import Exploration, explore
 from persona_evo.seeds import stream
 
 STATES = 10_000
@@ -66,8 +66,8 @@ def outlook(game: Game, level: Level, *, iterations: int = ITERATIONS, states: i
         goal = found.status.index(WON)
         return _won(game, level, _way_to(game, level, found, goal), goal + 1)
     if found.exhausted:
-        longest = 0 if found.endless else _longest(found)
-        return Outlook(False, states=len(found.states), longest=longest, deadly=found.all_die, ended=found.has(ENDED))
+        return Outlook(False, states=len(found.states), longest=found.longest, deadly=found.all_die,
+                       ended=found.has(ENDED))  # fmt: skip
     if GOAL not in game.symbols:
         return Outlook()
     from persona_evo.search.bounds import solve
@@ -107,11 +107,3 @@ def _move(game: Game, level: Level, found: Exploration, before: int, after: int)
         if rules.key(level.tables, state) == wanted:
             return action
     raise AssertionError("explored states follow each other by a move")
-
-
-def _longest(found: Exploration) -> int:
-    """Moves after which every line of play is over; there must be none that goes on for ever."""
-    moves = 0
-    while layer(found, moves):
-        moves += 1
-    return moves

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -11,58 +12,75 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from persona_evo.errors import Place, RunError
-from persona_evo.store.folders import RunEntry, files, find, read
+from persona_evo.store.folders import KINDS, SEARCH, RunEntry, find, read
 from persona_evo.store.lock import Lock, holder
 from persona_evo.words import counted
 
 RECENT = 600.0
 """Seconds after its last change in which a run is kept unless it is named: its report may still be being written."""
 
+RUNS = "runs"
+"""Where a reproduction has its parts."""
+
+NEW = ".new"
+"""Where a watch makes the next version, within its folder."""
+
 _REPORT = ("index.html", "findings.json", "summary.md", "junit.xml", "pictures/*.png", "pictures/*.gif",
            "pictures/*.svg", "playthroughs.csv", "duels.csv", "summary.csv", "summary_wide.csv", "comparison.csv",
            "players.csv", "correlations.csv", "structure.csv", "findings.csv", "difficulty.csv", "calibration.csv",
            "health.csv")  # fmt: skip
-_LOGS = ("logs*/*", "findings.jsonl")
+_LOGS = ("logs/*", "logs-[0-9]*/*", "findings.jsonl")
 _EVOLUTION = ("config.json", "journal.jsonl", "checkpoint.json", "hall_of_fame.json", "policy.json",
-              "index.html", "pictures/*.svg")  # fmt: skip
+              "policy-[0-9]*.json", "index.html", "pictures/*.svg")  # fmt: skip
 _PLAYTEST = ("playtest.json", "traces.jsonl", "bounds.json", *_REPORT)
 
 OWN: Mapping[str, tuple[str, ...]] = {
     "evolution": (*_EVOLUTION, *_LOGS),
     "playtest": (*_PLAYTEST, *_LOGS),
-    "watch": ("watch.json", "stamp.js", *_PLAYTEST),
+    "watch": ("watch.json", "stamp.js", *_PLAYTEST, *(f"{NEW}/{name}" for name in _PLAYTEST)),
     "match": ("match.json", "games.jsonl", "games.csv", "pairs.csv", "index.html", "pictures/*.gif", "programs/*.log"),
     "experiment": ("experiment.json", "results.jsonl", "index.html", "figures/*", "tables/*.csv", "best/*.json",
                    "best/*.gif", "replay.gif", *_LOGS),
-    "reproduction": ("reproduction.json", "*.jsonl", "*.json", "*.csv", "*.png", "*.gif", "*.svg", "index.html",
-                     "runs/*"),
+    "reproduction": ("reproduction.json", "games.jsonl", "policy.json", "replay.gif", "best_chain.png", "index.html",
+                     "tables/*.csv", "figures/*.png", "figures/*.svg", "figures/*.gif", "policies/*.json"),
     "search": ("samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
 }  # fmt: skip
-"""What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes."""
+"""What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes. What a
+reproduction has below runs/ are runs again."""
 
-_ALWAYS = (r"lock", r"[^/]*\.part", r"policy-\d+\.json", r"\.new/.*")
+
+def written(kind: str) -> re.Pattern[str]:
+    """What a kind of run writes: paths below its folder, with / between their parts."""
+    patterns = (re.escape(p).replace(r"\[0\-9\]\*", "[0-9]+").replace(r"\*", "[^/]*") for p in OWN.get(kind, ()))
+    return re.compile(f"lock|(?:{'|'.join(patterns)})(?:\\.part)?")
 
 
 def foreign(entry: RunEntry) -> list[Path]:
     """Files in a run's folder that no run of its kind writes, and links."""
-    patterns = [re.escape(p).replace(r"\*", ".*" if entry.kind == "reproduction" else "[^/]*") if "*" in p
-                else re.escape(p) for p in OWN.get(entry.kind, ())]  # fmt: skip
-    known = re.compile("|".join(f"(?:{p})" for p in (*patterns, *_ALWAYS)))
-    inside = (Path(where) / name for where, names, _ in os.walk(entry.folder) for name in names)
-    linked = [path for path in inside if path.is_symlink()]
-    return linked + [
-        path for path in files(entry.folder)
-        if path.is_symlink() or not known.fullmatch(path.relative_to(entry.folder).as_posix())
-    ]  # fmt: skip
+    known = written(entry.kind)
+    parts = find([entry.folder / RUNS]) if entry.kind == "reproduction" else []
+    found = [path for part in parts for path in foreign(part)]
+    own = {part.folder for part in parts}
+    for where, folders, names in os.walk(entry.folder):
+        found += [path for name in folders if (path := Path(where) / name).is_symlink()]
+        folders[:] = [name for name in folders if Path(where) / name not in own]
+        for path in (Path(where) / name for name in names):
+            if path.is_symlink() or not known.fullmatch(path.relative_to(entry.folder).as_posix()):
+                found.append(path)
+    return found
 
 
 def why_kept(entry: RunEntry, *, is_named: bool = False, now: float | None = None) -> str:
     """Why cleaning leaves a run alone, "" where it may go. is_named: the user named this very run."""
+    if entry.folder.is_symlink():
+        return "a link to a folder elsewhere"
+    if Path.cwd().is_relative_to(entry.folder.resolve()):
+        return "the current folder, or one that it is in"
     if entry.state == "unreadable":
         return f"cannot be read: {entry.problem}"
     if entry.state == "running" or holder(entry.folder):
         return f"in use by process {entry.pid} on {entry.host}" if entry.pid else "in use"
-    inside = [e for e in find([entry.folder / "runs"]) if e.state == "running"]
+    inside = [e for e in find([entry.folder / RUNS]) if e.state == "running"]
     if inside:
         return f"in use: {inside[0].folder}"
     if entry.state == "interrupted" and not is_named:
@@ -96,7 +114,7 @@ def choose(
         if not why and seen[entry.kind] <= keep:
             why = f"one of the newest {keep} of its kind"
         if not why and time.time() - entry.changed.timestamp() < older:
-            why = "changed too lately"
+            why = "changed too recently"
         if why:
             kept.append((entry, why))
         else:
@@ -116,12 +134,34 @@ def delete(entry: RunEntry, *, is_named: bool = False) -> None:
     why = "it is not a run any more" if now is None else why_kept(now, is_named=is_named)
     if why:
         raise RunError("the run is kept", place=Place(str(entry.folder)), found=why)
-    gone = entry.folder.with_name(f".{entry.folder.name}.deleted")
-    if gone.is_dir():  # left by a process that was killed in between
-        shutil.rmtree(gone)
-    lock = Lock(entry.folder).acquire()
+    folder = entry.folder.resolve()
+    gone = _aside(folder)
+    lock = Lock(folder).acquire()
     if os.name == "nt":  # a folder with an open file cannot be renamed there
         lock.release()
-    os.replace(entry.folder, gone)
+    os.replace(folder, gone)
     lock.release()
-    shutil.rmtree(gone)
+    _remove(gone, entry.kind)
+
+
+def _aside(folder: Path) -> Path:
+    """A name beside a folder that nothing has; what a deletion that was killed left there is deleted."""
+    for number in itertools.count(1):
+        path = folder.with_name(f".{folder.name}.deleted" + (f"-{number}" if number > 1 else ""))
+        left = None if path.is_symlink() else read(path)
+        if left is not None and not foreign(left) and holder(path) is None:
+            _remove(path, left.kind)
+        if not os.path.lexists(path):
+            return path
+    raise AssertionError("unreachable")
+
+
+def _remove(folder: Path, kind: str) -> None:
+    """Delete a run's folder, the file that says what it is last."""
+    config = next(k.config for k in (*KINDS, SEARCH) if k.name == kind)
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != config:
+            path.unlink()
+    shutil.rmtree(folder)

@@ -41,7 +41,7 @@ DEPTH = 4
 
 
 @dataclass(frozen=True)
-class Kind:
+class FolderKind:
     """A kind of folder.
 
     Attributes:
@@ -75,16 +75,17 @@ def _of_reproduction(r: schema.Reader, folder: Path) -> progress.Details:
 
 
 KINDS = (
-    Kind("watch", "watch.json", "traces.jsonl", "playthrough", ("schema", "levels", "trials"), progress.of_watch),
-    Kind("reproduction", "reproduction.json", "", "part", ("schema",), _of_reproduction),
-    Kind("match", "match.json", "games.jsonl", "game", ("schema", "game", "agents"), progress.of_match),
-    Kind("experiment", "experiment.json", "results.jsonl", "search", ("schema", "cells"), progress.of_experiment),
-    Kind("playtest", "playtest.json", "traces.jsonl", "playthrough", ("schema", "players"), progress.of_playtest),
-    Kind("evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"), progress.of_evolution),
+    FolderKind("watch", "watch.json", "traces.jsonl", "playthrough", ("schema", "levels", "trials"), progress.of_watch),
+    FolderKind("reproduction", "reproduction.json", "", "part", ("schema",), _of_reproduction),
+    FolderKind("match", "match.json", "games.jsonl", "game", ("schema", "game", "agents"), progress.of_match),
+    FolderKind("experiment", "experiment.json", "results.jsonl", "search", ("schema", "cells"), progress.of_experiment),
+    FolderKind("playtest", "playtest.json", "traces.jsonl", "playthrough", ("schema", "players"), progress.of_playtest),
+    FolderKind("evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"),
+               progress.of_evolution),
 )
 """All kinds with a configuration in JSON, in the order in which a folder is held against them."""
 
-SEARCH = Kind("search", "samples.csv", "samples.csv", "rollout", (), progress.of_search)
+SEARCH = FolderKind("search", "samples.csv", "samples.csv", "rollout", (), progress.of_search)
 """What `connect search --out` leaves; it has no configuration, but a table with a head of its own."""
 
 
@@ -139,7 +140,7 @@ def _iso(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def kind_of(folder: Path) -> Kind | None:
+def kind_of(folder: Path) -> FolderKind | None:
     """The kind of a folder, None where this program has not made it.
 
     A file of a configuration's name that is no JSON object counts where the work's lines or a lock lie beside it: it is
@@ -179,7 +180,7 @@ def read(folder: Path) -> RunEntry | None:
         return _unreadable(kind.name, folder, f"{kind.config} is damaged: {type(e).__name__}: {e}"[:200])
 
 
-def _read(kind: Kind, folder: Path) -> RunEntry:
+def _read(kind: FolderKind, folder: Path) -> RunEntry:
     config = folder / kind.config
     if kind is SEARCH:
         reader = schema.Reader({}, "", str(config), RunError)
@@ -238,7 +239,12 @@ def _extent(folder: Path) -> tuple[int, float]:
 def find(roots: Iterable[Path] = (ROOT,)) -> list[RunEntry]:
     """All runs at or below some folders, the newest first; parts of a run are not listed beside it."""
     found = {entry.folder.resolve(): entry for root in roots for entry in _below(root, DEPTH)}
-    return sorted(found.values(), key=lambda e: (e.started, e.folder), reverse=True)
+    return sorted(found.values(), key=newest, reverse=True)
+
+
+def newest(entry: RunEntry) -> tuple[datetime, Path]:
+    """What runs are sorted by, the newest last."""
+    return entry.started, entry.folder
 
 
 def _below(folder: Path, depth: int) -> Iterator[RunEntry]:
@@ -274,7 +280,7 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
         raise RunError("there are no runs", place=Place(where), found=text, hint="name a run's folder")
     if text == LATEST:
         return max(entries, key=lambda e: (e.changed, e.folder))
-    fitting = [e for e in entries if e.folder.name == text] or [e for e in entries if text in e.folder.as_posix()]
+    fitting = [e for e in entries if e.folder.name == text] or [e for e in entries if text in _below_root(e, roots)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -285,6 +291,12 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
     raise RunError("there is no such run", place=Place(where), found=text,
                    expected="a folder, a part of a run's name, or latest",
                    hint=f"did you mean {near}?" if near else "persona-evo runs list shows those that there are")
+
+
+def _below_root(entry: RunEntry, roots: Sequence[Path]) -> str:
+    """A run's folder without the root that it is in; of a root that is a run itself its name."""
+    inside = next((entry.folder.relative_to(r).as_posix() for r in roots if entry.folder.is_relative_to(r)), ".")
+    return entry.folder.name if inside == "." else inside
 
 
 def deep(entry: RunEntry) -> RunEntry:

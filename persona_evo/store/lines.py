@@ -123,17 +123,22 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def made(folder: Path, what: str = "folder") -> None:
+def made(folder: Path, what: str = "folder", option: str = "--out") -> None:
     """See that a folder is there.
 
+    Args:
+        folder: which.
+        what: its name in messages.
+        option: of the command line, which names it.
+
     Raises:
-        RunError: it cannot be made; `what` is its name in the message.
+        RunError: it cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         taken = next((p for p in (folder, *folder.parents) if p.exists() and not p.is_dir()), None)
-        hint = f"{taken} is a file: name another folder with --out" if taken else "name another folder with --out"
+        hint = f"{f'{taken} is a file: ' if taken else ''}name another folder with {option}"
         raise RunError(f"the {what} cannot be made", place=Place(str(folder)), found=e.strerror, hint=hint) from e
 
 

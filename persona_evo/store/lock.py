@@ -85,6 +85,8 @@ class Lock:
 
 
 def _holder(path: Path) -> dict[str, object]:
+    if not path.is_file():  # to open a pipe would be to wait
+        return {}
     try:
         with open(path, "rb") as f:
             data = json.loads(f.read(_LONGEST))

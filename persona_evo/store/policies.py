@@ -45,7 +45,7 @@ class Policy:
         lists: the open lists of the kind "lists", which replace the planner's defaults and the persona's.
         simplification: what was done and checked, or why the raw one is kept.
         words: what the formula seeks, avoids and saves, a line each.
-        comparison: how it does beside others, as `evolve.comparison.Comparison.to_dict` has it.
+        comparison: how it does beside others, as `evolve.rivals.RivalComparison.to_dict` has it.
         unfinished: steps that the evolution had no time for: "comparison", "simplification".
         c: constant of UCB1.
         metrics: symbol -> meaning of what `best` names.

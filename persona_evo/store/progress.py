@@ -5,18 +5,19 @@ No run writes progress for this: the lines of journals are counted, and the time
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from persona_evo.errors import RunError
 from persona_evo.store import runs, schema
 from persona_evo.store.lock import LOCK
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 _CHUNK = 1 << 16
 _FRESH = 5.0
@@ -59,7 +60,7 @@ def of_playtest(r: schema.Reader, folder: Path) -> Details:
     done, last = count(folder / "traces.jsonl"), _last(folder / "traces.jsonl")
     compared = len(levels) == 2 and (folder / "comparison.csv").is_file() and not any(
         p.text_of("baseline", "") for p in r.items("players"))  # fmt: skip
-    title = f"{' against '.join(levels) if compared else _listed(levels)}: {_listed(players)}"
+    title = f"{' against '.join(levels) if compared else enumerated(levels, _NAMES)}: {enumerated(players, _NAMES)}"
     end = (last.get("end") or last).get("outcome", "") if last else ""
     told = f"{last['player']} in {last['level']}: {'unfinished' if end == 'running' else end}" if last else ""
     phase = "playing" if done < total else "done" if (folder / "index.html").is_file() else "report"
@@ -70,7 +71,7 @@ def of_watch(r: schema.Reader, folder: Path) -> Details:
     """A watch: the playtest of the present version of its levels, which is never the last one."""
     levels = r.texts("levels")
     config = folder / "playtest.json"
-    title = f"{_listed([Path(name).stem for name in levels])}"
+    title = enumerated([Path(name).stem for name in levels], _NAMES)
     if not config.is_file():
         return Details(r.text_of("game"), title, 0, None, False)
     data, text = schema.read(config, RunError)
@@ -86,7 +87,7 @@ def of_match(r: schema.Reader, folder: Path) -> Details:
     done, last = count(folder / "games.jsonl"), _last(folder / "games.jsonl")
     result = {1: "won by the first", 0: "won by the second", 0.5: "a tie"}
     told = f"{last['first']} against {last['second']} in {last['level']}: {result[last['result']]}" if last else ""
-    return Details(r.text_of("game"), f"{_listed(agents)} on {counted(len(levels), 'level')}", done, total,
+    return Details(r.text_of("game"), f"{enumerated(agents, _NAMES)} on {counted(len(levels), 'level')}", done, total,
                    done >= total, r.whole("seed"), "games" if done < total else "done", told)  # fmt: skip
 
 
@@ -172,10 +173,21 @@ def _seconds(row: dict[str, Any]) -> float:
     return float(sum(value)) if isinstance(value, list) else float(value)
 
 
+def _opened(path: Path) -> BinaryIO:
+    """A file to be read.
+
+    Raises:
+        OSError: it is none, such as a pipe, in which one would wait for ever.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "this is no regular file", str(path))
+    return open(path, "rb")
+
+
 def count(path: Path) -> int:
     """Whole lines of a file, 0 where there is none."""
     try:
-        with open(path, "rb") as f:
+        with _opened(path) as f:
             return sum(chunk.count(b"\n") for chunk in iter(lambda: f.read(_CHUNK), b""))
     except FileNotFoundError:
         return 0
@@ -184,7 +196,7 @@ def count(path: Path) -> int:
 def head(path: Path) -> str:
     """The first characters of a file, "" where it cannot be read."""
     try:
-        with open(path, "rb") as f:
+        with _opened(path) as f:
             return f.read(200).decode("utf-8", "replace")
     except OSError:
         return ""
@@ -202,7 +214,7 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
         ValueError: one of them is no JSON object.
     """
     try:
-        with open(path, "rb") as f:
+        with _opened(path) as f:
             start = f.seek(0, os.SEEK_END)
             text = b""
             while start > 0 and text.count(b"\n") <= number:
@@ -216,10 +228,3 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"a line of {path.name} is no object")
     return rows
-
-
-def _listed(names: list[str]) -> str:
-    """Names with commas, the first few of many."""
-    if len(names) <= _NAMES + 1:
-        return ", ".join(names)
-    return ", ".join(names[:_NAMES]) + f" and {len(names) - _NAMES} more"

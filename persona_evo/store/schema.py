@@ -41,7 +41,7 @@ Error = type[InputError]
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def write_atomically(path: Path, text: str | Iterable[str]) -> None:
+def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
     """Replace a file so that at any moment it is either the old or the new one, also after a crash.
 
     text: whole or in pieces, with the line ends that the file is to have. What is no regular file (a device, a pipe)
@@ -51,7 +51,7 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
         InputError: a text that UTF-8 cannot hold; the old file is left as it is.
         OSError: with the file's name.
     """
-    pieces = (_encoded(piece, path) for piece in ((text,) if isinstance(text, str) else text))
+    pieces = (_encoded(piece, path) for piece in ((text,) if isinstance(text, str | bytes) else text))
     with _named(path):
         if path.exists() and not path.is_file():
             with open(path, "wb") as f:
@@ -82,7 +82,9 @@ def append_lines(path: Path, lines: Iterable[str]) -> int:
         return f.tell()
 
 
-def _encoded(text: str, path: Path) -> bytes:
+def _encoded(text: str | bytes, path: Path) -> bytes:
+    if isinstance(text, bytes):
+        return text
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as e:

@@ -58,6 +58,10 @@ def test_whole_then_killed_and_resumed(
     assert "These are not all of the paper's maps" in done.out and "Made with --quick" in done.out
     assert "A map has 2 playthroughs, which is little" in done.out and f"start with {whole / 'index.html'}" in done.out
     assert "playtest, 64/64 playthroughs" in done.err
+    drawn = run(capsys, "runs", "show", whole, "--figures", tmp_path / "figures", "--format", "svg")
+    assert drawn.code == 0, drawn.err
+    names = {file.name.partition("-")[0] for file in (tmp_path / "figures").iterdir()}
+    assert {"figure3", "figure4a", "figure4b", "figure5a", "figure5d", "figure6d", "fitness"} <= names
     page = (whole / "index.html").read_text(encoding="utf-8")
     for words in ("Table II", "Table III", "Table IV", "Correlations of section VI-D", "Figure 6 (d)", "numba"):
         assert words in page

@@ -205,9 +205,9 @@ def test_a_torn_line_is_no_damage(copy: Path, capsys: Capture) -> None:
 def test_clean_lists_and_with_yes_deletes_what_is_finished(copy: Path, capsys: Capture) -> None:
     names = {e.folder for e in folders.find([Path("runs")])}
     dry = run(capsys, "runs", "clean")
-    assert dry.code == 0 and "nothing was deleted" in dry.err and dry.out.count("would go") == 6
+    assert dry.code == 0 and "nothing was deleted" in dry.err and dry.out.count("would be deleted") == 6
     assert {e.folder for e in folders.find([Path("runs")])} == names
-    assert "1 run of 7 may be deleted" in run(capsys, "runs", "clean", "--keep", 1).out
+    assert "1 run of 7 can be deleted" in run(capsys, "runs", "clean", "--keep", 1).out
     assert "0 runs of 7" in run(capsys, "runs", "clean", "--older-than", "100000d").out
     (copy / "runs/playtests/second/mine.txt").write_text("notes")
     os.utime(copy / "runs/playtests/second/mine.txt", (1.5e9, 1.5e9))
@@ -229,6 +229,42 @@ def test_what_changed_a_moment_ago_is_kept(copy: Path, capsys: Capture) -> None:
     assert (copy / "runs/playtests/first").is_dir()
 
 
+@pytest.mark.parametrize(("kind", "wanted"), [
+    ("playtest", ["deadly-hit_points", "deadly-map-runner", "deadly-outcomes", "deadly-utility", "deadly-win_rate"]),
+    ("evolution", ["Best_fitness", "Diversity", "Mean_fitness", "Size", "fitness", "hall_of_fame"]),
+    ("match", ["all-games_won"]),
+    ("experiment", ["growth", "scores"]),
+])  # fmt: skip
+def test_every_kind_of_run_has_figures(
+    here: Path, tmp_path: Path, capsys: Capture, kind: str, wanted: list[str]
+) -> None:
+    entry = next(e for e in folders.find([Path("runs")]) if e.kind == kind and e.folder.name != "second")
+    shown = run(capsys, "runs", "show", entry.folder, "--figures", tmp_path)
+    assert shown.code == 0, shown.err
+    files = sorted(tmp_path.iterdir())
+    assert [f"wrote {f}" for f in files] == sorted(shown.out.splitlines())
+    assert set(wanted) <= {f.stem for f in files} and all(f.read_bytes().startswith(b"%PDF") for f in files)
+    before = {f: f.read_bytes() for f in files}
+    assert run(capsys, "runs", "show", entry.folder, "--figures", tmp_path).code == 0
+    assert {f: f.read_bytes() for f in files} == before, "the same run gives the same files"
+
+
+def test_figures_of_other_formats_and_of_runs_without_any(here: Path, tmp_path: Path, capsys: Capture) -> None:
+    for form, head in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        assert run(capsys, "runs", "show", "mine", "--figures", tmp_path, "--format", form).code == 0
+        assert (tmp_path / f"growth.{form}").read_bytes().startswith(head)
+    (tmp_path / "taken").write_text("")
+    for words, said in (
+        (("mine", "--figures", tmp_path / "taken" / "x"), "--figures"),
+        (("mine", "--format", "png"), "--figures FOLDER"),
+        (("mine", "--figures", tmp_path, "--format", "gif"), "one of pdf, png, svg"),
+        (("found", "--figures", tmp_path), "no figures"),
+        (("again", "--figures", tmp_path), "damaged"),
+    ):
+        refused = run(capsys, "runs", "show", *words)
+        assert refused.code == 2 and said in refused.err, refused.err
+
+
 def test_status_follows_until_nothing_is_under_way(copy: Path, capsys: Capture) -> None:
     (copy / "runs/playtests/first/traces.jsonl").write_text("")
     lock = Lock(copy / "runs/playtests/first").acquire()
@@ -237,12 +273,12 @@ def test_status_follows_until_nothing_is_under_way(copy: Path, capsys: Capture) 
     followed = run(capsys, "status", "--follow", "--every", 0.1)
     timer.join()
     assert followed.code == 0 and followed.out.count("state     running") == 1
-    assert "0 of 4 playthroughs, 0 %" in followed.out and "nothing is under way" in followed.out.splitlines()[-1]
+    assert "0 of 4 playthroughs, 0 %" in followed.out and "no run is in progress" in followed.out.splitlines()[-1]
 
 
 def test_status_tells_another_process_how_far_a_run_is(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "open.txt").write_text(OPEN)
-    assert "nothing is under way" in run(capsys, "status", tmp_path).out
+    assert "no run is in progress" in run(capsys, "status", tmp_path).out
     words = command("playtest", "open.txt", "--personas", "runner", "--policy", "ucb1", "--search", "paper", "--trials",
                     3000, "--iterations", 20_000, "--jobs", 1, "--seed", 5, "--out", "runs/long")  # fmt: skip
     child = subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL)
@@ -260,6 +296,6 @@ def test_status_tells_another_process_how_far_a_run_is(tmp_path: Path, capsys: C
         child.kill()
         child.wait()
     after = run(capsys, "status", tmp_path / "runs")
-    assert "nothing is under way" in after.out, "a lock goes with its process"
+    assert "no run is in progress" in after.out, "a lock goes with its process"
     (entry,) = folders.find([tmp_path / "runs"])
     assert entry.state == "interrupted"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.api import latest
-from persona_evo.cli import options, watch
+from persona_evo.cli import options, playtest, watch
 from persona_evo.cli.main import parser
 from persona_evo.errors import RunError
 from persona_evo.evolve.parallel import Workers
@@ -79,7 +79,7 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     watched.until("first look")
     watched.until("win rates: runner 100 %")
     room.write_text(DEADLY)
-    assert "4 trials of each player" in watched.until("room.txt saved, told after")
+    assert "4 trials of each player" in watched.until("room.txt saved, answered after")
     watched.until("+ appeared problem")
     watched.until("win rates: runner 100 % -> 0 %")
     room.write_text("XXXX\nXH?X\n")
@@ -87,7 +87,7 @@ def test_a_save_is_answered_a_mistake_is_told_and_ctrl_c_ends_it(tmp_path: Path,
     other = tmp_path / "other"
     other.write_text(OPEN)
     other.replace(room)
-    watched.until("room.txt saved, told after")
+    watched.until("room.txt saved, answered after")
     watched.until("- gone     problem")
     watched.until("win rates: runner 0 % -> 100 %")
     status = folders.read(tmp_path / "runs" / "latest")
@@ -127,11 +127,13 @@ def test_a_version_takes_the_place_of_the_one_before(
     folder.mkdir()
     latest.claim(folder, {"game": "minidungeons2", "levels": ["open.txt"], "trials": 2, "seed": 5})
     latest.publish(folder, snapshot(tmp_path / "open", "1.000"))
-    (folder / "old.csv").write_text("of an older version")
+    (folder / "duels.csv").write_text("of an older version")
+    (folder / "notes.csv").write_text("of the designer")
     first = (folder / "index.html").read_text(encoding="utf-8")
     assert "open" in first and '"1.000"' in first and (folder / "stamp.js").read_text() == 'stamped("1.000");\n'
     latest.publish(folder, snapshot(tmp_path / "deadly", "2.000"))
-    assert not (folder / "old.csv").exists() and not (folder / latest.NEW).exists()
+    assert (folder / "notes.csv").read_text() == "of the designer"
+    assert not (folder / "duels.csv").exists() and not (folder / latest.NEW).exists()
     assert (folder / "traces.jsonl").read_bytes() == (tmp_path / "deadly" / "traces.jsonl").read_bytes()
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "deadly" in page and '"2.000"' in page and "script-src" in page and page.count("<script>") == 1
@@ -164,12 +166,12 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
     args = parser().parse_args(["watch", "room.txt", "--personas", "mine.toml", "--policy", "utility", "--trials", "3",
                                 "--iterations", "200", "--seed", "5", "--jobs", "1", "--no-replays"])  # fmt: skip
     game = options.game_of(args)
-    players = watch.players_of(args, game)
+    players = playtest.players_of(args, game)
     published = Published()
     with Workers(1) as workers:
         live = LivePlaytest(game, 3, seed=5, workers=workers, budget=Budget(200))
         live.begin(options.levels_of(args, game, args.levels), players)
-        own = watch.Watch(args, game, live, published, "persona-evo watch", players)  # type: ignore[arg-type]
+        own = watch.Watch(args, game, live, published, "persona-evo watch", players, ())  # type: ignore[arg-type]
 
         def played() -> str:
             while not own.finished:
@@ -177,8 +179,8 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
             return capsys.readouterr().out
 
         first = played()
-        assert "first look, told after" in first and "1 of 3 trials of each player, the others follow" in first
-        assert "first look: now all 3 trials" in first and "findings: as told" in first
+        assert "first look, answered after" in first and "1 of 3 trials of each player, the others follow" in first
+        assert "first look: now all 3 trials" in first and "findings: unchanged" in first
         assert [v.config["trials"] for v in published.versions] == [1, 3]
         persona.write_text(text.format("1 - PE"))
         own._load([Path("mine.toml")])

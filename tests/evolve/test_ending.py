@@ -11,17 +11,17 @@ import pytest
 
 from persona_evo.errors import PolicyError
 from persona_evo.evolve import rivals as comparisons
-from persona_evo.evolve import simplifying
+from persona_evo.evolve import simplification
 from persona_evo.evolve.comparison import Comparing, held_out, paired
+from persona_evo.evolve.explanation import in_words, of_policy
 from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, OutOfTime, Score
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Workers
-from persona_evo.evolve.rivals import Comparison, Rival
+from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.run import DEADLINE, FINISHED, evolve, resume
 from persona_evo.evolve.schedule import DESCRIBE_SECONDS, END_SHARE, Phase, Schedule
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.words import in_words, of_policy
 from persona_evo.formula import parse
 from persona_evo.formula.effects import effects
 from persona_evo.formula.simplify import NO_TIME, simplify
@@ -67,15 +67,15 @@ def test_an_evaluation_stops_in_time_and_keeps_what_is_whole() -> None:
     with Workers(1) as workers:
         fitness = Fitness(spec(iterations=2000), workers)
         fitness([Request("MS", seeds)])  # whatever has to be compiled is
-        fitness.stop = time.monotonic() + 0.3
-        requests = [Request(f"MS - 0.{i:04d}", seeds) for i in range(5000)]
+        requests = [Request(f"MS - 0.{i:04d}", seeds) for i in range(1000)]
         began = time.monotonic()
+        fitness.stop = began + 1.0
         with pytest.raises(OutOfTime):
             fitness(requests)
         took = time.monotonic() - began
     assert 0 < len(fitness.finished) < len(requests)
     assert list(fitness.finished) == [r.formula for r in requests[: len(fitness.finished)]]
-    assert took < 4
+    assert took < 5
     utilities, evaluations = fitness.finished["MS - 0.0000"]
     assert len(utilities) == 2 and evaluations == 1
 
@@ -121,7 +121,7 @@ def test_without_time_the_raw_formula_ships_and_is_simplified_later(tmp_path: Pa
     )  # fmt: skip
     file = policies.write(policy, tmp_path / "hasty.json")
     assert json.loads(file.read_text())["unfinished"] == ["simplification"]
-    done = simplifying.simplify_policy(policies.read(file), GAME)
+    done = simplification.simplify_policy(policies.read(file), GAME)
     assert done.simplified in ("MS + R", "R + MS") and done.unfinished == ()
     assert set(done.metrics) == {"MS", "R"}
     assert done.words[0].startswith("seeks: ") and "monsters slain (MS" in done.words[0]
@@ -154,13 +154,13 @@ def test_a_stratified_interval_over_pairs_of_trials() -> None:
 
 def test_a_comparison_says_plainly_who_is_better() -> None:
     rivals = (Rival("UCB1", 0.5, 0.0, -0.1, 0.1), Rival("the shipped policy x", 0.75, -0.25, -0.3, -0.2))
-    found = Comparison(("a", "b"), True, 3, 0.5, rivals)
+    found = RivalComparison(("a", "b"), True, 3, 0.5, rivals)
     first, second, third = found.lines()
     assert first == ("no better than UCB1 on a, b (not trained on): 0.5000 against 0.5000, difference +0.0000 "
                      "[-0.1000, +0.1000]")  # fmt: skip
     assert second.startswith("worse than the shipped policy x on a, b")
     assert "3 trials per level" in third
-    assert Comparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    assert RivalComparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert Rival("UCB1", 0.5, 0.3, 0.2, 0.4).verdict == "better"
     assert Rival("UCB1", 0.5, 0.3).verdict == "perhaps better"
     with pytest.raises(PolicyError, match="comparison is damaged"):

@@ -13,7 +13,7 @@ from persona_evo.cli.main import main
 from persona_evo.errors import PolicyError, RunError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve import run as evolution
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, Playthrough, play, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, FitnessTrial, play, spec_from_dict, spec_to_dict
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
@@ -70,9 +70,9 @@ def test_a_game_is_seen_from_the_side_that_the_policy_plays() -> None:
 
 def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SPEC.cases == ("size5 random", "size5 two_ply", "size6 random", "size6 two_ply")
-    seen: list[Playthrough] = []
+    seen: list[FitnessTrial] = []
 
-    def watch(task: tuple[FitnessSpec, list[Playthrough], Any]) -> Any:
+    def watch(task: tuple[FitnessSpec, list[FitnessTrial], Any]) -> Any:
         seen.extend(task[1])
         return play(task)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, Playthrough, play, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness import Fitness, FitnessSpec, FitnessTrial, play, spec_from_dict, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
 from persona_evo.evolve.parallel import Workers
@@ -58,7 +58,7 @@ def test_a_request_is_the_mean_of_plain_searches(alone: list[list[float]]) -> No
 
 
 def test_reused_planners_give_what_new_ones_give() -> None:
-    task = [Playthrough("R * PE", 0, 1), Playthrough("MS", 1, 2), Playthrough("R * PE", 0, 1)]
+    task = [FitnessTrial("R * PE", 0, 1), FitnessTrial("MS", 1, 2), FitnessTrial("R * PE", 0, 1)]
     scores = play((SPEC, task, None))
     assert scores[0] == scores[2] == play((SPEC, task[:1], None))[0]
 

@@ -1,4 +1,4 @@
-"""Files of findings that are meant so: what they accept, what they do not, and how their faults are told."""
+"""Files of accepted findings: what they accept, what they do not, and how their faults are told."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persona_evo.games.acceptance import accept, no_longer, read
 from persona_evo.games.findings import Finding, to_json
 
 CORRIDOR = """\
-# meant so
+# intended
 [[accept]]
 kind = "forced_hazard"
 level = "map03"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from persona_evo.games import explored, registry
+from persona_evo.games import exploration, explored, registry
 from persona_evo.games.catalog.roguelike2d.analysis import least_damage
-from persona_evo.games.core import Game
+from persona_evo.games.core import Game, Metric
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.findings import Finding, where
+from persona_evo.games.python_game import from_class
+from persona_evo.search.outlook import outlook
 from tests.examples.corridor import GAME as CORRIDOR
 from tests.examples.lanes import GAME as LANES
 from tests.examples.vault import GAME as VAULT
@@ -96,6 +98,48 @@ def test_a_key_without_a_door_is_useless() -> None:
 )
 def test_the_games_of_the_examples(game: Game, text: str, kinds: set[str]) -> None:
     assert {f.kind for f in diagnose(game, [game.load(text, "level")])} == kinds
+
+
+class Slope:
+    """Down a slope of five steps, one at a time or with one leap; at its foot the game is lost."""
+
+    actions = ("step", "leap")
+    metrics = (Metric("AT", "depth", "steps down from the top", high=5),)
+
+    def __init__(self, left: int = 5) -> None:
+        self.left = left
+
+    @classmethod
+    def from_text(cls, text: str) -> Slope:
+        return cls()
+
+    def copy(self) -> Slope:
+        return Slope(self.left)
+
+    def legal(self) -> tuple[str, ...]:
+        return self.actions
+
+    def apply(self, action: str) -> None:
+        self.left = max(0, self.left - 1) if action == "step" else min(self.left, 1) - (self.left == 1)
+
+    def over(self) -> str | None:
+        return None if self.left else "lost"
+
+    def measure(self) -> dict[str, float]:
+        return {"AT": 5 - self.left}
+
+    def key(self) -> int:
+        return self.left
+
+
+def test_the_number_of_moves_is_that_of_the_longest_line_of_play() -> None:
+    game = from_class(Slope)
+    level = game.load("", "slope")
+    found = exploration.explore(game, level)
+    assert found.all_die and found.depth[-1] == 3 and found.longest == 5
+    (finding,) = diagnose(game, [level])
+    assert finding.kind == "lethal_start" and "is lost within 5 moves (proven)" in finding.text
+    assert outlook(game, level).longest == 5
 
 
 def test_harder_copies_of_a_class() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from persona_evo.games.core import Metric
 from persona_evo.playtest import compare, metrics, statistics
+from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound
 from tests.playtest.makers import INFOS, group, played
 
@@ -89,7 +90,7 @@ def test_how_fast_the_machine_was_is_in_no_other_p_value() -> None:
     structure = {name: {"walls": float(i)} for i, name in enumerate("abcde")}
     records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
     timed = [dataclasses.replace(r, seconds=float(i % 7)) for i, r in enumerate(records)]
-    found = [{r.result: r.p_holm for r in compare.correlations(structure, of, INFOS) if r.result != "seconds"}
+    found = [{r.result: r.p_holm for r in correlations(structure, of, INFOS) if r.result != "seconds"}
              for of in (records, timed)]  # fmt: skip
     assert found[0] == found[1] != {}
 
@@ -170,17 +171,17 @@ def test_correlations_need_four_levels_and_variation() -> None:
     walls = {"a": 10.0, "b": 20.0, "c": 30.0, "d": 40.0}
     structure = {name: {"walls": w, "exits": 1.0} for name, w in walls.items()}
     records = [r for name, w in walls.items() for r in group(name, "collector", 10, 10, treasure=1 - w / 50)]
-    rows = compare.correlations(structure, records, INFOS, {"collector": ["TO", "win_rate"]})
+    rows = correlations(structure, records, INFOS, {"collector": ["TO", "win_rate"]})
     assert [(r.structure, r.result, r.n) for r in rows] == [("walls", "TO", 4)]
     assert rows[0].pearson.r < -0.9 and rows[0].spearman.r == pytest.approx(-1) and rows[0].p_holm == rows[0].pearson.p
     few = [r for r in records if r.level != "d"]
-    assert compare.correlations(structure, few, INFOS) == []
+    assert correlations(structure, few, INFOS) == []
 
 
 def test_correlations_are_corrected_together_and_sorted() -> None:
     structure = {name: {"walls": float(i), "dead ends": float(i % 2)} for i, name in enumerate("abcde")}
     records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
-    rows = compare.correlations(structure, records, INFOS)
+    rows = correlations(structure, records, INFOS)
     assert [r.pearson.p for r in rows] == sorted(r.pearson.p for r in rows)
     assert sorted(r.p_holm for r in rows) == statistics.holm([r.pearson.p for r in rows])
 
@@ -204,7 +205,7 @@ def test_rows_are_values() -> None:
 def test_correlations_leave_out_levels_without_a_number() -> None:
     structure = {name: {"path": float(i) if i else float("nan")} for i, name in enumerate("abcde")}
     records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
-    assert {r.n for r in compare.correlations(structure, records, INFOS)} == {4}
+    assert {r.n for r in correlations(structure, records, INFOS)} == {4}
 
 
 def test_a_distance_that_stands_for_none_is_not_a_short_way() -> None:

@@ -15,7 +15,8 @@ from persona_evo.games import registry
 from persona_evo.games.core import Event, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.personas import Persona
-from persona_evo.playtest import batch, metrics, records, require
+from persona_evo.playtest import batch, metrics, record_reading, records, require
+from persona_evo.playtest.journal import reading
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.search.settings import Budget
@@ -166,13 +167,13 @@ def test_records_with_an_end_read_back(tmp_path: Path) -> None:
     end = End("lost", -1.5, 12, "trap", (3, 4), ["N", "S"], [(3, 3), (3, 4)], [Event(12, "death:trap", 3, 4)])
     record = played(outcome="running", end=end, hit_points=[10, 2.5, 0], skill="novice")
     records.write(tmp_path / "a", [record])
-    assert list(records.read(tmp_path / "a")) == [record]
+    assert reading(tmp_path / "a") == [record]
     for wrong in ({"outcome": "running"}, {"turn": 1.5}, {"utility": None}, {"place": [1]}, {"actions": [1]}, 7):
         row = record.to_dict()
         row["end"] = {**row["end"], **wrong} if isinstance(wrong, dict) else wrong
         with pytest.raises(RunError):
-            records.from_dict(row)
+            record_reading.from_dict(row)
     with pytest.raises(RunError, match="hit points"):
-        records.from_dict({**record.to_dict(), "hit_points": ["x"]})
+        record_reading.from_dict({**record.to_dict(), "hit_points": ["x"]})
     with pytest.raises(GameError, match="hit points after move 1"):
         dataclasses.replace(record, hit_points=[1.0, float("nan")]).to_json()

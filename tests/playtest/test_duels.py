@@ -15,8 +15,9 @@ from persona_evo.api.results import as_results
 from persona_evo.cli.main import main
 from persona_evo.games import registry
 from persona_evo.personas import load
-from persona_evo.playtest import batch, duels, records
+from persona_evo.playtest import batch, duels, record_reading
 from persona_evo.playtest.analysis import analyse
+from persona_evo.playtest.journal import reading
 from persona_evo.playtest.match import names
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.playtest.players import Player
@@ -60,7 +61,7 @@ def test_each_record_names_the_opponent_the_side_and_the_result(results: Any, tm
     turned = [r for r in results.records if r.level == "turned"]
     assert [(r.side, tables.seat(GAME, results.levels[1], r)) for r in turned[:2]] == [("second", 0), ("first", 1)]
     results.write(tmp_path, pictures=False)
-    assert list(records.read(tmp_path / "traces.jsonl")) == results.records
+    assert reading(tmp_path / "traces.jsonl") == results.records
     with (tmp_path / "playthroughs.csv").open(encoding="utf-8") as stream:
         rows = [(row["opponent"], row["side"], row["result"]) for row in csv.DictReader(stream)]
     assert rows == [(r.opponent, r.side, r.result) for r in results.records]
@@ -157,9 +158,9 @@ def test_wrong_sides_are_refused() -> None:
     from persona_evo.errors import RunError
 
     row = dueled("w")[0].to_dict()
-    assert records.from_dict(row).against == {"opponent": "random", "side": "first", "result": "win"}
+    assert record_reading.from_dict(row).against == {"opponent": "random", "side": "first", "result": "win"}
     with pytest.raises(RunError, match="no such side"):
-        records.from_dict({**row, "side": "third"})
+        record_reading.from_dict({**row, "side": "third"})
 
 
 @pytest.mark.parametrize(("trials", "there", "said"), [

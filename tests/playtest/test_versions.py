@@ -21,7 +21,7 @@ def changed(a: str, b: str) -> versions.Changes:
     return versions.changes(MD2, MD2.load(a, "a"), MD2.load(b, "b", allow_unreachable=True))
 
 
-def told(a: str, b: str) -> versions.Difference:
+def told(a: str, b: str) -> versions.AnalysisDifference:
     return versions.difference(MD2, MD2.load(a, "a", allow_unreachable=True), MD2.load(b, "b", allow_unreachable=True))
 
 
@@ -49,7 +49,7 @@ def test_levels_that_are_settings_are_compared_by_lines() -> None:
     puyo = registry.get("puyo")
     a, b = (puyo.load(f"# {seed}\nseed = {seed}\ndrops = 20\n", "x") for seed in (1, 2))
     assert versions.changes(puyo, a, b).words == "1 line changed: seed = 1 -> seed = 2"
-    assert versions.difference(puyo, a, b) == versions.Difference()
+    assert versions.difference(puyo, a, b) == versions.AnalysisDifference()
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,11 @@ def hurt(records: list[Playthrough], *points: float) -> list[Playthrough]:
     ]
 
 
-def answered(a: list[Playthrough], b: list[Playthrough], difference: versions.Difference | None = None) -> Answer:
+def answered(
+    a: list[Playthrough], b: list[Playthrough], difference: versions.AnalysisDifference | None = None
+) -> Answer:
     rows = compare.compare_levels(a, b, INFOS)
-    return answer(rows, changed(PLAIN, TRAPS), difference or versions.Difference())
+    return answer(rows, changed(PLAIN, TRAPS), difference or versions.AnalysisDifference())
 
 
 def test_a_version_is_harder_where_players_win_less() -> None:
@@ -112,7 +114,7 @@ def test_a_version_is_harder_where_players_lose_more_hit_points_though_all_win()
 def test_the_maps_decide_where_no_player_shows_anything() -> None:
     a, b = group("a", "runner", 5, 5, treasure=1), group("b", "runner", 5, 5, treasure=1)
     found = answered(a, b, told(PLAIN, TRAPS))
-    assert found.lines[0] == "B is harder than A by its map: 4 more traps, all forced; no player shows it"
+    assert found.lines[0] == "B is harder than A by its map: 4 more traps, all forced; the players do not show it"
     assert found.harder == 1
     silent = answered(a, b)
     assert silent.lines[0] == "no difference found between A and B for the runner" and silent.harder == 0
@@ -131,7 +133,7 @@ def test_hit_points_that_buy_more_do_not_make_a_level_harder() -> None:
     b = hurt(drawn("b", "runner", 10, best=0.9), 4)
     found = answered(a, b)
     assert found.harder == 0
-    assert found.lines[0] == "B is neither harder nor easier than A, but the runner plays it in another way"
+    assert found.lines[0] == "B is neither harder nor easier than A, but the runner plays it differently"
 
 
 def test_players_that_do_not_agree_are_told_apart() -> None:

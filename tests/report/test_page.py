@@ -14,9 +14,10 @@ from PIL import Image
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding
-from persona_evo.playtest import compare, records, require, versions
+from persona_evo.playtest import compare, require, versions
 from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
+from persona_evo.playtest.journal import reading
 from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.require import Check
 from persona_evo.report import charts, folder, maps, page, pages
@@ -82,7 +83,7 @@ def full(tmp_path: Path) -> Page:
             Finding("deaths", "notice", "level 1", "worth a look"),
         ],
         accepted=[(Finding("shortcut", "notice", "level 2", "a portal"), EVIL)], gone=[f"gone: {EVIL}"],
-        health={EVIL: charts.plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
+        health={EVIL: charts.Plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
         checks=[Check(EVIL, None, False, EVIL, EVIL)],
         most={EVIL: 1.5},
         pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
@@ -104,7 +105,7 @@ def test_everything_is_escaped_and_closed(full: Page) -> None:
 def test_findings_are_numbered_and_say_where_and_who(full: Page) -> None:
     read = Reader(rendered(full))
     said = " ".join(read.text.split())
-    for words in ("places 7:2, 7:3", "row:column", "shown by playthrough 3", "--trace NUMBER"):
+    for words in ("places 7:2 and 7:3", "row:column", "shown by playthrough 3", "--trace NUMBER"):
         assert words in said
     assert said.index("problem") < said.index("Worth a look") < said.index("Accepted findings (1)")
     assert {"finding1", "finding2"} <= set(read.ids) and {"#finding1", "#finding2"} <= set(read.addresses)
@@ -182,7 +183,7 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     names = sorted(p.name for p in (tmp_path / "out" / "pictures").iterdir())
     assert len(names) == len({n.lower() for n in names}) == 5, names
     assert all(re.fullmatch(r"[\w.+-]+", n) for n in names)
-    assert list(records.read(tmp_path / "out" / "traces.jsonl")) == rows
+    assert reading(tmp_path / "out" / "traces.jsonl") == rows
     assert {"summary.csv", "comparison.csv", "players.csv", "structure.csv", "findings.csv", "playthroughs.csv"} <= {
         p.name for p in (tmp_path / "out").iterdir()
     }

@@ -65,18 +65,20 @@ def test_charts_show_their_values() -> None:
     ]
     chosen = [s for s in SUMMARIES if s.level == "$one$"]
     bars = [figure.content for figure in plots.main_results(chosen, INFOS).figures]
-    assert 'aria-label="win rate"' in bars[0] and "50 %" in bars[0] and "a_b" in bars[0]
-    for svg in (*bars, plots.fitness(journal, 2.0), plots.fitness(journal[:1]), plots.fitness([]),
+    first = bars[0].svg()
+    assert 'aria-label="win rate"' in first and "50 %" in first and "a_b" in first
+    for chart in (*bars, plots.fitness(journal, 2.0), plots.fitness(journal[:1]), plots.fitness([]),
                 plots.hall_of_fame([(5, 0.5), (3, 0.4), (9, 0.45)]), charts.stacked(["a", "b"], {"x": [1, 2]}, "n"),
                 plots.ranges([1, 2], [(0, 1, 2), (1, 2, 5)], "x", "y"),
                 plots.curves([1, 2], {"<a>": [1, 2]}, "x", "y"),
                 plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0)):
+        svg = chart.svg()
         drawn = ElementTree.fromstring(svg)
         places = ("x", "y", "x1", "y1", "cx", "cy")
         numbers = [float(v) for e in drawn.iter() for k, v in e.attrib.items() if k in places]
         width, height = (float(drawn.attrib[k]) for k in ("width", "height"))
         assert numbers and all(-1 <= v <= max(width, height) + 1 for v in numbers), svg
-    assert "<a>" not in plots.curves([1], {"<a>": [1], "b": [2]}, "x", "y")
+    assert "<a>" not in plots.curves([1], {"<a>": [1], "b": [2]}, "x", "y").svg()
 
 
 def test_a_chart_as_a_file_has_its_own_colours(tmp_path: Path) -> None:
@@ -88,8 +90,8 @@ def test_a_chart_as_a_file_has_its_own_colours(tmp_path: Path) -> None:
 
 
 def test_bars_start_at_nought_and_go_both_ways() -> None:
-    text = charts.bars("utility", [("up", Interval(2.0, 1.0, 3.0, 5)), ("down", Interval(-2.0, -2.0, -2.0, 1))])
-    drawn = ElementTree.fromstring(text)
+    rows = [("up", Interval(2.0, 1.0, 3.0, 5)), ("down", Interval(-2.0, -2.0, -2.0, 1))]
+    drawn = ElementTree.fromstring(charts.Bars("utility", rows).svg())
     up, down = (e for e in drawn.iter() if e.tag == "rect")
     left, wide = (float(down.attrib[k]) for k in ("x", "width"))
     assert left + wide == pytest.approx(float(up.attrib["x"]), abs=0.2) and wide > 20
@@ -108,7 +110,7 @@ def test_ticks_are_round_and_whole_where_asked() -> None:
 def test_hit_points_end_with_a_skull_where_somebody_died(game: Game, level: Level) -> None:
     alive = walked(game, level, ["E"] * 4, hit_points=[10, 10, 9, 9, 9])
     dead = dataclasses.replace(alive, player="b", outcome="lost", hit_points=[10, 5, 0, 0, 0])
-    drawn = folder.hit_points(analyse(game, [level], [alive, dead]))["tiny"]
+    drawn = folder.hit_points(analyse(game, [level], [alive, dead]))["tiny"].svg()
     assert drawn.count('class="skull"') == 1 and "runner" in drawn and "hit points" in drawn
     assert folder.hit_points(analyse(game, [level], [walked(game, level, ["E"])])) == {}
 
@@ -159,7 +161,7 @@ def test_a_map_goes_on_after_the_plan_to_the_end(game: Game, level: Level) -> No
     record = walked(game, level, ["E", "E"])
     end = End("won", 1.0, 4, actions=["E", "E"], positions=[(4, 1), (5, 1)])
     whole = dataclasses.replace(record, end=end)
-    assert maps.walk(whole) == [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]
+    assert whole.all_positions == [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]
     assert maps.visits([whole], 4, 7)[1].tolist() == [0, 1, 1, 1, 1, 1, 0]
     assert maps.usual([record, whole, whole]) is whole
 
@@ -273,7 +275,7 @@ def test_bars_show_what_a_game_calls_its_main_metrics(name: str) -> None:
     measured = {m.symbol: min(1.0, m.high) for m in infos}
     records = [dataclasses.replace(played(trial=k, seconds=0.5), metrics=measured) for k in range(2)]
     summary = metrics.summarise(records, infos)[0]
-    text = " ".join(figure.content for figure in plots.main_results([summary], infos).figures)
+    text = " ".join(figure.content.svg() for figure in plots.main_results([summary], infos).figures)
     drawn = re.findall('aria-label="(.*?)"', text)
     assert {"win rate", *wanted, "steps", "utility"} <= set(drawn) and len(drawn) == len(set(drawn)) <= len(wanted) + 3
 

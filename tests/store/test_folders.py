@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from persona_evo.errors import RunError
 from persona_evo.evolve.reopening import budget_at  # noqa: F401 (the modules below name the files)
 from persona_evo.playtest import journal
 from persona_evo.playtest.experiment import course
@@ -97,6 +100,70 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
     assert folders.find([tmp_path / "runs"]) == []
+
+
+def test_what_is_no_run_s_own_file_keeps_it(tmp_path: Path) -> None:
+    for name in (".new/thesis.doc", "movie.part", "logs_of_mine/a.log", "pictures/holiday.jpg", "inner/traces.jsonl"):
+        folder = tmp_path / name.split("/")[0].strip(".")
+        run_in(folder)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("mine")
+    again = tmp_path / "again"
+    run_in(again / "runs" / "playtest")
+    keeping.claim(again, "minidungeons", {"seed": 4})
+    (again / "index.html").write_text("x")
+    shutil.copytree(again, tmp_path / "again-2")
+    (again / "runs" / "playtest" / "notes.md").write_text("mine")
+    shutil.copytree(tmp_path / "again-2", tmp_path / "again-3")
+    (tmp_path / "again-3" / "thesis").mkdir()
+    (tmp_path / "again-3" / "thesis" / "data.csv").write_text("mine")
+    aged(tmp_path)
+    gone, _ = cleaning.choose(folders.find([tmp_path]))
+    assert [e.folder.name for e in gone] == ["again-2"]
+
+
+def test_a_link_and_the_current_folder_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_in(tmp_path / "elsewhere" / "one")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "one")
+    monkeypatch.chdir(tmp_path / "elsewhere" / "one")
+    for path, why in ((tmp_path / "link", "a link"), (Path(), "current folder"), (Path.cwd(), "current folder")):
+        entry = folders.read(path)
+        assert entry is not None
+        with pytest.raises(RunError, match=why):
+            cleaning.delete(entry, is_named=True)
+    assert (tmp_path / "elsewhere" / "one" / journal.CONFIG).is_file()
+
+
+def test_what_has_the_name_of_a_deletion_is_not_deleted_unless_it_is_one(tmp_path: Path) -> None:
+    for name in ("one", "two", "three", ".three.deleted"):
+        run_in(tmp_path / name)
+    (tmp_path / ".one.deleted").mkdir()
+    (tmp_path / ".one.deleted" / "thesis.doc").write_text("mine")
+    (tmp_path / ".two.deleted").symlink_to(tmp_path / ".one.deleted")
+    for name in ("one", "two", "three"):
+        entry = folders.read(tmp_path / name)
+        assert entry is not None
+        cleaning.delete(entry, is_named=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".one.deleted", ".two.deleted"]
+    assert (tmp_path / ".one.deleted" / "thesis.doc").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a matter of POSIX")
+@pytest.mark.parametrize("name", ["lock", journal.TRACES, journal.CONFIG])
+def test_nobody_waits_for_a_pipe(tmp_path: Path, name: str) -> None:
+    run_in(tmp_path / "one")
+    (tmp_path / "one" / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "one" / name)
+    for entry in folders.find([tmp_path]):
+        assert entry.state == ("complete" if name == "lock" else "unreadable")
+
+
+def test_the_name_of_the_root_names_no_run(tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    run_in(root / "one")
+    assert folders.named("on", [root]).folder == root / "one"
+    with pytest.raises(RunError, match="no such run"):
+        folders.named("run", [root])
 
 
 def test_who_is_at_work_is_known_and_the_lock_stays_free(tmp_path: Path) -> None:

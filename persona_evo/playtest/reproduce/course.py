@@ -208,28 +208,67 @@ class Course:
         with Lock(self.folder):
             claim(self.folder, self.settings, self.game, self.levels)
             outcomes = {p.name: self._evolutions(p) for p in self.personas}
-            best = {p.name: evolution.best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
+            best = self._best(outcomes)
             chosen = {name: _policy(outcome) for name, outcome in best.items()}
             played = self._playtest("playtest", "playtest", self._players(chosen), self.settings.trials)
-            differing = self.published.differing(self.levels)
-            journals = {name: runs.read_journal(outcome.folder) for name, outcome in best.items()}
-            material = Material(
-                self.folder, self.settings, self.published, self.game, self.levels, self.training, differing,
-                self.personas, outcomes, best, journals, chosen, played, self._limits(bool(differing), played),
-            )  # fmt: skip
+            bounds = self._limits(bool(self.published.differing(self.levels)), played)
+            material = self._material(outcomes, best, played, bounds)
             if self.settings.cross is not None:
                 if halfway is not None:
                     halfway(material)
                 material.crossed = self._cross(chosen)
         return material
 
+    def kept(self) -> Material:
+        """What the folder holds by now, without the cross tables; nothing is evolved or played.
+
+        Raises:
+            RunError: a part is missing or damaged.
+        """
+        found: dict[str, list[evolution.Outcome]] = {}
+        for persona in self.personas:
+            for folder in self._evolution_folders(persona):
+                outcome = evolution.ended(folder) if (folder / runs.CONFIG).is_file() else None
+                if outcome is None:
+                    raise self._unfinished(folder)
+                found.setdefault(persona.name, []).append(outcome)
+        played = batch.kept(self.folder / RUNS / "playtest")
+        if not played.complete:
+            raise self._unfinished(self.folder / RUNS / "playtest")
+        published = not self.published.differing(self.levels)
+        bounds = publications.proven(self.published, self.game, self.personas) if published else limits.bounds(
+            self.game, self.levels, self.personas, played.records, seconds=0, folder=played.folder
+        )  # fmt: skip
+        return self._material(found, self._best(found), played, bounds)
+
+    def _unfinished(self, part: Path) -> RunError:
+        return RunError("a part of the reproduction is not finished", place=Place(str(part)),
+                        hint=f"go on with it: persona-evo reproduce {self.settings.study} --resume {self.folder}")
+
+    def _best(self, outcomes: Mapping[str, Sequence[evolution.Outcome]]) -> dict[str, evolution.Outcome]:
+        return {p.name: evolution.best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
+
+    def _material(
+        self, outcomes: dict[str, list[evolution.Outcome]], best: dict[str, evolution.Outcome], played: batch.Results,
+        bounds: dict[tuple[str, str], Bound],
+    ) -> Material:  # fmt: skip
+        journals = {name: runs.read_journal(outcome.folder) for name, outcome in best.items()}
+        return Material(
+            self.folder, self.settings, self.published, self.game, self.levels, self.training,
+            self.published.differing(self.levels), self.personas, outcomes, best, journals,
+            {name: _policy(outcome) for name, outcome in best.items()}, played, bounds,
+        )  # fmt: skip
+
     # evolutions
+
+    def _evolution_folders(self, persona: Persona) -> list[Path]:
+        base = self.folder / RUNS / "evolution"
+        return [base / f"{persona.name}-{n}" for n in range(1, self.settings.runs + 1)]
 
     def _evolutions(self, persona: Persona) -> list[evolution.Outcome]:
         found = []
-        for n in range(1, self.settings.runs + 1):
+        for n, folder in enumerate(self._evolution_folders(persona), 1):
             name = f"{_EVOLUTION} of {persona.name}, run {n} of {self.settings.runs}"
-            folder = self.folder / RUNS / "evolution" / f"{persona.name}-{n}"
             seed = seeds.derive(self.settings.seed, "evolution", persona.name, n) % 2**31
             budget = self.settings.budget
             outcome = self._evolve(name, folder, persona, self.training, self.settings.evolution, seed, budget)

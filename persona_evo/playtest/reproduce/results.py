@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from persona_evo.playtest.compare import ALPHA, CorrelationRow, correlations, p_shown, tested
+from persona_evo.playtest.compare import ALPHA, p_shown, tested
+from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.reproduce.course import Material

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from persona_evo.games.analysis import at, beside, on_every_way
+from persona_evo.games.analysis import at, beside, leading_to, on_every_way
 from persona_evo.games.catalog.minidungeons2 import harm, leftovers, opening, ways
 from persona_evo.games.catalog.minidungeons2.board import MINITAUR, POTION, TRAP, Board, capital, is_are, named
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS, PORTAL
@@ -176,7 +176,7 @@ def deadly_way(board: Board) -> list[Finding]:
 def no_return(board: Board) -> list[Finding]:
     """Ground that the hero can enter and never leave, or not alive."""
     goal, hero = board.grid.exit, board.grid.hero
-    back = _leading_to(board, goal)
+    back = leading_to([goal], {tile: board.moves[tile] for tile in board.reached})
     stuck = [t for t in board.reached if t not in back]
     dying = [t for t in board.survival.alive - board.survival.leaves if t in back]
     found = []
@@ -206,17 +206,3 @@ def no_return(board: Board) -> list[Finding]:
             )
         )  # fmt: skip
     return found
-
-
-def _leading_to(board: Board, goal: Spot) -> set[Spot]:
-    before: dict[Spot, list[Spot]] = {}
-    for tile in board.reached:
-        for to in board.moves[tile]:
-            before.setdefault(to, []).append(tile)
-    found, queue = {goal}, [goal]
-    for tile in queue:
-        new = [b for b in before.get(tile, ()) if b not in found]
-        found.update(new)
-        queue += new
-    return found
-

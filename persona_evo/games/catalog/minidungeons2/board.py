@@ -16,8 +16,6 @@ from persona_evo.words import counted, enumerated, plural
 TRAP, POTION, TREASURE, MINITAUR = "t", "P", "T", "m"
 GOALS = "TPMRob"
 """Characters of what a persona can want: treasures, potions, and monsters that can die."""
-MOST_SIGHTS = 200_000
-"""Lines of sight that the analysis of one level looks along."""
 
 
 class Board:
@@ -96,12 +94,6 @@ class Board:
         """A tile as the tables number it."""
         t = self.level.tables
         return int(t[int(tb.offset(t, tb.BOARD_AT)) + spot[1] * self.grid.width + spot[0]])
-
-    def in_sight(self, way: Sequence[Spot], spots: Iterable[Spot]) -> list[Spot]:
-        """Those of some tiles that are seen from a tile of a way."""
-        spots = list(spots)
-        step = 1 + len(way) * len(spots) // MOST_SIGHTS
-        return [spot for spot in spots if any(self.sees(tile, spot) for tile in way[::step])]
 
 
 def named(board: Board, spots: Iterable[Spot]) -> str:

@@ -50,7 +50,7 @@ def opening(board: Board) -> list[Finding]:
 
 
 def _lethal(board: Board, found: Exploration) -> Finding:
-    moves = found.complete
+    moves = found.longest
     spots = _attackers(board, moves)
     by = f", by {named(board, spots)}" if spots else ""
     return Finding(

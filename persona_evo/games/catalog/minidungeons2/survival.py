@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from persona_evo.games.analysis import Moves, distances, least_cost
+from persona_evo.games.analysis import Moves, distances, leading_to, least_cost
 from persona_evo.games.findings import Spot
 
 MOST_STATES = 20_000
@@ -115,14 +115,4 @@ class _Walk:
         return found
 
     def _leaving(self) -> set[Spot]:
-        before: dict[State, list[State]] = {}
-        for state, following in self.edges.items():
-            for to in following:
-                before.setdefault(to, []).append(state)
-        queue = [state for state in self.edges if self.goal in self.ground[state[0]][0]]
-        out = set(queue)
-        for state in queue:
-            new = [b for b in before.get(state, ()) if b not in out]
-            out.update(new)
-            queue += new
-        return self._alive(out)
+        return self._alive(leading_to((s for s in self.edges if self.goal in self.ground[s[0]][0]), self.edges))

@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path
 
 from persona_evo.evolve import reopening
+from persona_evo.evolve.explanation import in_words
 from persona_evo.evolve.fitness import FitnessSpec
 from persona_evo.evolve.winner import simplified
-from persona_evo.evolve.words import in_words
 from persona_evo.formula import parse
 from persona_evo.formula.simplify import simplify
 from persona_evo.games import mapsets

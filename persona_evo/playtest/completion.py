@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from persona_evo.games.findings import Finding, Spot
-from persona_evo.playtest.evidence import Evidence, ends_of, percent, spots, the, times
+from persona_evo.games.findings import Finding, Spot, where
+from persona_evo.playtest.evidence import Evidence, ends_of, percent, the, times
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL
 from persona_evo.words import counted, plural, sentence
@@ -33,7 +33,7 @@ LIMITS = ("budget", "time", "nodes", "memory")
 _EPSILON = 1e-9
 
 
-class Verdict(NamedTuple):
+class CompletionVerdict(NamedTuple):
     """What finishing a level comes to.
 
     Attributes:
@@ -49,22 +49,22 @@ class Verdict(NamedTuple):
     static: list[Finding]
 
 
-def verdict(e: Evidence) -> Verdict:
+def verdict(e: Evidence) -> CompletionVerdict:
     """Judge whether the level can be finished, and the players that do not finish it."""
     blocking = [f for f in e.static if f.kind in BLOCKING and f.severity == "problem"]
     if _ways(e, 0):
         static = [f for f in e.static if f not in blocking]
         found, failing = _failing(e)
-        return Verdict(True, found, failing, static)
+        return CompletionVerdict(True, found, failing, static)
     if blocking:
         first = _supported(e, blocking[0])
-        return Verdict(False, [], frozenset(), [first if f is blocking[0] else f for f in e.static])
+        return CompletionVerdict(False, [], frozenset(), [first if f is blocking[0] else f for f in e.static])
     if any(r.final == "ended" for r in e.records) or (e.outlook is not None and e.outlook.ended):
-        return Verdict(None, [], frozenset(), list(e.static))
+        return CompletionVerdict(None, [], frozenset(), list(e.static))
     if e.outlook is not None and e.outlook.possible is False:
-        return Verdict(False, [_impossible(e)], frozenset(), list(e.static))
+        return CompletionVerdict(False, [_impossible(e)], frozenset(), list(e.static))
     found, failing = _unknown(e)
-    return Verdict(None, found, failing, list(e.static))
+    return CompletionVerdict(None, found, failing, list(e.static))
 
 
 def _supported(e: Evidence, finding: Finding) -> Finding:
@@ -88,7 +88,7 @@ def _impossible(e: Evidence) -> Finding:
         killers = _causes(e.records)
         by = f"; cause of death: {killers}" if killers else ""
         start = next((r.positions[0] for r in e.records if r.positions), None)
-        at = f" at {spots([start])}" if start is not None else ""
+        at = f" at {where(start)}" if start is not None else ""
         text = (f"the start{at} is lethal: every continuation dies within {counted(out.longest, 'move')} "
                 f"(proven: {proof}){by}")  # fmt: skip
         return Finding(
@@ -98,7 +98,7 @@ def _impossible(e: Evidence) -> Finding:
         )  # fmt: skip
     within = f" within {counted(out.horizon, 'move')}" if out.horizon else ""
     place = _usual_end(e.records)
-    ends = f"; most playthroughs end at {spots([place])}" if place is not None else ""
+    ends = f"; most playthroughs end at {where(place)}" if place is not None else ""
     text = f"no plan finishes this level{within} (proven: {proof}); {_played(e.records)}{ends}"
     return Finding(
         "impossible", "problem", e.level, text, () if place is None else (place,), evidence=evidence,
@@ -211,7 +211,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
         return []
     records = [r for group in own.values() for r in group]
     place = _usual_end(records)
-    at = f" at {spots([place])}" if place is not None else ""
+    at = f" at {where(place)}" if place is not None else ""
     total = sum(len(e.seekers[p]) for p in own)
     stands = plural(len(own), "stands", "stand")
     text = (f"{the(own)} {stands} still{at} in {len(records)} of {counted(total, 'playthrough')}: no other move is "
@@ -224,7 +224,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
 def _standing(records: Sequence[Playthrough]) -> str:
     """Where players stand still, as an aside."""
     place = _usual_end([r for r in records if r.stuck])
-    return f", stuck at {spots([place])}" if place is not None else ""
+    return f", stuck at {where(place)}" if place is not None else ""
 
 
 def _numbers(e: Evidence) -> dict[str, Any]:
@@ -248,16 +248,9 @@ def _causes(records: Sequence[Playthrough]) -> str:
     return ", ".join(f"{cause} ({percent(n / total)})" if len(causes) > 1 else cause for cause, n in causes)
 
 
-def place_of(record: Playthrough) -> Spot | None:
-    """Where a playthrough ends."""
-    if record.end is not None and record.end.place is not None:
-        return record.end.place
-    return record.positions[-1] if record.positions else None
-
-
 def _usual_end(records: Sequence[Playthrough]) -> Spot | None:
     """The place at which most playthroughs end."""
-    places = Counter(place for r in records if (place := place_of(r)) is not None)
+    places = Counter(place for r in records if (place := r.last_place) is not None)
     return places.most_common(1)[0][0] if places else None
 
 
