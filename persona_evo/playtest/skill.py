@@ -20,7 +20,7 @@ from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_R
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.search.skill import SKILLS, errs
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 NARROW = 0.1
 """Share of the hit points at the start that a narrow escape leaves at most; one hit point always counts."""
@@ -172,13 +172,13 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
     rest = len(shares) - 1
     others = f"; {counted(rest, 'other player')} often {'does' if rest == 1 else 'do'} so, too" if rest else ""
     common = [spot for spot, _ in Counter(places).most_common(3)]
-    at = f" The last harm comes at {', '.join(map(where, common))}." if common else ""
+    at = f" The last hit points are lost at {enumerated(list(map(where, common)))}." if common else ""
     share = f"in {hits / runs * 100:.0f} % of the runs ({hits} of {runs})"
     text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{at}"
-    evidence = {"hit points": limit, "hit points at the start": left, "narrow": hits, "runs": runs,
+    evidence = {"hit_points": limit, "hit_points_at_the_start": left, "narrow": hits, "runs": runs,
                 "share": round(hits / runs, 6)}  # fmt: skip
     return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,
-                    look="whether a mistake less or more should decide the game here")]  # fmt: skip
+                    look="Decide whether one mistake more should lose the game here.")]  # fmt: skip
 
 
 def _last_harm(record: Playthrough) -> Spot | None:

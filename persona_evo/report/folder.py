@@ -40,7 +40,7 @@ from persona_evo.report.page import write as write_page
 from persona_evo.report.versions import Versions
 from persona_evo.search.skill import errs
 from persona_evo.store import schema
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 Progress = Callable[[str], None]
 
@@ -196,10 +196,11 @@ def _levels(
                         if who in analysis.personas and (compared or where == name)]  # fmt: skip
             high = written.most[name] = maps.most_visits(together)
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
-            text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
+            tolerance = None if errs(group[0].skill) else analysis.tolerances.get(player)
+            text = _told(group, tolerance, f" in {name}" if compared else "")
             written.pictures.append(Picture(name, "map", path, text))
         if replays and errs(group[0].skill):
-            why = "no replays of players who make mistakes: runs show plays any of their playthroughs"
+            why = "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
             written.notes += [why] if why not in written.notes else []
         elif replays:
             _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
@@ -217,7 +218,7 @@ def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
 def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> str:
     """What a map shows, in words: whose ways, how often it won and died, and which playthroughs they are."""
     ends = Counter(r.final for r in group)
-    told = ", ".join(f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end])
+    told = enumerated([f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end]])
     drawn = "" if tolerance is None else f"; {routes.shown(group, tolerance)}"
     return f"{group[0].player}{where}: {told} of {counted(len(group), 'playthrough')}{drawn}"
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,17 +120,28 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
 
 
 def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
-    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what most moves cost anyway."""
+    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what every move costs anyway."""
     arrivals = [
-        (place, max(0.0, before - after))
+        (place, before - after)
         for record in records
         for place, (before, after) in zip(walk(record)[1:], pairwise(record.hit_points), strict=False)
     ]
-    cost = median_low([lost for _, lost in arrivals]) if arrivals else 0.0
+    cost = move_cost([lost for _, lost in arrivals])
     total: defaultdict[Spot, float] = defaultdict(float)
     for place, lost in arrivals:
         total[place] += max(0.0, lost - cost)
     return {place: lost / len(records) for place, lost in total.items() if lost}
+
+
+def move_cost(losses: Sequence[float]) -> float:
+    """Hit points that every move costs, as food does: the least loss, if most moves lose just that and none loses
+    nothing; otherwise 0.
+
+    Args:
+        losses: hit points lost by each move; negative where some were gained.
+    """
+    least = min((lost for lost in losses if lost > 0), default=0.0)
+    return least if 0 not in losses and 2 * sum(lost == least for lost in losses) > len(losses) else 0.0
 
 
 def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
@@ -169,10 +179,10 @@ def annotated(
     sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
     shown = usual(records)
     sheet.route(shown.positions, walk(shown)[len(shown.positions) - 1 :])
-    for place, points in damage(records).items():
-        sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     for place, count in deaths(records).items():
         sheet.skull(place, count)
+    for place, points in damage(records).items():
+        sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     sheet.mark(markers)
     return sheet.save(path)
 
@@ -283,21 +293,21 @@ class Sheet:
             if step and self.inside(place):
                 self._text(self.middle(place), str(step), INK, max(12, self.scale * 0.34), halo=2)
 
-    def note(self, place: Spot, text: str) -> None:
-        """A short text on white at the foot of a tile."""
+    def note(self, place: Spot, text: str, colour: str = DAMAGE, above: bool = False) -> None:
+        """A short text on white at the foot of a tile, or at its head."""
         if self.inside(place):
             size = max(18, self.scale * 0.34)
-            x, y = self.middle(place, dx=-0.5)
-            wide, low = size * (0.34 + 0.5 * len(text)), self.scale / 2 - 1
-            box = (x + 2, y + low - size * 0.95, x + 2 + wide, y + low)
-            self.pen.rounded_rectangle(box, 4, CASING, DAMAGE)
-            self._text((x + 2 + wide / 2, y + low - size * 0.48), text, DAMAGE, size)
+            x, y = self.middle(place, -0.5, -0.5)
+            wide, high = size * (0.34 + 0.5 * len(text)), size * 0.95
+            y += 1 if above else self.scale - 1 - high
+            self.pen.rounded_rectangle((x + 2, y, x + 2 + wide, y + high), 4, CASING, colour)
+            self._text((x + 2 + wide / 2, y + high / 2), text, colour, size)
 
     def skull(self, place: Spot, count: int) -> None:
         """Somebody died here, so many times."""
         if not self.inside(place):
             return
-        x, y = self.middle(place)
+        x, y = self.middle(place, dx=0.08)
         r = max(8.0, self.scale * 0.36)
         self.pen.rounded_rectangle((x - r * 0.55, y, x + r * 0.55, y + r * 0.95), r * 0.2, CASING, INK, 2)
         self.pen.ellipse((x - r, y - r, x + r, y + r * 0.6), CASING, INK, 2)
@@ -306,7 +316,7 @@ class Sheet:
             self._disc((x + side * r * 0.4, y - r * 0.15), r * 0.26, INK, 0)
             self.pen.line((x + side * r * 0.22, y + r * 0.55, x + side * r * 0.22, y + r * 0.9), INK, 2)
         if count > 1:
-            self._text((x, y + r * 1.05), f"×{count}", INK, max(12, self.scale * 0.28), halo=3)
+            self.note(place, str(count), INK, above=True)
 
     def mark(self, markers: Sequence[Marker]) -> None:
         """Findings: a frame around each place, and the number at the first ones."""
