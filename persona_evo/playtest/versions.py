@@ -68,7 +68,7 @@ class Changes:
         if self.lines:
             return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if self.none:
-            return "A and B are the same level, so nothing differs but chance"
+            return "A and B are the same level, so results differ by chance only"
         if len(self.tiles) > OTHER * max(sum(map(len, rows)) for rows in self.rows):
             return "; ".join(["A and B are different levels: most of their tiles differ", *self._size])
         groups: dict[tuple[str, str], list[Spot]] = {}

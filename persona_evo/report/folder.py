@@ -230,15 +230,16 @@ ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck
 def _replays(
     names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough], written: Written
 ) -> None:
-    """The median, best and worst playthroughs and the median one of the baseline; once where their actions are the
-    same."""
-    wanted: dict[tuple[str, ...], tuple[Playthrough, list[str]]] = {}
+    """The median, best and worst playthroughs and the median one of the baseline; once where they end in the same way
+    after as many moves."""
+    wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
     for word, record in replay.choose(group)._asdict().items():
-        wanted.setdefault(tuple(replay.moves(record)), (record, []))[1].append(word)
-    chosen = list(wanted.values())
+        key = (record.utility, len(replay.moves(record)), record.final)
+        wanted.setdefault(key, (record, []))[1].append(word)
+    chosen = [(record, words[0], enumerated(words)) for record, words in wanted.values()]
     if baseline:
-        chosen.append((replay.choose(baseline).median, ["baseline", "median"]))
-    for record, words in chosen:
+        chosen.append((replay.choose(baseline).median, "baseline", "baseline, median"))
+    for record, name, words in chosen:
         try:
             pictures = replay.frames(game, level, record, whole=True) if replay.moves(record) else None
         except VerificationError as e:
@@ -248,9 +249,9 @@ def _replays(
             why = f"There are no replays: {game.title} does not draw its states, or there are no actions."
             written.notes += [why] if why not in written.notes else []
             continue
-        path = names.file(level.name, record.player, words[0], suffix=".gif")
+        path = names.file(level.name, record.player, name, suffix=".gif")
         replay.save_gif(pictures, path)
-        text = _caption(game, level, record, ", ".join(words))
+        text = _caption(game, level, record, words)
         written.pictures.append(Picture(level.name, "replay", path, text))
 
 

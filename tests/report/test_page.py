@@ -188,7 +188,7 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     }
     read = Reader(written.page.read_text(encoding="utf-8"))
     assert "tiny: <1>" in read.text and sum(a.startswith("data:image/gif") for a in read.addresses) == 3
-    assert "Runner (median, best, worst): won in 4 steps" in read.text and "ucb1 (baseline, median)" in read.text
+    assert "Runner (median, best and worst): won in 4 steps" in read.text and "ucb1 (baseline, median)" in read.text
     full_size = [a for a in read.addresses if a.startswith("pictures/")]
     assert len(full_size) == 2 and all((tmp_path / "out" / a).is_file() for a in full_size), "maps lead to their files"
     monkeypatch.setattr(folder, "EMBED", 1000)
