@@ -209,7 +209,7 @@ def _levels(
 def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
     """The findings on a level that concern a player, with the numbers that the page gives them."""
     return [
-        maps.Marker(number, f.severity, f.places)
+        maps.Marker(number, f.severity, f.places[:1] if f.kind == "no_choice" else f.places)  # a path is drawn anyway
         for number, f in enumerate(analysis.findings, 1)
         if f.level == level and (not f.players or player in f.players)
     ]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
+from persona_evo.games.seen import HEADER_LINES, text_map
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
@@ -72,12 +73,15 @@ class Ground:
 
 
 def ground(level: Level, places: Iterable[Spot]) -> Any:
-    """The level's grid, or what some places lie in."""
+    """The level's grid, or the map that its text is, or what some places lie in, of which the first is the start."""
     grid = level.facts.get("grid")
     if hasattr(grid, "width") and hasattr(grid, "height"):
         return grid
-    walked = [*places, (0, 0)]
-    return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+    walked = list(places)
+    drawn = text_map(level, walked[0]) if walked else None
+    if drawn is not None:
+        walked.append((max(map(len, drawn.rows[drawn.above :])) - 1, len(drawn.rows) - drawn.above - 1))
+    return Ground(1 + max((x for x, _ in walked), default=0), 1 + max((y for _, y in walked), default=0))
 
 
 def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
@@ -369,13 +373,15 @@ def board(
 
     picture = Image.new("RGB", (width * scale, height * scale), FLOOR)
     pen = ImageDraw.Draw(picture, "RGBA")
-    rows = level.text.rstrip("\n").split("\n")
-    rows = rows if len(rows) == height and max(map(len, rows)) == width else []
+    lines = level.text.splitlines()
+    rows = lines[-height:] if 0 <= len(lines) - height < HEADER_LINES else []
+    rows = rows if max(map(len, rows), default=0) == width else []
     for y in range(height):
         for x in range(width):
             box = (x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1)
             pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
             char = rows[y][x : x + 1] if rows else ""
             if char.strip(" ."):
-                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6))
+                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6),
+                         stroke_width=2 * ((x, y) in tiles), stroke_fill=CASING)  # fmt: skip
     return picture

@@ -338,15 +338,21 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
     return rows
 
 
-def wide_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
+def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
     """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
+    causes = dict.fromkeys(column for s in summaries for column in _causes(s))
     return [
         {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
          **{name: value for key, v in _measured(s).items()
             for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
-         **_single(s)}
+         **_single(s), **dict.fromkeys(causes, 0), **_causes(s)}
         for s in summaries
     ]  # fmt: skip
+
+
+def _causes(s: Summary) -> dict[str, int]:
+    """How often a player lost, by column."""
+    return {f"{'losses' if s.opponents else 'deaths'}:{cause}": count for cause, count in s.deaths.items()}
 
 
 def _measured(s: Summary) -> dict[str, Interval]:
@@ -366,7 +372,6 @@ def _single(s: Summary) -> dict[str, object]:
     return {
         "best_utility": s.best_utility, **({} if s.opponents else limits),
         **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
-        **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
     }  # fmt: skip
 
 
