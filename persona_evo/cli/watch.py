@@ -255,8 +255,11 @@ class Watch:
 
 
 def _say(lines: Sequence[str]) -> None:
+    from persona_evo.report import layout
+
     for line in lines:
-        say(f"  {line}")
+        for part in layout.wrapped(f"  {layout.clean(line)}", layout.terminal_width(), "    "):
+            say(part)
 
 
 def _clock() -> str:

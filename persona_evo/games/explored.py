@@ -152,12 +152,12 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
         if not spots and not (metric.ratio or metric.high == 1):
             continue
         proof = {"most": most, "high": metric.high, "metric": metric.symbol, "states": len(values), "proven": True}
-        short = f"{metric.name} ({metric.symbol}) never gets above {most:g} of {metric.high:g}"
+        short = f"{metric.name} ({metric.symbol}) cannot exceed {most:.3g} of {metric.high:g}"
         if spots:
             why = "others take it first or it cannot be taken" if stolen else "no way leads there"
             text = f"Nobody ever gets the '{char}' at {at(spots)}: {why}, so {short} (proven)."
         else:
-            text = f"{capital(short)} in any play (proven)."
+            text = f"{capital(short)}, however it is played (proven)."
         found.append(
             Finding("stolen_object" if stolen else "unreachable_object", "problem", seen.level.name, text,
                     tuple(spots), evidence=proof)

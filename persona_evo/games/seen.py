@@ -56,6 +56,14 @@ class TextMap:
         return "\n".join((*head, *inside, self.rows[-1])) + "\n"
 
 
+def text_map(level: Level, start: Spot) -> TextMap | None:
+    """The map that a level's text is, if the avatar's start shows where it begins."""
+    rows = tuple(level.text.splitlines())
+    letters = Counter("".join(rows))
+    maps = (TextMap(rows, above) for above in range(HEADER_LINES))
+    return next((found for found in maps if letters[found.char(start)] == 1), None)
+
+
 class SeenLevel:
     """An exploration with the place and the metrics of each state."""
 
@@ -72,13 +80,8 @@ class SeenLevel:
     @functools.cached_property
     def map(self) -> TextMap | None:
         """The map that the text is, if the avatar's start shows where it begins."""
-        start, rows = self.places[0], tuple(self.level.text.splitlines())
-        letters = Counter("".join(rows))
-        for above in range(HEADER_LINES):
-            found = TextMap(rows, above)
-            if start is not None and letters[found.char(start)] == 1:
-                return found
-        return None
+        start = self.places[0]
+        return None if start is None else text_map(self.level, start)
 
     @functools.cached_property
     def floor(self) -> str:

@@ -47,6 +47,8 @@ def answer(rows: Sequence[Row], changes: Changes, difference: AnalysisDifference
         changes: the tiles that changed.
         difference: what the analysis of both says.
     """
+    if changes.none:
+        return Answer((changes.words,), 0)
     players = list(dict.fromkeys(r.player_a for r in rows))
     leaning = {p: _leaning(r for r in rows if r.player_a == p) for p in players}
     told = [r for r in rows if telling(r)]

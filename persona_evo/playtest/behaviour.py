@@ -48,16 +48,20 @@ def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     text = (f"{the(groups)} {plural(len(groups), 'dies', 'die')} in {len(lost)} of {counted(total, 'playthrough')} "
             f"({percent(share)})")  # fmt: skip
     top, there = places.most_common(1)[0] if places else (None, 0)
-    text += f", {percent(there / len(lost))} of them at {where(top)}" if top is not None else ""
+    share_there = "all" if there == len(lost) else percent(there / len(lost))
+    text += f", {share_there} of them at {where(top)}" if top is not None else ""
     causes = Counter(r.lost_to for r in lost if r.lost_to)
-    text += f"; causes: {', '.join(f'{cause} {n}' for cause, n in causes.most_common(3))}" if causes else ""
+    if len(causes) == 1 and causes.total() == len(lost):
+        text += f"; the cause is always the same: {next(iter(causes))}"
+    elif causes:
+        text += f"; causes: {', '.join(f'{cause} {n}' for cause, n in causes.most_common(3))}"
     skills = _skills(e)
     shows = next((r for r in lost if r.death_place == top), lost[0])
     return [Finding(
         "deaths", "notice", e.level, text, () if top is None else (top,), tuple(groups),
         {"deaths": len(lost), "playthroughs": total, "share": share, "causes": dict(causes.most_common()),
-         **({"death rate by skill": skills} if skills else {})},
-        "what kills there, and what is left to avoid it", e.trace(shows),
+         **({"death_rate_by_skill": skills} if skills else {})},
+        "Look at what kills there, and at what could avoid it.", e.trace(shows),
     )]  # fmt: skip
 
 
@@ -93,8 +97,8 @@ def narrow_escape(e: Evidence) -> list[Finding]:
             f"{left:g} at worst")  # fmt: skip
     return [Finding(
         "narrow_escape", "notice", e.level, text, (), tuple(groups),
-        {"wins": len(own), "narrow": len(few), "share": len(few) / len(own), "least": left, "hit points": full},
-        "where the damage is done", e.trace(worst),
+        {"wins": len(own), "narrow": len(few), "share": len(few) / len(own), "least": left, "hit_points": full},
+        "Look at where the damage is done.", e.trace(worst),
     )]  # fmt: skip
 
 
@@ -118,7 +122,7 @@ def exposed_start(e: Evidence) -> list[Finding]:
             f"{len(hurt)} of {times(long)}")  # fmt: skip
     return [Finding(
         "exposed_start", "notice", e.level, text, () if start is None else (start,), (),
-        {"playthroughs": len(long), "hurt": len(hurt), "damage": cost}, "what reaches the start at once",
+        {"playthroughs": len(long), "hurt": len(hurt), "damage": cost}, "Look at what reaches the start at once.",
         e.trace(hurt[0]),
     )]  # fmt: skip
 
@@ -134,12 +138,13 @@ def no_choice(e: Evidence) -> list[Finding]:
         return []
     path = usual[0][0]
     shows = next(r for group in groups.values() for r in group if _path(r) == path)
-    text = (f"all {len(groups)} players take the same path of {counted(len(path) - 1, 'move')} in at least "
-            f"{percent(min(shares))} of their playthroughs")  # fmt: skip
+    who = "both players" if len(groups) == 2 else f"all {len(groups)} players"
+    often = "all" if min(shares) == 1 else f"at least {percent(min(shares))}"
+    text = f"{who} take the same path of {counted(len(path) - 1, 'move')} in {often} of their playthroughs"
     return [Finding(
         "no_choice", "notice", e.level, text, tuple(dict.fromkeys(path)), tuple(groups),
         {"players": len(groups), "share": min(shares), "moves": len(path) - 1},
-        "whether anything lies off the path that is worth a detour", e.trace(shows),
+        "Put something off the path that is worth a detour.", e.trace(shows),
     )]  # fmt: skip
 
 
@@ -185,7 +190,7 @@ def _alike(names: Sequence[str], count: int, players: int, trials: int) -> Findi
             "method)")  # fmt: skip
     return Finding("indistinguishable", "notice", ", ".join(names), text,
                    evidence={"measures": count, "players": players, "trials": trials},
-                   look="what one level is to ask of players that the other does not")  # fmt: skip
+                   look="Decide what one level is to ask of players that the other does not.")  # fmt: skip
 
 
 def _any_differs(pairs: Sequence[tuple[list[Playthrough], list[Playthrough], Measure]]) -> bool:

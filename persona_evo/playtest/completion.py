@@ -73,7 +73,7 @@ def _supported(e: Evidence, finding: Finding) -> Finding:
         return finding
     proof = e.outlook is not None and e.outlook.possible is False
     text = f"{finding.text} {sentence(_played(e.records))}"
-    evidence = {**finding.evidence, **_numbers(e), **({"proven by search": True} if proof else {})}
+    evidence = {**finding.evidence, **_numbers(e), **({"proven_by_search": True} if proof else {})}
     return replace(finding, text=text, evidence=evidence, trace=e.trace(_example(e.records)))
 
 
@@ -94,7 +94,7 @@ def _impossible(e: Evidence) -> Finding:
         return Finding(
             "lethal_start", "problem", e.level, text, () if start is None else (start,),
             evidence={**evidence, "moves": out.longest, "states": out.states}, trace=e.trace(_example(e.records)),
-            look="what can attack the start in the first moves",
+            look="Look at what can attack the start in the first moves.",
         )  # fmt: skip
     within = f" within {counted(out.horizon, 'move')}" if out.horizon else ""
     place = _usual_end(e.records)
@@ -102,7 +102,8 @@ def _impossible(e: Evidence) -> Finding:
     text = f"no plan finishes this level{within} (proven: {proof}); {_played(e.records)}{ends}"
     return Finding(
         "impossible", "problem", e.level, text, () if place is None else (place,), evidence=evidence,
-        trace=e.trace(_example(e.records)), look="what stands between the last place that players reach and the goal",
+        trace=e.trace(_example(e.records)),
+        look="Look at what lies between the last place that players reach and the goal.",
     )  # fmt: skip
 
 
@@ -117,7 +118,7 @@ def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
     text = f"nobody finishes this level in {_played(own)}{aside}, so the search budget was too small to tell"
     return [Finding(
         "budget_too_small", "notice", e.level, text, () if place is None else (place,), tuple(e.seekers), _numbers(e),
-        "more --iterations, or a longer --bound-seconds", e.trace(_example(own)),
+        "Give more --iterations, or a longer --bound-seconds.", e.trace(_example(own)),
     )], frozenset(e.seekers)  # fmt: skip
 
 
@@ -191,10 +192,10 @@ def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
         does = plural(len(ways), "does", "do")
         whose = "its policy" if len(ways) == 1 else "their policies"
         text = f"{start}{the(ways)} {does} not finish it {ends}; this is up to {whose}, not to the level"
-        look = "another policy for the persona, or more --iterations"
+        look = "Try another policy for the persona, or more --iterations."
     else:
         most = counted(max(r.iterations for r in own), "iteration")
-        text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "more --iterations"
+        text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "Give more --iterations."
     place = _usual_end(own)
     return Finding(kind, "notice", e.level, text, () if place is None else (place,), tuple(ways),
                    {"playthroughs": len(own), **_counts(own)}, look, e.trace(_example(own)))  # fmt: skip
@@ -217,14 +218,14 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     text = (f"{the(own)} {stands} still{at} in {len(records)} of {counted(total, 'playthrough')}: no other move is "
             "worth as much")  # fmt: skip
     return [Finding("stuck", "notice", e.level, text, () if place is None else (place,), tuple(own),
-                    {"playthroughs": total, "stuck": len(records)}, "what waits on the way on from there",
+                    {"playthroughs": total, "stuck": len(records)}, "Look at what waits on the way on from there.",
                     e.trace(records[0]))]  # fmt: skip
 
 
 def _standing(records: Sequence[Playthrough]) -> str:
     """Where players stand still, as an aside."""
     place = _usual_end([r for r in records if r.stuck])
-    return f", stuck at {where(place)}" if place is not None else ""
+    return f", standing at {where(place)}" if place is not None else ""
 
 
 def _numbers(e: Evidence) -> dict[str, Any]:

@@ -122,8 +122,8 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
         event.kind.startswith(f"{lot.things[0].kind}:") and (event.x, event.y) in taken for event in r.all_events
     ))  # fmt: skip
     return [Finding("stolen_object", "notice", e.level, text, tuple(taken), tuple(lot.fans),
-                    {"taken by": dict(who), "playthroughs": len(e.records)},
-                    f"the way of the {enumerated(sorted(who))} to the {name}", e.trace(shows))]  # fmt: skip
+                    {"taken_by": dict(who), "playthroughs": len(e.records)},
+                    f"Look at the way of the {enumerated(sorted(who))} to the {name}.", e.trace(shows))]  # fmt: skip
 
 
 def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
@@ -141,7 +141,7 @@ def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
     return Finding(
         kind, "notice", e.level, text, tuple(lot.left), tuple(fans),
         {"untouched": n, "objects": total, "playthroughs": len(e.records), "proven": proven},
-        f"what it costs to get to the {plural(n, name)}", e.trace(best),
+        f"Look at what it costs to get to the {plural(n, name)}.", e.trace(best),
     )  # fmt: skip
 
 
@@ -170,7 +170,8 @@ def missed(e: Evidence, player: str) -> list[Finding]:
             f"{counted(len(own), 'playthrough')}, and {shown(measure, limit)} is possible{by}")  # fmt: skip
     return [Finding("policy_fails", "notice", e.level, text, (), (player,),
                     {"best": best, "possible": limit, "playthroughs": len(own)},
-                    "another policy for the persona, or more --iterations", number or e.trace(own[0]))]  # fmt: skip
+                    "Try another policy for the persona, or more --iterations.",
+                    number or e.trace(own[0]))]  # fmt: skip
 
 
 def _possible(

@@ -130,14 +130,17 @@ def the(players: Iterable[str]) -> str:
 
 
 def ends_of(records: Sequence[Playthrough]) -> str:
-    """How playthroughs end, in words: "8 lost (ogre 5, trap 3), 2 unfinished"."""
+    """How playthroughs end, in words: "8 lost (ogre 5, trap 3), 2 unfinished", or "all lost (ogre)"."""
     parts = []
-    for end in dict.fromkeys(r.final for r in records):
+    ends = dict.fromkeys(r.final for r in records)
+    for end in ends:
         own = [r for r in records if r.final == end]
         causes = [r.lost_to for r in own if r.lost_to]
         counts = sorted(((causes.count(c), c) for c in set(causes)), key=lambda pair: (-pair[0], pair[1]))
-        why = f" ({', '.join(f'{c} {n}' for n, c in counts[:3])})" if counts else ""
-        parts.append((len(own), f"{len(own)} {end}{why}"))
+        told = [c if len(counts) == 1 and n == len(own) else f"{c} {n}" for n, c in counts[:3]]
+        why = f" ({', '.join(told)})" if told else ""
+        number = "all" if len(ends) == 1 and len(own) > 1 else str(len(own))
+        parts.append((len(own), f"{number} {end}{why}"))
     return ", ".join(text for _, text in sorted(parts, key=lambda part: -part[0]))
 
 

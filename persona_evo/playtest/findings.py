@@ -97,7 +97,7 @@ def without_wins(game: Game) -> list[Finding]:
         return []
     return [Finding(
         "no_wins", "notice", EVERY, "No end of the game counts as won, so win rates are left out.",
-        look="write a formula to [outcome] won in the game's file",
+        look="Give [outcome] won a formula in the game's file.",
     )]  # fmt: skip
 
 

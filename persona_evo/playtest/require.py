@@ -106,7 +106,8 @@ class Requirement:
                  for name in (levels if self.level == EVERY else [self.level])]  # fmt: skip
         failed = [(name, part) for name, part in parts if not self.holds(float(len(part)))]
         name, worst = max(failed or parts, key=lambda part: self._badness(float(len(part[1]))))
-        return Check(self.text, float(len(worst)), not failed, name or "", worst[0].text if failed and worst else "")
+        reason = f"first: {worst[0].text}" if failed and worst else ""
+        return Check(self.text, float(len(worst)), not failed, name or "", reason)
 
     def check_names(self, players: Iterable[str], levels: Iterable[str], symbols: Iterable[str]) -> None:
         """Refuse names that do not exist, to be called before the first trial is played.

@@ -28,7 +28,7 @@ def alike(group: Sequence[Playthrough], tolerance: float) -> str:
     """The sentence on a group of trials that show one and the same route; "" for one trial, or several routes."""
     if len(group) < 2 or different(group) > 1:
         return ""
-    return f"all {len(group)} trials show the same route: no other {within(tolerance)} the best was seen"
+    return f"all {len(group)} trials show the same route: no other one {within(tolerance)} the best was found"
 
 
 def shown(group: Sequence[Playthrough], tolerance: float) -> str:

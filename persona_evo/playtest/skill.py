@@ -173,13 +173,13 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
     rest = len(shares) - 1
     others = f"; {counted(rest, 'other player')} often {plural(rest, 'does', 'do')} so, too" if rest else ""
     common = [spot for spot, _ in Counter(places).most_common(3)]
-    last = f" The last harm comes at {at(common)}." if common else ""
-    share = f"in {hits / runs * 100:.0f} % of the runs ({hits} of {runs})"
+    last = f" The last hit points are lost at {at(common)}." if common else ""
+    share = f"in {hits / runs * 100:.0f} % of the playthroughs ({hits} of {runs})"
     text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{last}"
-    evidence = {"hit points": limit, "hit points at the start": left, "narrow": hits, "runs": runs,
+    evidence = {"hit_points": limit, "hit_points_at_the_start": left, "narrow": hits, "runs": runs,
                 "share": round(hits / runs, 6)}  # fmt: skip
     return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,
-                    look="whether a mistake less or more should decide the game here")]  # fmt: skip
+                    look="Decide whether one mistake more should lose the game here.")]  # fmt: skip
 
 
 def _last_harm(record: Playthrough) -> Spot | None:

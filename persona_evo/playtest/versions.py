@@ -58,12 +58,17 @@ class Changes:
     rows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
+    def none(self) -> bool:
+        """Whether both levels have the same text."""
+        return not self.tiles and not self.lines
+
+    @property
     def words(self) -> str:
         """What changed, in one sentence."""
         if self.lines:
             return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
-        if not self.tiles:
-            return "A and B are the same level"
+        if self.none:
+            return "A and B are the same level, so results differ by chance only"
         if len(self.tiles) > OTHER * max(sum(map(len, rows)) for rows in self.rows):
             return "; ".join(["A and B are different levels: most of their tiles differ", *self._size])
         groups: dict[tuple[str, str], list[Spot]] = {}

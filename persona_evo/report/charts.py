@@ -161,7 +161,7 @@ class Plot(Chart):
         self.fit()
         top = 26 if self.title else 8
         turned = bool(across.names) and max(map(len, across.names)) * LETTER > (width - 70) / len(across.names)
-        bottom = 46 + (min(70, max(map(len, across.names)) * LETTER * 0.6) if turned else 0)
+        bottom = (46 if across.label else 26) + (min(70, max(map(len, across.names)) * LETTER * 0.6) if turned else 0)
         up.pixels = (top + height - bottom, top + 6)
         left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
         across.pixels = (left, width - 12)

@@ -107,7 +107,7 @@ def verdict(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
     """One line: how many requirements hold, and how many problems there are."""
     held = sum(c.passed for c in checks)
     problems = sum(f.severity == "problem" for f in findings)
-    said = f"{held} of {counted(len(checks), 'requirement')} {plural(held, 'holds', 'hold')}, " if checks else ""
+    said = f"{held} of {len(checks)} requirements {plural(held, 'holds', 'hold')}, " if checks else ""
     return f"{said}{counted(problems, 'problem')}, {counted(len(findings) - problems, 'notice')}"
 
 

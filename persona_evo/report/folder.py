@@ -41,7 +41,7 @@ from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
 from persona_evo.store import schema
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 Progress = Callable[[str], None]
 
@@ -203,10 +203,11 @@ def _levels(
                         if who in analysis.personas and (compared or where == name)]  # fmt: skip
             high = written.most[name] = maps.most_visits(together)
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
-            text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
+            tolerance = None if errs(group[0].skill) else analysis.tolerances.get(player)
+            text = _told(group, tolerance, f" in {name}" if compared else "")
             written.pictures.append(Picture(name, "map", path, text))
         if replays and errs(group[0].skill):
-            why = "no replays of players who make mistakes: runs show plays any of their playthroughs"
+            why = "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
             written.notes += [why] if why not in written.notes else []
         elif replays:
             _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
@@ -215,7 +216,7 @@ def _levels(
 def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
     """The findings on a level that concern a player, with the numbers that the page gives them."""
     return [
-        maps.Marker(number, f.severity, f.places)
+        maps.Marker(number, f.severity, f.places[:1] if f.kind == "no_choice" else f.places)  # a path is drawn anyway
         for number, f in enumerate(analysis.findings, 1)
         if f.level == level and (not f.players or player in f.players)
     ]
@@ -224,7 +225,7 @@ def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
 def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> str:
     """What a map shows, in words: whose ways, how often it won and died, and which playthroughs they are."""
     ends = Counter(r.final for r in group)
-    told = ", ".join(f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end])
+    told = enumerated([f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end]])
     drawn = "" if tolerance is None else f"; {routes.shown(group, tolerance)}"
     return f"{group[0].player}{where}: {told} of {counted(len(group), 'playthrough')}{drawn}"
 
@@ -236,15 +237,16 @@ ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck
 def _replays(
     names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough], written: Written
 ) -> None:
-    """The median, best and worst playthroughs and the median one of the baseline; once where their actions are the
-    same."""
-    wanted: dict[tuple[str, ...], tuple[Playthrough, list[str]]] = {}
+    """The median, best and worst playthroughs and the median one of the baseline; once where they end in the same way
+    after as many moves."""
+    wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
     for word, record in replay.choose(group)._asdict().items():
-        wanted.setdefault(tuple(record.all_actions), (record, []))[1].append(word)
-    chosen = list(wanted.values())
+        key = (record.utility, len(record.all_actions), record.final)
+        wanted.setdefault(key, (record, []))[1].append(word)
+    chosen = [(record, words[0], enumerated(words)) for record, words in wanted.values()]
     if baseline:
-        chosen.append((replay.choose(baseline).median, ["baseline", "median"]))
-    for record, words in chosen:
+        chosen.append((replay.choose(baseline).median, "baseline", "baseline, median"))
+    for record, name, words in chosen:
         try:
             pictures = replay.frames(game, level, record, whole=True) if record.all_actions else None
         except VerificationError as e:
@@ -254,9 +256,9 @@ def _replays(
             why = f"There are no replays: {game.title} does not draw its states, or there are no actions."
             written.notes += [why] if why not in written.notes else []
             continue
-        path = names.file(level.name, record.player, words[0], suffix=".gif")
+        path = names.file(level.name, record.player, name, suffix=".gif")
         replay.save_gif(pictures, path)
-        text = _caption(game, level, record, ", ".join(words))
+        text = _caption(game, level, record, words)
         written.pictures.append(Picture(level.name, "replay", path, text))
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
+from persona_evo.games.seen import HEADER_LINES, text_map
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
@@ -74,12 +74,15 @@ class Ground:
 
 
 def ground(level: Level, places: Iterable[Spot]) -> Any:
-    """The level's grid, or what some places lie in."""
+    """The level's grid, or the map that its text is, or what some places lie in, of which the first is the start."""
     grid = level.facts.get("grid")
     if hasattr(grid, "width") and hasattr(grid, "height"):
         return grid
-    walked = [*places, (0, 0)]
-    return Ground(1 + max(x for x, _ in walked), 1 + max(y for _, y in walked))
+    walked = list(places)
+    drawn = text_map(level, walked[0]) if walked else None
+    if drawn is not None:
+        walked.append((max(map(len, drawn.rows[drawn.above :])) - 1, len(drawn.rows) - drawn.above - 1))
+    return Ground(1 + max((x for x, _ in walked), default=0), 1 + max((y for _, y in walked), default=0))
 
 
 def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
@@ -121,17 +124,28 @@ def _too_large(game: Game, grid: Any) -> str:
 
 
 def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
-    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what most moves cost anyway."""
+    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what every move costs anyway."""
     arrivals = [
-        (place, max(0.0, before - after))
+        (place, before - after)
         for record in records
         for place, (before, after) in zip(record.all_positions[1:], pairwise(record.hit_points), strict=False)
     ]
-    cost = median_low([lost for _, lost in arrivals]) if arrivals else 0.0
+    cost = move_cost([lost for _, lost in arrivals])
     total: defaultdict[Spot, float] = defaultdict(float)
     for place, lost in arrivals:
         total[place] += max(0.0, lost - cost)
     return {place: lost / len(records) for place, lost in total.items() if lost}
+
+
+def move_cost(losses: Sequence[float]) -> float:
+    """Hit points that every move costs, as food does: the least loss, if most moves lose just that and none loses
+    nothing; otherwise 0.
+
+    Args:
+        losses: hit points lost by each move; negative where some were gained.
+    """
+    least = min((lost for lost in losses if lost > 0), default=0.0)
+    return least if 0 not in losses and 2 * sum(lost == least for lost in losses) > len(losses) else 0.0
 
 
 def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
@@ -169,10 +183,10 @@ def annotated(
     sheet = Sheet(game, level, int(grid.width), int(grid.height), heat(counts, high))
     shown = usual(records)
     sheet.route(shown.positions, shown.all_positions[len(shown.positions) - 1 :])
-    for place, points in damage(records).items():
-        sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     for place, count in deaths(records).items():
         sheet.skull(place, count)
+    for place, points in damage(records).items():
+        sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     sheet.mark(markers)
     return sheet.save(path)
 
@@ -288,21 +302,21 @@ class Sheet:
             if step and self.inside(place):
                 self._text(self.middle(place), str(step), INK, max(12, self.scale * 0.34), halo=2)
 
-    def note(self, place: Spot, text: str) -> None:
-        """A short text on white at the foot of a tile."""
+    def note(self, place: Spot, text: str, colour: str = DAMAGE, above: bool = False) -> None:
+        """A short text on white at the foot of a tile, or at its head."""
         if self.inside(place):
             size = max(18, self.scale * 0.34)
-            x, y = self.middle(place, dx=-0.5)
-            wide, low = size * (0.34 + 0.5 * len(text)), self.scale / 2 - 1
-            box = (x + 2, y + low - size * 0.95, x + 2 + wide, y + low)
-            self.pen.rounded_rectangle(box, 4, CASING, DAMAGE)
-            self._text((x + 2 + wide / 2, y + low - size * 0.48), text, DAMAGE, size)
+            x, y = self.middle(place, -0.5, -0.5)
+            wide, high = size * (0.34 + 0.5 * len(text)), size * 0.95
+            y += 1 if above else self.scale - 1 - high
+            self.pen.rounded_rectangle((x + 2, y, x + 2 + wide, y + high), 4, CASING, colour)
+            self._text((x + 2 + wide / 2, y + high / 2), text, colour, size)
 
     def skull(self, place: Spot, count: int) -> None:
         """Somebody died here, so many times."""
         if not self.inside(place):
             return
-        x, y = self.middle(place)
+        x, y = self.middle(place, dx=0.08)
         r = max(8.0, self.scale * 0.36)
         self.pen.rounded_rectangle((x - r * 0.55, y, x + r * 0.55, y + r * 0.95), r * 0.2, CASING, INK, 2)
         self.pen.ellipse((x - r, y - r, x + r, y + r * 0.6), CASING, INK, 2)
@@ -311,7 +325,7 @@ class Sheet:
             self._disc((x + side * r * 0.4, y - r * 0.15), r * 0.26, INK, 0)
             self.pen.line((x + side * r * 0.22, y + r * 0.55, x + side * r * 0.22, y + r * 0.9), INK, 2)
         if count > 1:
-            self._text((x, y + r * 1.05), f"×{count}", INK, max(12, self.scale * 0.28), halo=3)
+            self.note(place, str(count), INK, above=True)
 
     def mark(self, markers: Sequence[Marker]) -> None:
         """Findings: a frame around each place, and the number at the first ones."""
@@ -364,13 +378,15 @@ def board(
 
     picture = Image.new("RGB", (width * scale, height * scale), FLOOR)
     pen = ImageDraw.Draw(picture, "RGBA")
-    rows = level.text.rstrip("\n").split("\n")
-    rows = rows if len(rows) == height and max(map(len, rows)) == width else []
+    lines = level.text.splitlines()
+    rows = lines[-height:] if 0 <= len(lines) - height < HEADER_LINES else []
+    rows = rows if max(map(len, rows), default=0) == width else []
     for y in range(height):
         for x in range(width):
             box = (x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1)
             pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
             char = rows[y][x : x + 1] if rows else ""
             if char.strip(" ."):
-                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6))
+                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6),
+                         stroke_width=2 * ((x, y) in tiles), stroke_fill=CASING)  # fmt: skip
     return picture

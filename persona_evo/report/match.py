@@ -169,9 +169,9 @@ def sentences(records: Sequence[Record], names: Sequence[str]) -> list[tuple[boo
         a, b = p.a, p.b
         lost = p.games - p.wins - p.ties
         better, worse = (a, b) if p.wins >= lost else (b, a)
-        score = f"{max(p.wins, lost)} : {min(p.wins, lost)}" + (f" and {p.ties} ties" if p.ties else "")
+        score = f"{max(p.wins, lost)} : {min(p.wins, lost)}" + (f" and {counted(p.ties, 'tie')}" if p.ties else "")
         if p.wins == lost:
-            found.append((False, f"{a} and {b} won as often, {score}"))
+            found.append((False, f"{a} and {b} won equally often, {score}"))
         elif corrected < 0.05:
             found.append((True, f"{better} beat {worse} {score} (p = {corrected:.2g}{which})"))
         else:

@@ -224,7 +224,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         Gallery("map", [_figure(p) for p in drawn]),
         Legend(page.most[name], name in page.health) if drawn else None,
         Lines(page.routes.get(name, ())),
-        None if page.is_pair else Gallery("chart", [*(Svg(page.health[k]) for k in [name] if k in page.health),
+        None if page.is_pair else Gallery("chart tiled", [*(Svg(page.health[k]) for k in [name] if k in page.health),
                                                     *plots.main_results(chosen, page.infos).figures]),
         Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
         duels.standings_table(page.standings, name) if several else None,

@@ -189,7 +189,7 @@ class Figure:
 
 @dataclass
 class Gallery:
-    """Pictures and charts side by side. kind: how they are set (chart, map, replay, pair or match)."""
+    """Pictures and charts side by side. kind: how they are set (chart, chart tiled, map, replay, pair or match)."""
 
     kind: str
     figures: Sequence[Any]

@@ -115,8 +115,8 @@ def frames(
     names = record.all_actions if whole else record.actions
     ended = record.final if whole else "not over" if record.open else record.outcome
     cause = record.lost_to if whole else record.cause
-    end = "  " + (record.result or f"{ended}{' by ' + cause if cause else ''}")
-    captions = [f"{_numbered(record, n, len(names))} {names[n - 1] if n else 'start'}{end if n == len(names) else ''}"
+    end = record.result or (f"{ended} ({cause})" if cause else ended)
+    captions = [f"{n}/{len(names)} {names[n - 1] if n else 'start'}{_aside(record, n, end if n == len(names) else '')}"
                 for n in range(len(names) + 1)]  # fmt: skip
     passed = list(states(game, level, record, whole))
     actions = [game.parse_action(level, state, text) for state, text in zip(passed, names, strict=False)]
@@ -127,9 +127,10 @@ def frames(
     return [frame._replace(picture=duels.with_legend(frame.picture, labels, LEGEND)) for frame in shown]
 
 
-def _numbered(record: Playthrough, number: int, last: int) -> str:
-    """The number of a move, marked where it comes after the plan."""
-    return f"{number}/{last}" + (" after the plan:" if number > len(record.actions) else "")
+def _aside(record: Playthrough, number: int, end: str) -> str:
+    """What is said behind a move: that it comes after the plan, and how the game ends with it."""
+    said = [*(["after the plan"] if number > len(record.actions) else []), *([end] if end else [])]
+    return f"  {', '.join(said)}" if said else ""
 
 
 def film(

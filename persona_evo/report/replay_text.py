@@ -56,7 +56,7 @@ def heading(record: Playthrough) -> str:
 
 def _ended(record: Playthrough, made: int) -> str:
     result = record.result or record.final
-    cause = f" by {record.lost_to}" if record.lost_to else ""
+    cause = f" ({record.lost_to})" if record.lost_to else ""
     proof = ", proven to be the best" if record.proven else ""
     return clean(f"{result}{cause} after {counted(made, 'move')}; utility of the plan {record.utility:.4g}{proof}")
 

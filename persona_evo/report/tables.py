@@ -38,6 +38,15 @@ PROVEN_NOTE = ("proven, one search: no plan has a higher utility, and all trials
 """What a table says below numbers that are no estimates."""
 
 
+PLAN_NOTE = ("metrics and utility are those at the end of the plan; win rate, deaths, damage and hit points left are "
+             "those at the end of the game")  # fmt: skip
+"""What a table says where playthroughs go on after their plan."""
+
+
+NONE = "–"
+"""What a table shows where there is nothing to say."""
+
+
 EXACT_NOTE = "players of one proven search each are compared exactly, without a p value"
 """What a table of comparisons says where that is so."""
 
@@ -121,8 +130,7 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
         ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
     )
     for end in ("unfinished", "stuck"):
-        if summary.ends[end]:
-            lines[end] = f"{summary.ends[end]} of {summary.trials}"
+        lines[end] = f"{summary.ends[end]} of {summary.trials}" if summary.ends[end] else NONE
     if summary.damage is not None and summary.health is not None:
         lines["damage"] = interval(_measure("damage", "damage"), summary.damage)
         lines["hit points left"] = interval(_measure("health", "hit points left"), summary.health)
@@ -140,14 +148,18 @@ def summary_table(
     chosen = [s for s in summaries if s.level == level]
     zero, again = _silent(chosen) if brief else ([], [])
     lines = {s.player: summary_lines(s, infos, {*zero, *again}) for s in chosen}
-    labels = list(dict.fromkeys(label for row in lines.values() for label in row))
+    labels = [
+        label for label in dict.fromkeys(label for row in lines.values() for label in row)
+        if any(row.get(label, NONE) != NONE for row in lines.values())
+    ]  # fmt: skip
     if all(s.bound is None for s in chosen):
         labels = [label for label in labels if label not in ("limit", "share of limit")]
     trials = sorted({s.trials for s in chosen})
     name = "all levels" if level == EVERY else level
     title = f"{name} · {_span(trials, 'trial')}" if trials else name
-    rows = [[label, *(lines[player].get(label, "–") for player in lines)] for label in labels]
+    rows = [[label, *(lines[player].get(label, NONE) for player in lines)] for label in labels]
     notes = ["means ± half the 95 % interval; rates with Wilson's interval in %"]
+    notes += [PLAN_NOTE] if any(s.damage is not None for s in chosen) else []
     notes += [PROVEN_NOTE] if any(s.utility.note for s in chosen) else []
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
@@ -257,7 +269,7 @@ def check_table(checks: Sequence[Check]) -> Table:
         ["passed" if c.passed else "FAILED", c.text, "–" if c.value is None else f"{c.value:.4g}", c.where, c.reason]
         for c in checks
     ]
-    return Table("requirements", ["", "requirement", "value", "of", ""], body, left=frozenset({1, 3, 4}))
+    return Table("requirements", ["", "requirement", "value", "where", ""], body, left=frozenset({1, 3, 4}))
 
 
 def findings_text(findings: Sequence[Finding], width: int | None = None) -> str:
@@ -340,15 +352,21 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
     return rows
 
 
-def wide_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
+def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
     """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
+    causes = dict.fromkeys(column for s in summaries for column in _causes(s))
     return [
         {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
          **{name: value for key, v in _measured(s).items()
             for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
-         **_single(s)}
+         **_single(s), **dict.fromkeys(causes, 0), **_causes(s)}
         for s in summaries
     ]  # fmt: skip
+
+
+def _causes(s: Summary) -> dict[str, int]:
+    """How often a player lost, by column."""
+    return {f"{'losses' if s.opponents else 'deaths'}:{cause}": count for cause, count in s.deaths.items()}
 
 
 def _measured(s: Summary) -> dict[str, Interval]:
@@ -368,7 +386,6 @@ def _single(s: Summary) -> dict[str, object]:
     return {
         "best_utility": s.best_utility, **({} if s.opponents else limits),
         **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
-        **{f"{lost}:{cause}": count for cause, count in s.deaths.items()},
     }  # fmt: skip
 
 

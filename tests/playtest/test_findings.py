@@ -65,7 +65,7 @@ def test_a_proof_makes_a_level_impossible_whoever_played() -> None:
         (found,) = find(records, INFOS, outlooks={"one": NO_WAY}, utilities={"runner": LOOK})
         assert (found.kind, found.severity, found.players) == ("impossible", "problem", ())
         assert "proven: all 812 states from the start on were searched" in found.text and found.evidence["proven"]
-    assert "4 playthroughs: 4 lost (ogre 4)" in found.text and found.evidence["causes"] == {"ogre": 4}
+    assert "4 playthroughs: all lost (ogre)" in found.text and found.evidence["causes"] == {"ogre": 4}
     within = dataclasses.replace(NO_WAY, states=0, horizon=200)
     (found,) = find(failed(), INFOS, outlooks={"one": within})
     assert found.text.startswith("No plan finishes this level within 200 moves (proven: ")
@@ -89,8 +89,8 @@ def test_what_follows_from_an_impossible_level_is_folded_into_it() -> None:
     (found,) = find(records, INFOS, outlooks={"one": NO_WAY}, **asked)
     assert found.kind == "impossible" and found.evidence["lost"] == 24
     (deadly,) = find(records, INFOS, static=static("deadly_way", (3, 3)), outlooks={"one": NO_WAY}, **asked)
-    assert deadly.text == "A deadly_way. 24 playthroughs: 24 lost (ogre 24)." and deadly.trace == 1
-    assert deadly.evidence["proven by search"] and deadly.places == ((3, 3),)
+    assert deadly.text == "A deadly_way. 24 playthroughs: all lost (ogre)." and deadly.trace == 1
+    assert deadly.evidence["proven_by_search"] and deadly.places == ((3, 3),)
 
 
 def test_a_plan_refutes_a_static_finding_that_denies_it() -> None:
@@ -128,7 +128,7 @@ def test_a_plan_within_the_budget_says_that_the_policy_fails() -> None:
     (found,) = find(failed(), INFOS, outlooks={"one": WAY}, utilities={"runner": RUN})
     assert (found.kind, found.severity, found.players) == ("policy_fails", "notice", ("runner",))
     assert found.text == ("The level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
-                          "4 playthroughs: 4 unfinished; this is up to its policy, not to the level.")  # fmt: skip
+                          "4 playthroughs: all unfinished; this is up to its policy, not to the level.")  # fmt: skip
     others = failed() + group("one", "looter", 5, 5)
     (found,) = find(others, INFOS, utilities={"runner": RUN, "looter": LOOT})
     assert found.players == ("runner",) and "(the looter finishes it in trace 5)" in found.text and found.trace == 1
@@ -162,7 +162,7 @@ def test_standing_still_is_told_with_its_place() -> None:
     assert find([*still[:1], *group("one", "runner", 5, 5)], INFOS) == []
     assert find(records, INFOS, utilities={"runner": LOOK}) == []
     (failing,) = find(still, INFOS, outlooks={"one": WAY}, utilities={"runner": RUN})
-    assert failing.kind == "policy_fails" and "3 stuck, stuck at 3:5" in failing.text, "one cause, one finding"
+    assert failing.kind == "policy_fails" and "all stuck, standing at 3:5" in failing.text, "one cause, one finding"
 
 
 def looted(*spots: tuple[int, int], **changes: Any) -> Playthrough:
@@ -232,7 +232,7 @@ def test_where_they_die_of_what_and_how_often() -> None:
     perfect = [dataclasses.replace(r, player="runner (perfect)", skill="perfect") for r in records]
     (found,) = find([*novice, *perfect], INFOS)
     assert found.players == ("runner (perfect)",)
-    assert found.evidence["death rate by skill"] == {"novice": 0.4, "perfect": 0.4}
+    assert found.evidence["death_rate_by_skill"] == {"novice": 0.4, "perfect": 0.4}
 
 
 def test_forced_hazards_explain_the_deaths_on_them() -> None:
@@ -351,7 +351,7 @@ def test_a_level_without_choice() -> None:
     records = [played(player=p, **path) for p in ("a", "b") for _ in range(10)]
     (found,) = find(records, INFOS)
     assert found.kind == "no_choice"
-    assert found.text == "All 2 players take the same path of 2 moves in at least 100 % of their playthroughs."
+    assert found.text == "Both players take the same path of 2 moves in all of their playthroughs."
     assert found.places == ((0, 0), (1, 0), (2, 0))
     other: dict[str, Any] = {"actions": ["S"], "positions": [(0, 0), (0, 1)]}
     assert find([*records, *[played(player="a", **other)] * 10], INFOS) == []

@@ -157,7 +157,7 @@ def test_narrow_escapes_are_a_finding_with_a_place() -> None:
     assert found.kind == "narrow_escape" and found.severity == "notice" and found.level == "ogres"
     assert found.text.startswith("The runner (novice) wins with at most 1 of 10 hit points left in 60 % of the runs")
     assert "; 1 other player often does so, too. " in found.text
-    assert found.text.endswith(" The last harm comes at 1:2.")
+    assert found.text.endswith(" The last hit points are lost at 1:2.")
     assert found.places == ((1, 0),) and found.players == ("runner (novice)", "runner (casual)")
     assert found.evidence["share"] == 0.6
     assert narrow_escapes(escapes("novice", 2, 10), GAME, one) == []

@@ -29,7 +29,7 @@ def test_changed_tiles_are_named_with_their_places() -> None:
     changes = changed(PLAIN, TRAPS.replace("T", " "))
     assert changes.words == "5 tiles changed: treasure -> floor at 4:4; floor -> trap at 6:6 to 6:9"
     assert [(t.place, t.after) for t in changes.tiles][:2] == [((3, 3), "floor"), ((5, 5), "trap")]
-    assert changed(PLAIN, PLAIN).words == "A and B are the same level"
+    assert changed(PLAIN, PLAIN).words == "A and B are the same level, so results differ by chance only"
 
 
 def test_a_map_that_was_extended_is_laid_over_the_other_where_it_fits() -> None:

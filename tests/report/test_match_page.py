@@ -129,7 +129,7 @@ def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
     some = [plain] * 6 + [replace(plain, second="c", result=0.5)]
     three = [text for _, text in report.sentences(some, ["a", "b", "c"])]
     assert three[0].startswith("a won more often than b, 6 : 0") and "p = 0.094 corrected" in three[0]
-    assert three[1] == "a and c won as often, 0 : 0 and 1 ties"
+    assert three[1] == "a and c won equally often, 0 : 0 and 1 tie"
 
 
 def test_a_long_name_takes_further_lines_of_the_legend() -> None:
@@ -150,7 +150,7 @@ def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None
     blocks = report._sentences(some, four, report.match_tables.shown(some, four, ["five"], 1)[1::-1])
     found = pages.render(pages.Document("m", "", [pages.Section("results", "Results", blocks)]))
     assert found.index("ratings") < found.index("two_ply beat random") < found.index("whose difference chance may")
-    assert "uct_walls won as often" in found.partition("<details>")[2]
+    assert "uct_walls won equally often" in found.partition("<details>")[2]
 
 
 def test_telling_games() -> None:

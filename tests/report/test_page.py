@@ -190,7 +190,7 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     }
     read = Reader(written.page.read_text(encoding="utf-8"))
     assert "tiny: <1>" in read.text and sum(a.startswith("data:image/gif") for a in read.addresses) == 3
-    assert "Runner (median, best, worst): won in 4 steps" in read.text and "ucb1 (baseline, median)" in read.text
+    assert "Runner (median, best and worst): won in 4 steps" in read.text and "ucb1 (baseline, median)" in read.text
     full_size = [a for a in read.addresses if a.startswith("pictures/")]
     assert len(full_size) == 2 and all((tmp_path / "out" / a).is_file() for a in full_size), "maps lead to their files"
     monkeypatch.setattr(folder, "EMBED", 1000)
@@ -282,7 +282,7 @@ def test_a_page_says_where_no_second_route_was_seen(tmp_path: Path) -> None:
     analysis = analyse(game, [level], rows, tolerances={"runner": 0.01, "killer": 0.01})
     written = folder.write(tmp_path, game, [level], analysis, replays=False)
     said = Reader(written.page.read_text(encoding="utf-8")).text
-    assert "runner: all 4 trials show the same route: no other within 1 % of the best was seen" in said
+    assert "runner: all 4 trials show the same route: no other one within 1 % of the best was found" in said
     assert said.count("show the same route") == 1, "several routes are none, and UCB1 draws none"
     captions = [p.caption for p in written.pictures if p.kind == "map"]
     assert captions == [
@@ -297,7 +297,7 @@ def test_routes_are_put_into_words() -> None:
     from persona_evo.playtest import routes
 
     one = drawn("one", "runner", 3)
-    assert routes.alike(one, 0.0) == "all 3 trials show the same route: no other as good as the best was seen"
+    assert routes.alike(one, 0.0) == "all 3 trials show the same route: no other one as good as the best was found"
     assert routes.alike(one[:1], 0.01) == "" and routes.alike([], 0.01) == ""
     assert routes.shown(group("one", "runner", 2, 2), 0.005) == (
         "2 routes within 0.5 % of the best plan of each search (all the same)"

@@ -179,7 +179,9 @@ def test_games_without_drawing_have_plain_maps_and_no_replays(game: Game, level:
         path = maps.annotated(who, where, [record], tmp_path / f"{at}.png")
         assert path is not None and maps.skipped(who, where, [record]) == ""
         assert opened(path).width > 6 * maps.LARGEST
-    bounds = maps.ground(gridless, record.positions)
+    bounds, textless = maps.ground(gridless, record.positions), dataclasses.replace(gridless, text="seed = 3")
+    assert (bounds.width, bounds.height) == (7, 4), "the map that the text is"
+    bounds = maps.ground(textless, record.positions)
     assert (bounds.width, bounds.height) == tuple(1 + max(p[k] for p in record.positions) for k in (0, 1))
     assert replay.frames(silent, level, record) is None
     nowhere = dataclasses.replace(record, positions=[])
