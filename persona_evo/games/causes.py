@@ -26,20 +26,24 @@ MOST_CULPRITS = 8
 """Tiles of a kind that a finding names at most."""
 
 
-def no_win(seen: SeenLevel) -> list[Finding]:
-    """Why no play of the level is won: the simplest cause that explains it, or that none is known."""
+def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
+    """Why no play of the level is won: the simplest cause that explains it, or that none is known.
+
+    Args:
+        usual: moves that a whole game may take.
+    """
     found, name = seen.found, seen.level.name
     proof = {"states": len(found.states), "proven": True}
     if not found.has(LOST) and not _says_won(seen.game):
         return []
-    short = _used_up(seen)
+    short = used_up(seen)
     if short is not None:
         return [_shut(seen, proof, for_good=True) or _scarce(seen, short, proof)]
     moves = found.longest if found.all_die else FEW_MOVES + 1
     hazard = _hazard(seen) if moves > VERY_FEW_MOVES else ""
     if hazard:
         return [_deadly(seen, hazard, proof)]
-    if moves <= FEW_MOVES:
+    if moves <= FEW_MOVES and moves > usual:
         return [_lethal(seen, proof)]
     cause = _too_few(seen, proof) or _shut(seen, proof)
     if cause is not None:
@@ -68,7 +72,7 @@ def _says_won(game: Game) -> bool:
                if isinstance(value, (str, tuple, list)))  # fmt: skip
 
 
-def _used_up(seen: SeenLevel) -> Metric | None:
+def used_up(seen: SeenLevel) -> Metric | None:
     """The metric of what every move uses up, if all games are lost because nothing of it is left."""
     lost = [i for i, status in enumerate(seen.found.status) if status == LOST]
     if not lost:

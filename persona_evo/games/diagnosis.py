@@ -30,11 +30,21 @@ def unknown_in(game: Game, level: Level) -> str:
 
 
 def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
-    """The findings on levels, level by level, the most important of each first; then those on several levels."""
+    """The findings on levels, level by level, the most important of each first.
+
+    What makes a level harder than another one is told first of the two, after the problems of the earlier one: notices
+    on both follow from it, or are the same.
+    """
+    copies: list[list[Finding]] = [[] for _ in levels]
+    for copy in harder_copies(game, levels):
+        both = copy.level.split(", ")
+        copies[next((i for i, level in enumerate(levels) if level.name in both), 0)].append(copy)
     found: list[Finding] = []
-    for level in levels:
-        found += ranked([*(game.analyse(level) if game.analyse else ()), *open_border(level)])
-    return [*found, *harder_copies(game, levels)]
+    for level, pairs in zip(levels, copies, strict=True):
+        alone = ranked([*(game.analyse(level) if game.analyse else ()), *open_border(level)])
+        problems = [f for f in alone if f.severity == "problem"]
+        found += [*problems, *pairs, *alone[len(problems) :]]
+    return found
 
 
 def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:

@@ -11,15 +11,17 @@ from collections import Counter
 
 from persona_evo.errors import PersonaEvoError
 from persona_evo.games.analysis import at, leading_to, parts
-from persona_evo.games.causes import no_win
-from persona_evo.games.core import RUNNING, WON, Game, Level
-from persona_evo.games.exploration import MOST_STATES, Exploration, explore
+from persona_evo.games.causes import no_win, used_up
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.games.exploration import Exploration, explore
 from persona_evo.games.findings import Finding, Spot, ranked
 from persona_evo.games.seen import SeenLevel
 from persona_evo.words import capital, counted, enumerated
 
 MOST_OF_A_CLASS = 10_000
 """States looked at in a game written as a Python class."""
+MOST_COMPILED = 60_000
+"""States looked at in games whose rules are compiled."""
 HOPELESS = 2_000
 """States after which an exploration ends that sees more and more new ones."""
 
@@ -27,7 +29,9 @@ HOPELESS = 2_000
 @functools.lru_cache(maxsize=4)
 def exploration(game: Game, level: Level) -> Exploration:
     """The exploration that findings on a level rest on."""
-    return explore(game, level, MOST_STATES if game.compiled else MOST_OF_A_CLASS, hopeless=HOPELESS)
+    if game.compiled:
+        return explore(game, level, MOST_COMPILED)
+    return explore(game, level, MOST_OF_A_CLASS, hopeless=HOPELESS)
 
 
 def analyse(game: Game, level: Level) -> list[Finding]:
@@ -41,10 +45,14 @@ def analyse(game: Game, level: Level) -> list[Finding]:
     return ranked([*(_no_return(seen) or _given_away(seen)), *_never_had(seen), *_forced(seen), *_useless(seen)])
 
 
-def lost_start(game: Game, level: Level) -> list[Finding]:
-    """The finding on a level that is lost, or cannot be won, whatever is played; for games without places."""
+def lost_start(game: Game, level: Level, usual: int = 0) -> list[Finding]:
+    """The finding on a level that is lost, or cannot be won, whatever is played; for games without places.
+
+    Args:
+        usual: moves that a whole game may take, so that it is no matter of the start if it is lost by then.
+    """
     found = exploration(game, level)
-    return no_win(SeenLevel(game, level, found)) if found.exhausted and not found.has(WON) else []
+    return no_win(SeenLevel(game, level, found), usual) if found.exhausted and not found.has(WON) else []
 
 
 def hardness(game: Game, level: Level) -> dict[str, float]:
@@ -75,13 +83,17 @@ def said(game: Game, level: Level) -> str:
 
 
 def _no_return(seen: SeenLevel) -> list[Finding]:
-    """Places that can be entered, that no play leaves, and from which none is won, though the game goes on."""
+    """Places that can be entered, that no play leaves, and from which none is won, though the game goes on.
+
+    Who only dies because every move uses something up could have left.
+    """
     found = seen.found
     after: dict[Spot, set[Spot]] = {}
     home = {seen.places[i] for i, status in enumerate(found.status) if status == WON}
+    tired = used_up(seen) is not None
     for i, to in seen.moves():
         a, b = seen.places[i], seen.places[to]
-        if a is not None and b is not None and found.status[to] in (RUNNING, WON):
+        if a is not None and b is not None and (tired or found.status[to] != LOST):
             after.setdefault(a, set()).add(b)
     back = leading_to((p for p in home if p is not None), after)
     running = {seen.places[i] for i, status in enumerate(found.status) if status == RUNNING}

@@ -17,7 +17,7 @@ import numpy as np
 from persona_evo.errors import PersonaEvoError
 from persona_evo.formula import parse
 from persona_evo.games.analysis import beside
-from persona_evo.games.core import LOST, WON, Game, Level
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.games.exploration import Exploration, explore
 from persona_evo.games.findings import Spot
 
@@ -109,15 +109,17 @@ class SeenLevel:
 
     @functools.cached_property
     def ground(self) -> set[Spot]:
-        """The tiles that those of visited kinds lead to, and what is beside them."""
+        """What would be reached if moves never ended: over all kinds but those that nobody enters from beside."""
         assert self.map is not None
-        kinds = {self.map.char(p) for p in self.visited}
+        inside = {p for p, status in zip(self.places, self.found.status, strict=True) if p and status == RUNNING}
+        beyond = {self.map.char(q) for p in inside for q in beside(p) if q not in self.visited}
+        shut = beyond - {self.map.char(p) for p in self.visited}
         found, queue = set(self.visited), list(self.visited)
         for spot in queue:
-            new = [p for p in beside(spot) if p not in found and self.map.char(p) and self.map.char(spot) in kinds]
+            new = [p for p in beside(spot) if p not in found and self.map.char(p) and self.map.char(p) not in shut]
             found.update(new)
             queue += new
-        return {p for p in found if self.map.char(p) in kinds or any(self.map.char(q) in kinds for q in beside(p))}
+        return found
 
     def kinds(self) -> list[str]:
         """The characters of the map but for the start's and the floor's, the rarest first."""

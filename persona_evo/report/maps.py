@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.records import Playthrough
@@ -108,11 +109,15 @@ def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
     """Why there is no map, in words; "" where there is one."""
     if not any(r.positions for r in records):
         return f"There are no maps: {game.title} does not tell where the avatar is."
-    grid = _ground(level, records)
-    if max(grid.width, grid.height) > MOST_TILES:
-        return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
-                "than can be drawn.")  # fmt: skip
-    return ""
+    return _too_large(game, _ground(level, records))
+
+
+def _too_large(game: Game, grid: Any) -> str:
+    """Why no map has so many tiles, in words; "" where one can be drawn."""
+    if max(grid.width, grid.height) <= MOST_TILES:
+        return ""
+    return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
+            "than can be drawn.")  # fmt: skip
 
 
 def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
@@ -179,8 +184,13 @@ def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> 
         game, level: what is planned.
         places: where the avatar is before the first step and after each.
         path: of the picture (PNG).
+
+    Raises:
+        SettingsError: the places are too far apart for a picture.
     """
     grid = ground(level, places)
+    if why := _too_large(game, grid):
+        raise SettingsError("the plan cannot be drawn", place=Place(str(path)), found=why)
     sheet = Sheet(game, level, int(grid.width), int(grid.height))
     sheet.route(places)
     sheet.number(places)

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -292,9 +293,10 @@ def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
     """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given.
 
-    Numbers have as many digits as mean something: DIGITS of them, whole numbers all of theirs.
+    Numbers have as many digits as mean something: DIGITS of them, whole numbers all of theirs. Text that a spreadsheet
+    would compute, such as the name of a level "=A1", has an apostrophe before it.
     """
-    body = [{key: _rounded(value) for key, value in row.items()} for row in rows]
+    body = [{key: _cell(value) for key, value in row.items()} for row in rows]
     names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
@@ -306,6 +308,17 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: S
 
 DIGITS = 8
 """Significant digits of a number in a CSV file."""
+
+
+_COMPUTED = re.compile(r"[=+@\t\r]|-(?![0-9.])")
+"""How text begins that spreadsheets take for a formula."""
+
+
+def _cell(value: object) -> object:
+    """A value as a CSV file has it."""
+    if isinstance(value, str):
+        return f"'{value}" if _COMPUTED.match(value) else value
+    return _rounded(value)
 
 
 def _rounded(value: object) -> object:

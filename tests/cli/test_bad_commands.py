@@ -78,6 +78,7 @@ BAD: list[tuple[str, str]] = [
     ("solve test01 --persona runner --states 100", "the planner counts iterations"),
     ("solve test01 --persona runner --method bfs --iterations 100", "the method bfs counts states"),
     ("solve test01 --persona runner --iterations 0", "whole number"),
+    ("runs show latest --trace 1 --gif .", "a name that ends in .gif"),
     ("solve test01 --persona runner --draw plan.jpg", "FILE.png or FILE.gif"),
     ("solve position01 --game puyo --persona greedy --draw plan.png", "does not tell where the avatar is"),
     ("evolve", "--persona is missing"),

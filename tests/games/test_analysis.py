@@ -17,7 +17,7 @@ from persona_evo.games.core import WON, Level
 from persona_evo.games.diagnosis import changes, diagnose
 from persona_evo.games.exploration import explore, layer
 from persona_evo.games.findings import Finding, where
-from tests.shared import shared
+from tests.shared import ROOT, shared
 
 GAME = registry.get("minidungeons2")
 
@@ -261,3 +261,53 @@ def test_layers_of_an_exploration_follow_each_other() -> None:
     everything = explore(GAME, load("XXXXX", "XH eX", "XXXXX"))
     assert everything.exhausted and everything.has(WON) and layer(everything, 0) == [0]
     assert [len(layer(everything, k)) for k in range(3)] == [1, 1, 1], "to the east, and back"
+
+
+def test_an_exit_beside_the_start_is_told() -> None:
+    rows = ["XXXXXXXXXXXX", "XH e X T   X", "X    X   P X", "XXX  X T M X", "X          X", "XXXXXXXXXXXX"]
+    finding = found(*rows)["shortcut"]
+    assert finding.severity == "notice" and places(finding) == ["2:4", "2:2"] and finding.evidence["skipped"] == 4
+    assert "shortcut" not in found("XXXXXXXXXXXX", "XH e X   T X", *rows[2:2], "XXXXXXXXXXXX")
+
+
+def test_portals_that_save_hardly_a_step_are_useless() -> None:
+    rows = ["XXXXXXXXXXXX", "XH   X  M  X", "X        p X", "X  T X   p X", "X  P X   e X", "XXXXXXXXXXXX"]
+    finding = found(*rows)["useless_object"]
+    assert places(finding) == ["3:10", "4:10"] and finding.evidence["steps_saved"] == 1
+    far = [row.replace("p", " ").replace("X  T", "X pT").replace("M  X", "Mp X") for row in rows]
+    assert "useless_object" not in found(*far)
+
+
+def test_monsters_that_hurt_everybody() -> None:
+    rows = ["XXXXXXXXXXXXXXXX", "XXXXXXXXXXXXX  X", "XH          R eX", "XXXXXXXXXXXXXRRX", "XXXXXXXXXXXXXXXX"]
+    finding = found(*rows)["forced_hazard"]
+    assert set(places(finding)) <= {"3:13", "4:14", "4:15"} and finding.evidence["least_damage"] >= 1
+    assert "(proven)" in finding.text
+    passed = found("XXXXXXXXXX", "XH     MeX", "XXXXXXXXXX")["forced_hazard"]
+    assert "unhurt" in passed.text and "Nobody" not in passed.text
+
+
+def test_a_start_is_exposed_only_to_monsters_that_strike_at_once() -> None:
+    assert places(found("XXXXXXXX", "XHm    X", "X  T   X", "X     eX", "XXXXXXXX")["exposed_start"]) == ["2:2", "2:3"]
+    far = found("XXXXXXXXXXXXXXX", "XH           RX", "X XXXXXXXXXXX X", "X            eX", "XXXXXXXXXXXXXXX")
+    assert "exposed_start" not in far
+
+
+def test_causes_in_a_game_where_every_move_uses_something_up() -> None:
+    game = registry.get(str(ROOT / "tests/benchmarks/faults/trail.py"))
+
+    def said(*rows: str) -> dict[str, Finding]:
+        return {f.kind: f for f in diagnose(game, [game.load("\n".join(rows) + "\n", "level")])}
+
+    late = ("##########", "#@......~#", "########~#", "#~.....~~#", "#.########", "#..f...G.#", "##########")
+    assert list(said(*late)) == ["scarce_resource"], "more strength would do"
+    shut = said("########", "#@..#.G#", "########")
+    assert list(shut) == ["unreachable_exit"] and places(shut["unreachable_exit"])[0] == "2:7"
+    far = said("##########", "#.@.#....#", "#........#", "########.#", "#.~...f..#", "#~**#G...#", "##########")
+    assert "no_return" not in far, "only the strength ends the way out of the corner"
+
+
+def test_a_short_game_is_not_lethal_at_its_start() -> None:
+    game = registry.get("its_alive")
+    text = "seed = 8202\nfield = 2x3\ndesign = monochromester\nplayer = unrestricted\nchoices = flat\n"
+    assert [f.kind for f in diagnose(game, [game.load(text, "level")])] == ["impossible"]

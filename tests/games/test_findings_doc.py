@@ -33,4 +33,4 @@ def test_the_example_shows_its_kind(kind: str, section: str) -> None:
     levels = [game.load(text, f"level{i}", **options) for i, (_, text) in enumerate(blocks)]
     found = diagnose(game, levels)
     assert found, kind
-    assert found[0].kind == kind if kind != "harder_copy" else found[-1].kind == kind, found
+    assert found[0].kind == kind, found

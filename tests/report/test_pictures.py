@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from persona_evo.errors import VerificationError
+from persona_evo.errors import SettingsError, VerificationError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level, Metric, main_metrics
 from persona_evo.playtest import metrics, statistics
@@ -119,6 +119,12 @@ def test_visits_are_counted_per_playthrough() -> None:
     records = [played(positions=[(0, 0), (1, 0), (1, 0)]), played(positions=[(0, 0), (9, 9)])]
     assert maps.visits(records, 2, 3).tolist() == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     assert maps.visits([], 1, 1).tolist() == [[0.0]]
+
+
+def test_a_plan_whose_places_are_too_far_apart_is_not_drawn(game: Game, level: Level, tmp_path: Path) -> None:
+    boundless = dataclasses.replace(level, facts={})
+    with pytest.raises(SettingsError, match="more than can be drawn"):
+        maps.plan(game, boundless, [(0, 0), (-5, 10**9)], tmp_path / "plan.png")
 
 
 def test_a_map_is_hot_where_the_hero_was(game: Game, level: Level, tmp_path: Path) -> None:

@@ -151,6 +151,12 @@ def test_csv_keeps_every_text_and_numbers_without_noise(tmp_path: Path) -> None:
     assert tables.write_csv(path, [], ["a", "b"]) == 0 and path.read_text() == "a,b\n"
 
 
+def test_csv_has_nothing_that_a_spreadsheet_would_compute(tmp_path: Path) -> None:
+    texts = ["=cmd()", "+x", "@a", "-dash", "\tb", "-0.5", "a=b", "2:3", ""]
+    tables.write_csv(tmp_path / "t.csv", [{"a": text, "b": 1} for text in texts])
+    assert [row["a"] for row in read(tmp_path / "t.csv")] == ["'=cmd()", "'+x", "'@a", "'-dash", "'\tb", *texts[5:]]
+
+
 def test_csv_of_results(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     tables.write_csv(path, tables.summary_rows(SUMMARIES))

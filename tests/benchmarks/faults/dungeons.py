@@ -64,7 +64,7 @@ def win(world: World, board: Board, begin: State | None = None, careful: float =
 
     def rank(state: State) -> float:
         lost = full - health(world, state)
-        if world.over(state) == LOST or (untouched and (lost > 0 or world.value(state, "TS") > 0)):
+        if world.over(state) == LOST or (untouched and world.value(state, "DT") > 0):
             return float("inf")
         return way.get(world.place(state), 99) + 0.3 * world.value(state, "ST") + careful * lost
 

@@ -168,7 +168,7 @@ def analyse(level: Level) -> list[Finding]:
     """Whether the level is lost whatever is played, as far as few states can tell."""
     from persona_evo.games.explored import lost_start
 
-    return lost_start(GAME, level)
+    return lost_start(GAME, level, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]))
 
 
 GAME = Game(

@@ -6,6 +6,7 @@
 | survival | what can be reached alive over the traps |
 | opening | the first moves, all of them: a start that kills, monsters upon the hero, objects that others take |
 | ways | ways to the exit: shortcuts, and what lies on every way |
+| harm | what every play loses to monsters |
 | leftovers | ground and objects that nobody has a reason to go to |
 
 A problem is true whatever the monsters do, since what they do can only cost hit points and objects.
@@ -16,12 +17,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, beside, leading_to, on_every_way
-from persona_evo.games.catalog.minidungeons2 import leftovers, opening, ways
-from persona_evo.games.catalog.minidungeons2.board import MINITAUR, TRAP, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2 import harm, leftovers, opening, ways
+from persona_evo.games.catalog.minidungeons2.board import MINITAUR, POTION, TRAP, Board, capital, is_are, named
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS, PORTAL
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding, Spot, ranked, where
 from persona_evo.words import counted
+
+NO_WIN = ("lethal_start", "deadly_way", "impossible")
+"""Kinds that say that nobody reaches the exit alive."""
 
 
 def analyse(level: Level) -> list[Finding]:
@@ -35,6 +39,9 @@ def analyse(level: Level) -> list[Finding]:
         found += deadly + [f for f in first if not (deadly and f in alone)]
         if not deadly:
             found += [*no_return(board), *ways.forced(board)]
+        if not any(f.kind in NO_WIN for f in found):
+            told = [int(f.evidence["unavoidable_damage"]) for f in first if f.kind == "exposed_start"]
+            found += harm.forced_monsters(board, max(told, default=0))
         found += [*ways.shortcuts(board), *leftovers.leftovers(board)]
     return ranked(found)
 
@@ -150,6 +157,8 @@ def deadly_way(board: Board) -> list[Finding]:
     has = f"the hero has {counted(board.health, 'hit point')}"
     if lives.drinkable:
         has += f" and can drink at most {counted(len(lives.drinkable), 'potion')} before (at {at(lives.drinkable)})"
+    elif board.at(POTION):
+        has += f" and gets to none of the {counted(len(board.at(POTION)), 'potion')} before"
     told = f"those at {at(forced)} are on every way" if len(forced) > 1 else f"for example at {at(spots)}"
     return [
         Finding(

@@ -12,6 +12,8 @@ DEEP = 4
 """Moves into a dead end from which on it is worth a word that nothing is in it."""
 ROOMY = 9
 """Tiles of a dead end from which on it is, however near its end is."""
+LITTLE = 2
+"""Steps that a pair of portals saves at most where it is useless."""
 
 
 def sealed_floor(board: Board) -> list[Finding]:
@@ -118,20 +120,22 @@ def _damage_from(board: Board, spot: Spot) -> int:
 
 
 def _useless_portals(board: Board) -> list[Finding]:
-    """A pair of portals that shortens no way between the start, the exit, treasures, potions and monsters."""
+    """A pair of portals that hardly shortens any way between the start, the exit, treasures, potions and monsters."""
     if not board.grid.portals or not all(p in board.reached for p in board.grid.portals):
         return []
     marks = [s for s in (board.grid.hero, *board.at(GOALS)) if s in board.reached]
-    goals = {*marks, board.grid.exit}
+    goals, saved = {*marks, board.grid.exit}, 0
     for mark in marks:
         on_foot = distances([mark], {**board.walk, board.grid.exit: ()})
         ported = distances([mark], board.moves)
-        if any(ported[g] < on_foot.get(g, 10**9) for g in goals if g in ported):
-            return []
+        saved = max([saved, *(on_foot.get(g, 10**9) - ported[g] for g in goals if g in ported)])
+    if saved > LITTLE:
+        return []
     one, other = board.grid.portals
+    more = f" by more than {counted(saved, 'step')}" if saved else ""
     return [
         Finding("useless_object", "notice", board.level.name,
                 f"The portals at {where(one)} and {where(other)} lead nowhere new: they shorten no way between the "
-                "start, the exit and any object.", (one, other), evidence={"steps_apart": board.on_foot.get(other, 0)})
+                f"start, the exit and any object{more}.", (one, other), evidence={"steps_saved": saved})
     ]  # fmt: skip
 

@@ -24,10 +24,11 @@ LARGE_STATES = 2_000
 """States looked at on levels whose paths are worked out while they are played (see `tables.PAIR_FILL`)."""
 FIRST_TURNS = 4
 """Turns in which monsters that reach the hero make a start exposed."""
-AT_ONCE = 2
-"""Turns within which the first blow falls at an exposed start."""
 UNAVOIDABLE, STANDING = 2, 4
-"""Hit points that nobody keeps, or that one loses by standing still, from which on a start is exposed."""
+"""Hit points that nobody keeps, or that one loses by standing still, from which on a start is exposed ..."""
+SOON = 2
+"""... if monsters can strike within so many moves. A monster beside the start, or a hit point that nobody keeps for so
+long, suffices."""
 WATCHED_TURNS = 40
 """Turns in which objects that others take are looked for while the hero stands still."""
 WIZARD = "R"
@@ -111,17 +112,17 @@ def _attackers(board: Board, turns: int) -> list[Spot]:
 def _exposed(board: Board, found: Exploration) -> list[Finding]:
     """Monsters that hurt the hero before he can do anything about it."""
     turns = min(FIRST_TURNS, found.complete)
-    kept = [_most_health(found, k) for k in range(turns + 1)]
-    lost = max(board.health - health for health in kept)
-    standing = _standing(board, turns)
-    at_once = _standing(board, AT_ONCE) or max(board.health - health for health in kept[: AT_ONCE + 1])
-    if not at_once or (lost < UNAVOIDABLE and standing < STANDING):
+    losses = [board.health - _most_health(found, k) for k in range(turns + 1)]
+    lost, standing = max(losses), _standing(board, turns)
+    at_once = max(losses[: SOON + 1]) > 0
+    beside = any(board.char.get(tile, "") in MONSTERS for tile in board.walk[board.grid.hero] if tile in board.char)
+    if not _struck(found) or not (at_once or beside or lost >= UNAVOIDABLE or standing >= STANDING):
         return []
     spots = _attackers(board, turns)
     if not spots:
         return []
-    if lost >= UNAVOIDABLE:
-        first = next(k for k, health in enumerate(kept) if board.health - health == lost)
+    if at_once or lost >= UNAVOIDABLE:
+        first = losses.index(lost)
         text = (f"whatever the hero does, he loses at least {lost} of {counted(board.health, 'hit point')} in "
                 f"the first {_turns(first)}")  # fmt: skip
     else:
@@ -135,6 +136,13 @@ def _exposed(board: Board, found: Exploration) -> list[Finding]:
                       "hit_points": board.health},
         )
     ]  # fmt: skip
+
+
+def _struck(found: Exploration) -> bool:
+    """Whether a monster can strike within SOON moves: hit points are gone for which no trap was sprung."""
+    first = int(found.states[0][tb.HP_AT])
+    soon = (state for state, depth in zip(found.states, found.depth, strict=True) if depth <= SOON)
+    return any(first - int(state[tb.HP_AT]) > int(state[tb.TRAPS_AT]) for state in soon)
 
 
 def _turns(turns: int) -> str:

@@ -1,4 +1,4 @@
-"""Ways to the exit: a portal or gap that makes the way short, and the traps and monsters that nobody can avoid."""
+"""Ways to the exit: what makes the way short, and the traps and monsters on every way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persona_evo.games.catalog.minidungeons2.board import (
     TRAP,
     TREASURE,
     Board,
-    capital,
+    is_are,
     named,
     tally,
 )
@@ -20,6 +20,8 @@ from persona_evo.games.catalog.minidungeons2.levels import EXIT, MONSTERS
 from persona_evo.games.findings import Finding, Severity, Spot, where
 from persona_evo.words import counted, plural
 
+AT_HAND = 3
+"""Steps to an exit that is beside the start."""
 SHORT = 0.5
 """A shortcut makes the way at most so long, as a share of the way without it."""
 NEAR = 2
@@ -35,7 +37,7 @@ OBJECTS = 3
 
 
 def forced(board: Board) -> list[Finding]:
-    """Traps on every way to the exit, and monsters in a corridor in which nobody can pass them."""
+    """Traps on every way to the exit."""
     every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
     traps = [s for s in every if board.char.get(s) == TRAP]
     least = board.survival.damage[board.grid.exit]
@@ -47,25 +49,23 @@ def forced(board: Board) -> list[Finding]:
         if traps:
             text = f"Every way to the exit leads over the {plural(len(traps), 'trap')} at {at(traps)}"
             text += f" and springs {least} in all" if least > len(traps) else ""
-        text = f"{text}: at least {least} of {counted(board.health, 'hit point')}."
+        text += f": at least {least} of {counted(board.health, 'hit point')}"
+        if least >= board.health:
+            text += f", which only the potions at {at(board.survival.drinkable)} make up for"
         found.append(
             Finding(
-                "forced_hazard", "notice", board.level.name, text, tuple(spots),
+                "forced_hazard", "notice", board.level.name, f"{text}.", tuple(spots),
                 evidence={"least_damage": least, "hit_points": board.health, "forced_traps": len(traps),
                           "doors": len(doors)},
             )
         )  # fmt: skip
-    guards = [s for s in every if _cannot_be_passed(board, s)]
-    if guards:
-        found.append(
-            Finding(
-                "forced_hazard", "notice", board.level.name,
-                f"{capital(named(board, guards))} {'stands' if len(guards) == 1 else 'stand'} in the only corridor "
-                "from the start, which has no room to pass.",
-                tuple(guards), evidence={"monsters": len(guards)},
-            )
-        )  # fmt: skip
     return found
+
+
+def guards(board: Board) -> list[Spot]:
+    """Monsters in a corridor on every way to the exit, in which nobody can pass them."""
+    every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
+    return [s for s in every if _cannot_be_passed(board, s)]
 
 
 def a_layer(board: Board) -> list[Spot]:
@@ -92,7 +92,7 @@ def _cannot_be_passed(board: Board, spot: Spot) -> bool:
 
 
 def shortcuts(board: Board) -> list[Finding]:
-    """A pair of portals, or else a gap, that makes the way at most half as long."""
+    """A pair of portals, or else a gap, that makes the way at most half as long; or an exit beside the start."""
     goal = board.grid.exit
     if board.grid.portals and board.reached[goal] <= SHORT * board.on_foot.get(goal, 0):
         short = shortest(board.grid.hero, goal, board.moves)
@@ -100,7 +100,26 @@ def shortcuts(board: Board) -> list[Finding]:
         pair = sorted(board.grid.portals, key=lambda p: board.on_foot.get(p, 0))
         what = f"The portals at {where(pair[0])} and {where(pair[1])} make"
         return [_shortcut(board, what, tuple(pair), short, long)]
-    return _gap(board)
+    return _gap(board) or _at_hand(board)
+
+
+def _at_hand(board: Board) -> list[Finding]:
+    """An exit so near to the start that nobody has to see the rest of the level."""
+    hero, goal = board.grid.hero, board.grid.exit
+    steps = board.on_foot.get(goal, AT_HAND + 1)
+    objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
+    beyond = [s for s in objects if board.reached[s] > steps + NEAR]
+    if steps > AT_HAND or len(objects) < OBJECTS or len(beyond) < SKIPS_ALL * len(objects):
+        return []
+    rest = tally(board, beyond)
+    return [
+        Finding(
+            "shortcut", "notice", board.level.name,
+            f"The exit at {where(goal)} is {counted(steps, 'step')} from the start at {where(hero)}, so that players "
+            f"can leave at once: {rest} {is_are(beyond)} farther away.", (goal, hero),
+            evidence={"steps": steps, "objects": len(objects), "skipped": len(beyond)},
+        )
+    ]  # fmt: skip
 
 
 def _gap(board: Board) -> list[Finding]:

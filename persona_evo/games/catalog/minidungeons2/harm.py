@@ -1,0 +1,145 @@
+"""The fewest hit points that any play loses on its way to the exit: the states that lose least are looked at first.
+
+All states that lose fewer hit points than those that wait have been looked at, so that the least loss of those that
+wait is a proven bound, also where the search ends before it comes to the exit.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from persona_evo.errors import LevelError
+from persona_evo.games.analysis import distances, shortest
+from persona_evo.games.catalog.minidungeons2 import tables as tb
+from persona_evo.games.catalog.minidungeons2 import ways
+from persona_evo.games.catalog.minidungeons2.board import Board, capital, named
+from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
+from persona_evo.games.core import LOST, WON, Level
+from persona_evo.games.findings import Finding, Spot
+from persona_evo.words import counted
+
+MOST_STATES = 20_000
+"""States that a search looks at."""
+MOST_SUSPECTS = 6
+"""Monsters each of which is left out in turn to see whether it is the one that hurts."""
+
+
+@dataclass(frozen=True)
+class Harm:
+    """Attributes:
+        least: hit points that every play loses which comes to the exit, at least.
+        reached: whether a play was found that loses no more.
+        over: whether all states were looked at, and none is at the exit.
+    """
+
+    least: int
+    reached: bool
+    over: bool = False
+
+
+def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> Harm:
+    """The search. home: moves from each tile to the exit, for the order in which states that lose as much are tried."""
+    from persona_evo.games.catalog.minidungeons2.rules import RULES
+
+    t, rng, far = level.tables, np.ones(2, dtype=np.int64), len(home)
+    queue: list[tuple[int, int, int, Any]] = [(0, 0, 0, level.start)]
+    known = {int(RULES.key(t, level.start)): 0}
+    actions, ticket = np.zeros(level.max_actions, dtype=np.int64), itertools.count(1)
+    n = int(t[tb.TILES])
+    xs, ys = t[tb.HEADER : tb.HEADER + n], t[tb.HEADER + n : tb.HEADER + 2 * n]
+    for _ in range(most):
+        if not queue:
+            return Harm(0, False, over=True)
+        lost, _, _, state = heapq.heappop(queue)
+        if int(RULES.over(t, state)) == WON:
+            return Harm(lost, True)
+        for action in actions[: int(RULES.legal(t, state, actions))].tolist():
+            new = state.copy()
+            RULES.step(t, new, action, rng)
+            paid, key = lost + max(0, int(state[tb.HP_AT]) - int(new[tb.HP_AT])), int(RULES.key(t, new))
+            if known.get(key, paid + 1) <= paid or int(RULES.over(t, new)) == LOST:
+                continue
+            known[key], at = paid, int(new[tb.HERO_AT])
+            heapq.heappush(queue, (paid, home.get((int(xs[at]), int(ys[at])), far), next(ticket), new))
+    return Harm(queue[0][0], False)
+
+
+def _home(board: Board) -> dict[Spot, int]:
+    """Moves of the hero from each tile to the exit."""
+    back: dict[Spot, list[Spot]] = {}
+    for tile, following in board.moves.items():
+        for to in following:
+            back.setdefault(to, []).append(tile)
+    return distances([board.grid.exit], back)
+
+
+def forced_monsters(board: Board, told: int) -> list[Finding]:
+    """Monsters that hurt everybody who comes to the exit, or that nobody can go around.
+
+    Args:
+        told: hit points that everybody loses as other findings have it already.
+    """
+    suspects = [s for s in board.at(MONSTERS) if board.can_meet(s)]
+    if not suspects:
+        return []
+    guards, traps = ways.guards(board), board.survival.damage[board.grid.exit]
+    if int(board.level.tables[tb.TILES]) > tb.PAIR_FILL:
+        return [_in_the_way(board, guards, None)] if guards else []
+    home = _home(board)
+    harm = least_harm(board.level, home)
+    if not harm.over and harm.least > max(told, traps):
+        spots = dict.fromkeys([*guards, *_culprits(board, suspects, home, harm.least)])
+        return [_harmful(board, list(spots), harm, traps)] if spots else []
+    return [_in_the_way(board, guards, harm.reached)] if guards else []
+
+
+def _culprits(board: Board, suspects: list[Spot], home: dict[Spot, int], least: int) -> list[Spot]:
+    """The monsters near the way each of which makes the level cost more; else all of them, if they do together."""
+    way = distances(shortest(board.grid.hero, board.grid.exit, board.moves), board.walk)
+    near = sorted(suspects, key=lambda s: (way.get(s, len(way)), s))[:MOST_SUSPECTS]
+
+    def cheaper(spots: list[Spot]) -> bool:
+        level = _without(board.level, spots)
+        return level is not None and least_harm(level, home).least < least
+
+    return [s for s in near if cheaper([s])] or (near if cheaper(near) else [])
+
+
+def _without(level: Level, spots: Iterable[Spot]) -> Level | None:
+    """The level without what stands on some tiles."""
+    from persona_evo.games.catalog.minidungeons2 import GAME
+
+    rows = level.text.splitlines()
+    for x, y in spots:
+        rows[y] = f"{rows[y][:x]} {rows[y][x + 1 :]}"
+    try:
+        return GAME.load("\n".join(rows) + "\n", level.name, level.source, **level.options)
+    except LevelError:
+        return None
+
+
+def _harmful(board: Board, spots: list[Spot], harm: Harm, traps: int) -> Finding:
+    also = f", {traps} of them to traps" if traps else ""
+    return Finding(
+        "forced_hazard", "notice", board.level.name,
+        f"Nobody gets past {named(board, spots)} unhurt: whoever reaches the exit has lost at least {harm.least} of "
+        f"{counted(board.health, 'hit point')}{also} (proven).", tuple(spots),
+        evidence={"least_damage": harm.least, "hit_points": board.health, "monsters": len(spots), "proven": True},
+    )  # fmt: skip
+
+
+def _in_the_way(board: Board, spots: list[Spot], unhurt: bool | None) -> Finding:
+    """unhurt: whether they cost nobody a hit point who plays well, None where that is not known."""
+    them = "it" if len(spots) == 1 else "them"
+    but = f". A hero who plays well gets past {them} unhurt" if unhurt else ""
+    return Finding(
+        "forced_hazard", "notice", board.level.name,
+        f"{capital(named(board, spots))} {'stands' if len(spots) == 1 else 'stand'} in the only corridor from the "
+        f"start, which has no room to pass{but}.", tuple(spots), evidence={"monsters": len(spots)},
+    )  # fmt: skip
