@@ -259,6 +259,10 @@ def test_narrow_escapes_of_players_that_make_mistakes() -> None:
     told = Finding("narrow_escape", "notice", "one", "narrow", players=("runner (casual)",))
     (found,) = find([*group("one", "runner", 5, 5), *wins], INFOS, escapes=[told])
     assert found.text == "Narrow." and found.trace == 6
+    worse = [played(player="runner (novice)", skill="novice", hit_points=[10, 1])]
+    two = dataclasses.replace(told, players=("runner (casual)", "runner (novice)"))
+    (found,) = find([*worse, *wins], INFOS, escapes=[two])
+    assert found.trace == 2, "a playthrough of the player whom the sentence is about"
     assert kinds(find(failed(), INFOS, outlooks={"one": NO_WAY}, escapes=[told])) == ["impossible"]
 
 
