@@ -97,8 +97,8 @@ class Summary:
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
     opponents: whom it met, in a game for two. unbound: why there is no limit, "" where there is one or none was looked
     for. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can. repeated: symbols of
-    metrics that say of the plan's end what outcomes, damage and hit points say of the whole game. absent: those that are
-    shares of things that none of the levels has; means over levels leave out the levels without such things.
+    metrics that say of the plan's end what outcomes, damage and hit points say of the whole game. absent: those that
+    are shares of things that none of the levels has; means over levels leave out the levels without such things.
     """
 
     level: str

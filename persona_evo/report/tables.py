@@ -163,6 +163,8 @@ def summary_table(
     notes += [PROVEN_NOTE] if any(s.utility.note for s in chosen) else []
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
+    some = dict.fromkeys(k for s in summaries if level == EVERY for k in s.metrics if k in s.absent)
+    notes += [f"over the levels alone that have such things: {', '.join(some)}"] if some else []
     return Table(title, ["", *lines], rows, notes)
 
 
