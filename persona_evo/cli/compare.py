@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         note(f"go on with: {options.typed(args, results.seed)}{again}")
         return 130
     comparison = compared(results)
-    say(tables.told(comparison.answer.lines))
+    for sentence in comparison.answer.lines:
+        say(sentence)
     if args.all:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())

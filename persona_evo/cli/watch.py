@@ -255,11 +255,8 @@ class Watch:
 
 
 def _say(lines: Sequence[str]) -> None:
-    from persona_evo.report import layout
-
     for line in lines:
-        for part in layout.wrapped(f"  {layout.clean(line)}", layout.terminal_width(), "    "):
-            say(part)
+        say(f"  {line}")
 
 
 def _clock() -> str:

@@ -363,7 +363,7 @@ def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
         {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
          **{name: value for key, v in _measured(s).items()
             for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
-         **_single(s), **dict.fromkeys(causes, 0), **_causes(s)}
+         **_single(s), **{column: _causes(s).get(column, 0) for column in causes}}
         for s in summaries
     ]  # fmt: skip
 
@@ -390,6 +390,7 @@ def _single(s: Summary) -> dict[str, object]:
     return {
         "best_utility": s.best_utility, **({} if s.opponents else limits),
         **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
+        **_causes(s),
     }  # fmt: skip
 
 
