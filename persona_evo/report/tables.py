@@ -352,7 +352,8 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         for key, v in _measured(s).items():
             rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
                          "n": s.trials if v.note else v.n, "note": v.note})
-        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in (_single(s) | _causes(s)).items()]
+        counts = {**_single(s), **_causes(s)}
+        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in counts.items()]
     return rows
 
 
