@@ -198,6 +198,10 @@ def test_two_versions_are_compared_in_five_lines_and_on_a_page(here: Path, capsy
     assert "all levels" not in page
     with (folder / "summary_wide.csv").open(newline="") as stream:
         assert {row["level"] for row in csv.DictReader(stream)} == {"a", "b"}, "nothing is a mean over both versions"
+    Path("same.txt").write_text(Path("a.txt").read_text())
+    same = run(capsys, "compare", "a.txt", "same.txt", "--personas", "R", *PLAY, "--out", "s")
+    assert same.code == 0 and same.out == "A and B are the same level: there is nothing to compare\n"
+    assert not Path("s").exists()
     easier = run(capsys, "compare", "b.txt", "a.txt", "--personas", "R", *PLAY, "--out", "c", "--all")
     assert easier.out.startswith("B is easier than A for the runner: 4 fewer traps, all forced\n")
     assert "A and B\n" in easier.out and (here / "c/comparison.csv").is_file()
