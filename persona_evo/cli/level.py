@@ -44,6 +44,7 @@ def add(commands: Any) -> None:
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
+    check.add_argument("--structure", action="store_true", help="also print what the levels are made of, as a table")
     check.add_argument("--json", action="store_true", help="print the findings as JSON, as findings.json has them")
     ci.add(check)
     check.set_defaults(run=run_check)
@@ -111,9 +112,9 @@ def run_check(args: argparse.Namespace) -> int:
         say(json.dumps(to_json(found, told.accepted), indent=2, ensure_ascii=False))
     else:
         _tell(game, levels, told)
-        fine = len(levels) - len(wrong)
-        words = f"{counted(len(paths), 'level')} {plural(len(paths), 'is', 'are')} fine"
-        say(words if fine == len(paths) else f"{fine} of {words}")
+        if args.structure:
+            _structure(game, levels)
+        say(_outcome(len(paths), [f for f in found if f.severity == "problem"], len(wrong), len(errors)))
     if ci.wanted(args):
         files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
         _write_ci(args, files, found, errors)
@@ -134,7 +135,7 @@ def _write_ci(
 
 
 def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
-    """Findings level by level, the accepted ones apart, then what the levels are made of."""
+    """Findings level by level, the accepted ones apart."""
     from persona_evo.games.acceptance import no_longer
     from persona_evo.games.diagnosis import has_analysis, unknown_in
     from persona_evo.games.findings import lines
@@ -160,7 +161,18 @@ def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
     apart = [*lines((), told.accepted), *(no_longer(entry) for entry in told.gone)]
     if apart:
         say(tables.told(apart) + "\n")
-    _structure(game, levels)
+
+
+def _outcome(levels: int, problems: Sequence[Finding], wrong: int, unread: int) -> str:
+    """The last line of a check. wrong, unread: levels with problems, and those that cannot be read."""
+    if not wrong and not unread:
+        return f"{counted(levels, 'level')} {plural(levels, 'is', 'are')} fine"
+    if levels == 1:
+        return "the level cannot be read" if unread else f"the level has {counted(len(problems), 'problem')}"
+    rest = f"{unread} cannot be read" if unread else ""
+    if not wrong:
+        return f"{unread} of {levels} levels cannot be read"
+    return f"{wrong} of {levels} levels {plural(wrong, 'has', 'have')} problems{f', and {rest}' if rest else ''}"
 
 
 def _tell_one(finding: Finding) -> None:

@@ -129,7 +129,7 @@ def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
     return Finding(
         "deadly_way", "problem", seen.level.name,
         f"No way to the end{end} can be survived{has}: without the '{char}' at {at(cells)} the level could be won, "
-        "with them no play is (proven).", tuple(cells),
+        f"with {'it' if len(cells) == 1 else 'them'} no play is (proven).", tuple(cells),
         evidence={**proof, "hit_points": float(seen.health[0])} if seen.health is not None else proof,
     )  # fmt: skip
 
@@ -164,7 +164,8 @@ def _too_few(seen: SeenLevel, proof: dict[str, Any]) -> Finding | None:
         shut = [p for p in cells if p not in seen.visited]
         if shut:
             text = f"The '{char}' at {at(shut)} cannot be reached, and the level cannot be won without it (proven)."
-            return Finding("unreachable_object", "problem", seen.level.name, text, tuple(shut), evidence=proof)
+            return Finding("unreachable_object", "problem", seen.level.name, text, tuple(shut),
+                           evidence={**proof, "prevents_winning": True})  # fmt: skip
         text = f"The level cannot be won: there are too few '{char}' ({at(cells)}); with one more it could be (proven)."
         return Finding("scarce_resource", "problem", seen.level.name, text, tuple(cells),
                        evidence={**proof, "there": len(cells)})  # fmt: skip

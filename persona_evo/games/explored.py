@@ -154,7 +154,8 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
         if not spots and not (metric.ratio or metric.high == 1):
             continue
         proof = {"most": most, "high": metric.high, "metric": metric.symbol, "states": len(values), "proven": True}
-        short = f"{metric.name} ({metric.symbol}) cannot exceed {most:.3g} of {metric.high:g}"
+        limit = f"{most:.0%}".replace("%", " %") if metric.high == 1 else f"{most:.3g} of {metric.high:g}"
+        short = f"{metric.name} ({metric.symbol}) cannot exceed {limit}"
         if spots:
             why = "others take it first or it cannot be taken" if stolen else "no way leads there"
             text = f"Nobody ever gets the '{char}' at {at(spots)}: {why}, so {short} (proven)."
@@ -177,7 +178,7 @@ def _left_lying(seen: SeenLevel, k: int) -> tuple[list[Spot], str, bool]:
     kinds = Counter(seen.map.char(p) for p in sorted(had))
     chars = [c for c, _ in kinds.most_common(1)] or _unvisited_kinds(seen)
     for char in chars:
-        if char == seen.floor:
+        if char in (seen.floor, seen.wall):
             continue
         left = [p for p in seen.map.cells(char) if p not in had]
         shut = [p for p in left if p not in seen.visited]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,18 +64,39 @@ def text_map(level: Level, start: Spot) -> TextMap | None:
     return next((found for found in maps if letters[found.char(start)] == 1), None)
 
 
+def _turned(level: Level, places: Sequence[Spot | None]) -> bool:
+    """Whether a game's places are (row, column): as (x, y) they lie off the map or in its border."""
+    visited = {p for p in places if p is not None}
+    start = places[0]
+    if start is None:
+        return False
+
+    def fits(turn: int) -> bool:
+        found = text_map(level, start[::turn])
+        border = found.char((0, 0)) if found else ""
+        return found is not None and not {found.char(p[::turn]) for p in visited} & {"", border}
+
+    return not fits(1) and fits(-1)
+
+
 class SeenLevel:
     """An exploration with the place and the metrics of each state."""
 
     def __init__(self, game: Game, level: Level, found: Exploration) -> None:
         self.game, self.level, self.found = game, level, found
         locate = game.locate
-        self.places = [locate(level, s) if locate else None for s in found.states]
+        places = [locate(level, s) if locate else None for s in found.states]
+        self.turned = _turned(level, places)
+        self.places = [self._place(p) for p in places]
         self.metrics = np.zeros((len(found.states), len(game.metrics)))
         measure = game.rules(costly=True).measure
         for i, state in enumerate(found.states):
             measure(level.tables, state, 0, self.metrics[i])
         self.visited = {p for p in self.places if p is not None}
+
+    def _place(self, place: Spot | None) -> Spot | None:
+        """A place that the game gives as (x, y)."""
+        return place[::-1] if place and self.turned else place
 
     @functools.cached_property
     def map(self) -> TextMap | None:
@@ -91,6 +112,13 @@ class SeenLevel:
         counts = Counter(self.map.char(p) for p in sorted(self.visited))
         usual = [c for c in " ." if self.map.cells(c)]
         return next((c for c in (*usual, *dict(counts.most_common())) if c not in (here, "")), " ")
+
+    @functools.cached_property
+    def wall(self) -> str:
+        """The commonest character of the map that stands where nobody comes to; "" if there is none."""
+        assert self.map is not None
+        entered = {self.map.char(p) for p in self.visited}
+        return next((c for c in reversed(self.kinds()) if c not in entered), "")
 
     @functools.cached_property
     def health(self) -> np.ndarray[Any, Any] | None:
@@ -137,7 +165,8 @@ class SeenLevel:
             found = explore(self.game, other, SUPPOSED_STATES, until=WON)
             if not found.has(WON):
                 return False
-            return self.game.locate(other, found.states[found.status.index(WON)]) if self.game.locate else None
+            won = found.states[found.status.index(WON)]
+            return self._place(self.game.locate(other, won)) if self.game.locate else None
         except PersonaEvoError:
             return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from persona_evo.games.findings import Finding
 from persona_evo.playtest.compare import Row, blind, shown, spoken
 from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
 from persona_evo.playtest.versions import AnalysisDifference, Changes
@@ -20,6 +21,12 @@ LINES = 5
 
 DIFFICULTY = {"win_rate": -1, "death_rate": 1, "stuck_rate": 1, "unfinished_rate": 1, "damage": 1}
 """Measures of how hard a level is, of which the first that differs decides: 1 where more is harder, -1 where less."""
+
+HEAVY = 0.5
+"""Share of the hit points at the start from which on more damage is harder, whatever it buys."""
+
+SAME = 0.005
+"""Objects by which two means differ that are no difference."""
 
 _SAID = {"damage": ("loses more hit points", "loses fewer hit points"),
          "steps": ("takes more steps", "takes fewer steps")}  # fmt: skip
@@ -50,19 +57,19 @@ def answer(rows: Sequence[Row], changes: Changes, difference: AnalysisDifference
     if changes.none:
         return Answer((changes.words,), 0)
     players = list(dict.fromkeys(r.player_a for r in rows))
-    leaning = {p: _leaning(r for r in rows if r.player_a == p) for p in players}
-    told = [r for r in rows if telling(r)]
+    leaning = {p: _leaning([r for r in rows if r.player_a == p], difference) for p in players}
+    told = [r for r in rows if telling(r) and _comparable(r, difference)]
     first = _verdict(players, leaning, {r.player_a for r in told}, difference)
     measures = _measures(told)
-    rest = [changes.words, *_unseen(rows, told)]
-    room = LINES - 1 - len(rest)
-    lines = [_measure(own) for own in measures[:room]]
+    new, rest = _new(difference.new), [changes.words, *_unseen(rows, told)]
+    room = LINES - 1 - len(new) - len(rest)
+    lines = [_measure(own, difference) for own in measures[:room]]
     if len(measures) > room and lines:
         more = len(measures) - room
         lines[-1] += f"; {counted(more, 'other measure')} {plural(more, 'differs', 'differ')} (--all)"
     signs = {sign for sign in leaning.values() if sign}
     harder = signs.pop() if len(signs) == 1 else difference.harder if not signs else 0
-    return Answer((first, *lines, *rest), harder)
+    return Answer((first, *new, *lines, *rest), harder)
 
 
 def telling(row: Row) -> bool:
@@ -71,17 +78,44 @@ def telling(row: Row) -> bool:
     return row.differs() or (row.exact and bool(row.higher) and row.effect.value in (0.0, 1.0))
 
 
-def _leaning(rows: Iterable[Row]) -> int:
+def _new(found: Sequence[Finding]) -> list[str]:
+    """What B has and A does not, in one line."""
+    if not found:
+        return []
+    more = f" And {len(found) - 1} more." if len(found) > 1 else ""
+    return [f"B has a {found[0].severity} that A does not have: {found[0].text}{more}"]
+
+
+def _counts(row: Row, difference: AnalysisDifference) -> tuple[int, int] | None:
+    """How many objects A and B have of those that a measure is a share of, where that differs."""
+    words = row.measure.name.split() if row.measure.ratio and not row.measure.rate else []
+    return next((difference.objects[word] for word in words if word in difference.objects), None)
+
+
+def _comparable(row: Row, difference: AnalysisDifference) -> bool:
+    """Whether a row is no share, or one of as many objects in both versions, or differs also as their number."""
+    counts = _counts(row, difference)
+    if counts is not None:
+        return abs(row.a.value * counts[0] - row.b.value * counts[1]) > SAME
+    shares = row.measure.ratio and not row.measure.rate
+    return not shares or difference.sums.isdisjoint(row.measure.name.split())
+
+
+def _leaning(rows: Iterable[Row], difference: AnalysisDifference) -> int:
     """1 where B is harder for a player, -1 where it is easier, 0 where nothing says so.
 
-    Hit points that buy a player more of what it wants (a higher utility) are no sign of a harder level.
+    Hit points that buy a player more of what it wants (a higher utility) are no sign of a harder level, unless they are
+    HEAVY, or shares of objects rise because there are fewer of them.
     """
     found = {r.measure.key: r for r in rows if telling(r)}
     row = next((found[key] for key in DIFFICULTY if key in found), None)
     if row is None:
         return 0
     utility = found.get(UTILITY.key)
-    if row.measure.key == DAMAGE.key and utility is not None and utility.higher == row.higher:
+    heavy = difference.health > 0 and abs(row.b.value - row.a.value) >= HEAVY * difference.health
+    fewer = any(b < a if row.higher == "b" else a < b for a, b in difference.objects.values())
+    bought = utility is not None and utility.higher == row.higher and not heavy and not fewer
+    if row.measure.key == DAMAGE.key and bought:
         return 0
     return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
 
@@ -90,9 +124,11 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
     """The first line."""
     why = f": {', '.join(difference.reasons[:2])}" if difference.reasons else ""
     version, problem = difference.problem
-    if problem:
-        other = "A" if version == "B" else "B"
-        return f"{version} has a problem that {other} does not have: {problem}"
+    other = "A" if version == "B" else "B"
+    has = f"{version} has a problem that {other} does not have: {problem}" if problem else ""
+    if has and (version == "B" or 1 not in leaning.values()):
+        return has
+    why = f", though {has}" if has else why
     parts = [f"{word} than A for {_whom(own, players)}" if not k else f"{word} for {_whom(own, players)}"
              for k, (word, own) in enumerate(_sides(players, leaning))]  # fmt: skip
     if parts:
@@ -134,10 +170,10 @@ def _measures(rows: Sequence[Row]) -> list[list[Row]]:
     return sorted(groups.values(), key=rank)
 
 
-def _measure(rows: Sequence[Row]) -> str:
+def _measure(rows: Sequence[Row], difference: AnalysisDifference) -> str:
     """One measure of all players in whom it differs, the largest effect first; the first one's effect in words."""
     ordered = sorted(rows, key=lambda r: -abs(r.effect.value - 0.5))
-    said = [f"{spoken(r.player_a)} {_values(r, full=k == 0)}" for k, r in enumerate(ordered)]
+    said = [f"{spoken(r.player_a)} {_values(r, _counts(r, difference), full=k == 0)}" for k, r in enumerate(ordered)]
     if all(r.exact for r in rows):
         said[-1] += f", in the proven best {plural(len(rows), 'plan')}"
     else:
@@ -145,9 +181,14 @@ def _measure(rows: Sequence[Row]) -> str:
     return f"{ordered[0].measure.name}: {', '.join(said)}"
 
 
-def _values(row: Row, full: bool) -> str:
-    """Both values, the difference with its interval, and A; full: with the unit, and what A means."""
+def _values(row: Row, counts: tuple[int, int] | None, full: bool) -> str:
+    """Both values, the difference with its interval, and A; full: with the unit, and what A means.
+
+    counts: how many objects there are in A and in B, where shares of them are no comparison.
+    """
     measure = row.measure
+    if counts is not None:
+        return f"{row.a.value * counts[0]:.3g} of {counts[0]} -> {row.b.value * counts[1]:.3g} of {counts[1]}"
     both = f"{_plain(measure, row.a.value)} -> {shown(measure, row.b.value) if full else _plain(measure, row.b.value)}"
     if row.exact:
         return both

@@ -51,7 +51,10 @@ class CompletionVerdict(NamedTuple):
 
 def verdict(e: Evidence) -> CompletionVerdict:
     """Judge whether the level can be finished, and the players that do not finish it."""
-    blocking = [f for f in e.static if f.kind in BLOCKING and f.severity == "problem"]
+    blocking = [
+        f for f in e.static
+        if f.severity == "problem" and (f.kind in BLOCKING or f.evidence.get("prevents_winning"))
+    ]  # fmt: skip
     if _ways(e, 0):
         static = [f for f in e.static if f not in blocking]
         found, failing = _failing(e)

@@ -8,8 +8,11 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from persona_evo.formula import parse
 from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
 from persona_evo.games.diagnosis import diagnose
@@ -94,11 +97,19 @@ class AnalysisDifference:
         reasons: in words, what matters most first; whole sentences for problems.
         harder: 1 where B is harder for them, -1 where it is easier, 0 where they do not say.
         problem: the first problem that only one version has, and which ("A" or "B"); ("", "") without one.
+        new: what B has and A does not, the first problem left out, and hazards that `reasons` tell.
+        objects: objects of which A and B do not have as many, by their name in the plural -> how many in A and in B.
+        sums: names of sums of objects that differ.
+        health: hit points at the start of B, 0 where the game has none.
     """
 
     reasons: tuple[str, ...] = ()
     harder: int = 0
     problem: tuple[str, str] = ("", "")
+    new: tuple[Finding, ...] = ()
+    objects: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    sums: frozenset[str] = frozenset()
+    health: float = 0.0
 
 
 def changes(game: Game, a: Level, b: Level) -> Changes:
@@ -136,7 +147,42 @@ def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
     more = (least[1] - least[0]) or sum(forced[1].values()) - sum(forced[0].values())
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
-    return AnalysisDifference(tuple(reasons), sign, problem)
+    rest = [f for f in _new(found[1], found[0], changes(game, a, b).offset) if f not in new[:1]]
+    objects = {plural(2, name): (counts[0][name], counts[1][name]) for name in sorted({**counts[0], **counts[1]})
+               if counts[0][name] != counts[1][name]}  # fmt: skip
+    return AnalysisDifference(
+        tuple(reasons), sign, problem, tuple(rest), objects, _sums(game, a, b) if objects else frozenset(),
+        _health(game, b),
+    )  # fmt: skip
+
+
+def _new(found: Sequence[Finding], before: Sequence[Finding], offset: Spot) -> list[Finding]:
+    """Findings of which there is no other one of their kind that has a place in common with them.
+
+    Args:
+        before: those of A.
+        offset: where A's top left tile lies in B.
+    """
+    told = [(f.kind, {(x + offset[0], y + offset[1]) for x, y in f.places}) for f in before]
+    return [
+        f for f in found if f.kind not in WAYS
+        and not any(kind == f.kind and (places & set(f.places) or not f.places) for kind, places in told)
+    ]  # fmt: skip
+
+
+def _sums(game: Game, a: Level, b: Level) -> frozenset[str]:
+    """Names of the numbers of the game's structure that differ."""
+    one, two = (game.structure(level) if game.structure else {} for level in (a, b))
+    return frozenset(key for key in one.keys() & two.keys() if one[key] != two[key])
+
+
+def _health(game: Game, level: Level) -> float:
+    """Hit points at the start, 0 where the game has none."""
+    if not game.health:
+        return 0.0
+    values = np.zeros(len(game.metrics))
+    game.rules(costly=True).measure(level.tables, level.start, 0, values)
+    return float(parse(game.health).evaluate(dict(zip(game.symbols, values.tolist(), strict=True))))
 
 
 def _first(parts: Sequence[str]) -> list[str]:

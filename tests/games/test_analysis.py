@@ -120,6 +120,9 @@ def test_a_lethal_start_is_proven_and_a_dangerous_one_is_not_lethal() -> None:
 def test_an_exposed_start_counts_what_is_lost() -> None:
     finding = found("XXXXXXXXXX", "XHo      X", "X        X", "X       eX", "XXXXXXXXXX")["exposed_start"]
     assert finding.severity == "notice" and finding.evidence["damage_standing_still"] == 4
+    two = found("XXXXXXXXXX", "XHoo     X", "X        X", "X       eX", "XXXXXXXXXX")["exposed_start"]
+    assert places(two) == ["2:2", "2:3", "2:4"] and two.text.endswith(
+        "loses 2 of 10 hit points in the first 4 turns, and one who plays badly 8.")  # fmt: skip
     cornered = found("XXXXXXXXXX", "XHo      X", "XXX      X", "XXX     eX", "XXXXXXXXXX")["exposed_start"]
     assert cornered.evidence["unavoidable_damage"] >= 2 and "whatever the hero does" in cornered.text
     assert "exposed_start" not in found("XXXXXXXXXX", "XH     o X", "X        X", "X       eX", "XXXXXXXXXX")
@@ -311,3 +314,11 @@ def test_a_short_game_is_not_lethal_at_its_start() -> None:
     game = registry.get("its_alive")
     text = "seed = 8202\nfield = 2x3\ndesign = monochromester\nplayer = unrestricted\nchoices = flat\n"
     assert [f.kind for f in diagnose(game, [game.load(text, "level")])] == ["impossible"]
+
+
+def test_portals_into_an_empty_room_lead_to_it() -> None:
+    rows = ("XXXXXXXXXX", "XH      eX", "X p      X", "XXXXXXXXXX", "XXXX   XXX", "XXXX p XXX", "XXXXXXXXXX")
+    finding = found(*rows)["useless_object"]
+    assert finding.text.startswith("The portals at 3:3 and 6:6 lead to an empty room: 5 tiles around 5:5")
+    trapped = found(*rows[:4], "XXXX t XXX", *rows[5:])["useless_object"]
+    assert "lead to a room with nothing but the trap at 5:6" in trapped.text

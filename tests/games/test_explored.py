@@ -167,3 +167,65 @@ def test_a_field_that_is_as_good_as_full_is_a_lethal_start() -> None:
     (finding,) = diagnose(puyo, [level])
     assert finding.kind == "lethal_start" and finding.evidence["proven"] is True
     assert diagnose(puyo, [puyo.load("drops = 3\n", "empty")]) == []
+
+
+class Lake:
+    """Gems on the ground; a tile of water ends the game. Places are (row, column), or (x, y) where `turned` is -1."""
+
+    actions = ("up", "down", "left", "right")
+    metrics = (
+        Metric("ST", "steps", "moves so far", better="lower", clock=True),
+        Metric("GEMS", "gems", "share of the gems picked up", high=1, better="higher"),
+    )
+    turned = 1
+
+    def __init__(self, rows: list[str], at: tuple[int, int], gems: frozenset[tuple[int, int]], steps: int = 0) -> None:
+        self.rows, self.at, self.gems, self.steps = rows, at, gems, steps
+
+    @classmethod
+    def from_text(cls, text: str) -> Lake:
+        rows = text.split()
+        cells = {(y, x): c for y, row in enumerate(rows) for x, c in enumerate(row)}
+        (at,) = (p for p, c in cells.items() if c == "@")
+        return cls(rows, at, frozenset(p for p, c in cells.items() if c == "*"))
+
+    def _to(self, action: str) -> tuple[int, int]:
+        dy, dx = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}[action]
+        return self.at[0] + dy, self.at[1] + dx
+
+    def _char(self) -> str:
+        return self.rows[self.at[0]][self.at[1]]
+
+    def legal(self) -> list[str]:
+        return [a for a in self.actions if self.rows[self._to(a)[0]][self._to(a)[1]] != "#"]
+
+    def apply(self, action: str) -> None:
+        self.at = self._to(action)
+        self.gems, self.steps = self.gems - {self.at}, self.steps + 1
+
+    def over(self) -> str | None:
+        return {"F": "won", "~": "lost"}.get(self._char())
+
+    def measure(self) -> dict[str, float]:
+        return {"ST": self.steps, "GEMS": 1 - len(self.gems) / sum(row.count("*") for row in self.rows)}
+
+    def key(self) -> tuple[object, ...]:
+        return self.at, *sorted(self.gems)
+
+    def position(self) -> tuple[int, int]:
+        return self.at[:: self.turned]  # type: ignore[return-value]
+
+
+class Pond(Lake):
+    """The same with places as (x, y)."""
+
+    turned = -1
+
+
+@pytest.mark.parametrize("game", [Lake, Pond])
+def test_what_nobody_gets_is_what_the_metric_counts_and_no_wall(game: type) -> None:
+    text = "#########\n#@..~.*.#\n#.*.~..F#\n#F..#####\n#########\n"
+    lake = from_class(game, title="Lake")
+    (finding,) = diagnose(lake, [lake.load(text, "lake")])
+    assert places(finding) == ["2:7"] and finding.text == (
+        "Nobody ever gets the '*' at 2:7: no way leads there, so gems (GEMS) cannot exceed 50 % (proven).")  # fmt: skip

@@ -90,6 +90,9 @@ def test_what_follows_from_an_impossible_level_is_folded_into_it() -> None:
     assert found.kind == "impossible" and found.evidence["lost"] == 24
     (deadly,) = find(records, INFOS, static=static("deadly_way", (3, 3)), outlooks={"one": NO_WAY}, **asked)
     assert deadly.text == "A deadly_way. 24 playthroughs: all lost (ogre)." and deadly.trace == 1
+    needed = [dataclasses.replace(static("unreachable_object", (3, 3))[0], evidence={"prevents_winning": True})]
+    (cause,) = find(records, INFOS, static=needed, outlooks={"one": NO_WAY}, **asked)
+    assert cause.text == "A unreachable_object. 24 playthroughs: all lost (ogre)."
     assert deadly.evidence["proven_by_search"] and deadly.places == ((3, 3),)
 
 

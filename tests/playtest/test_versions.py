@@ -148,3 +148,42 @@ def test_effects_are_those_of_the_searches() -> None:
     (damage,) = [r for r in compare.compare_groups(a, b) if r.measure.key == "damage"]
     assert damage.effect.value == pytest.approx((6 + 3 / 2) / 9) and damage.difference.value == pytest.approx(1)
     assert damage.difference.low < 1 < damage.difference.high and 0.5 < damage.effect.low < damage.effect.value
+
+
+YARD = "XXXXXXXXXXXX\nXH         X\nX  XXXXXX  X\nX T      T X\nX          X\nX         eX\nXXXXXXXXXXXX\n"
+
+
+def looted(level: str, share: float, best: float, damage: float) -> list[Playthrough]:
+    """Routes of a proven plan that opens this share of the treasures and loses so many hit points."""
+    plans = drawn(level, "runner", 5, best=best)
+    return hurt([dataclasses.replace(r, metrics={**r.metrics, "TO": share}) for r in plans], damage)
+
+
+def test_shares_of_fewer_objects_are_told_as_numbers_and_do_not_pay_for_damage() -> None:
+    fewer = told(YARD, YARD.replace("T X", "  X"))
+    assert fewer.objects == {"treasures": (2, 1)} and "objects" in fewer.sums and fewer.health == 10
+    infos = [m for m in MD2.metrics if m.symbol == "TO"]
+
+    def said(shares: tuple[float, float], damage: float, difference: versions.AnalysisDifference) -> Answer:
+        a, b = looted("a", shares[0], 0.5, 1), looted("b", shares[1], 0.9, damage)
+        return answer(compare.compare_groups(a, b, infos), changed(PLAIN, TRAPS), difference)
+
+    alike = said((0.5, 1.0), 3, fewer)
+    assert alike.lines[0].startswith("B is harder than A for the runner") and alike.harder == 1
+    assert not any("treasures opened" in line for line in alike.lines)
+    assert said((0.5, 1.0), 3, told(YARD, YARD)).harder == 0, "more treasures paid for it"
+    assert said((0.5, 1.0), 7, told(YARD, YARD)).harder == 1, "the damage is heavy"
+
+
+def test_what_only_b_has_comes_right_after_the_verdict() -> None:
+    ambush = YARD.replace("X T      T X", "X T      ToX")
+    difference = told(YARD, ambush)
+    assert [(f.kind, f.places) for f in difference.new] == [("stolen_object", ((9, 3),))] and not told(YARD, YARD).new
+    a, b = looted("a", 1, 0.5, 1), looted("b", 1, 0.5, 9)
+    found = answer(compare.compare_groups(a, b, ()), changed(YARD, ambush), difference)
+    assert found.lines[1].startswith("B has a notice that A does not have: The hero never gets the treasure at 4:10")
+    shut = dataclasses.replace(difference, problem=("A", "The exit is shut."))
+    found = answer(compare.compare_groups(a, b, ()), changed(YARD, ambush), shut)
+    assert found.lines[0] == "B is harder than A for the runner, though A has a problem that B does not have: " \
+                             "The exit is shut."  # fmt: skip
+    assert len(found.lines) <= LINES

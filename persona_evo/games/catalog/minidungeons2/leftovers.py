@@ -132,6 +132,9 @@ def _useless_portals(board: Board) -> list[Finding]:
     if saved > LITTLE:
         return []
     one, other = board.grid.portals
+    room = sorted(board.reached.keys() - board.on_foot.keys() - {one, other}, key=lambda p: (p[1], p[0]))
+    if room:
+        return [_portals_to_a_room(board, room)]
     more = f" by more than {counted(saved, 'step')}" if saved else ""
     return [
         Finding("useless_object", "notice", board.level.name,
@@ -139,3 +142,15 @@ def _useless_portals(board: Board) -> list[Finding]:
                 f"start, the exit and any object{more}.", (one, other), evidence={"steps_saved": saved})
     ]  # fmt: skip
 
+
+
+def _portals_to_a_room(board: Board, room: list[Spot]) -> Finding:
+    """Portals that are the only way to ground where nothing is to be had. room: this ground without the portals."""
+    one, other = board.grid.portals
+    things = [tile for tile in room if tile in board.char]
+    what = f"a room with nothing but {named(board, things)}" if things else "an empty room"
+    return Finding(
+        "useless_object", "notice", board.level.name,
+        f"The portals at {where(one)} and {where(other)} lead to {what}: {counted(len(room), 'tile')} around "
+        f"{where(room[0])} without anything to find.", (one, other, *room[:1]), evidence={"tiles": len(room)},
+    )  # fmt: skip

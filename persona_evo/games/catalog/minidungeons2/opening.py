@@ -6,7 +6,7 @@ it holds whatever the hero does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ import numpy as np
 from persona_evo.games.analysis import distances
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
-from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
+from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS
 from persona_evo.games.core import RUNNING, WON, Level
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer
 from persona_evo.games.findings import Finding, Spot
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated, plural
 
 LARGE_STATES = 2_000
 """States looked at on levels whose paths are worked out while they are played (see `tables.PAIR_FILL`)."""
@@ -112,8 +112,9 @@ def _attackers(board: Board, turns: int) -> list[Spot]:
 def _exposed(board: Board, found: Exploration) -> list[Finding]:
     """Monsters that hurt the hero before he can do anything about it."""
     turns = min(FIRST_TURNS, found.complete)
-    losses = [board.health - _most_health(found, k) for k in range(turns + 1)]
+    losses = [board.health - _health(found, k, max) for k in range(turns + 1)]
     lost, standing = max(losses), _standing(board, turns)
+    worst = board.health - min(_health(found, k, min) for k in range(turns + 1))
     at_once = max(losses[: SOON + 1]) > 0
     beside = any(board.char.get(tile, "") in MONSTERS for tile in board.walk[board.grid.hero] if tile in board.char)
     if not _struck(found) or not (at_once or beside or lost >= UNAVOIDABLE or standing >= STANDING):
@@ -128,12 +129,13 @@ def _exposed(board: Board, found: Exploration) -> list[Finding]:
     else:
         text = (f"a hero who hesitates loses {standing} of {counted(board.health, 'hit point')} in "
                 f"the first {_turns(turns)}")  # fmt: skip
+        text += f", and one who plays badly {worst}" if worst > standing else ""
     return [
         Finding(
             "exposed_start", "notice", board.level.name,
             f"The start is within reach of {named(board, spots)}: {text}.", (board.grid.hero, *spots),
             evidence={"turns": turns, "unavoidable_damage": lost, "damage_standing_still": standing,
-                      "hit_points": board.health},
+                      "most_damage": worst, "hit_points": board.health},
         )
     ]  # fmt: skip
 
@@ -150,11 +152,12 @@ def _turns(turns: int) -> str:
     return "turn" if turns == 1 else f"{turns} turns"
 
 
-def _most_health(found: Exploration, moves: int) -> int:
-    """The most hit points that any play has left after so many moves; those of the start where none goes on."""
+def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
+    """The most or fewest (`max` or `min`) hit points left after so many moves; those of the start where none goes on.
+    """
     states = layer(found, moves)
     values = [int(found.states[i][tb.HP_AT]) - tb.HP_BIAS for i in states]
-    return max(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
+    return best(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
 
 
 def _standing(board: Board, turns: int) -> int:
@@ -271,6 +274,12 @@ def _things(level: Level) -> list[Spot]:
     return [(int(t[tb.HEADER + i]), int(t[tb.HEADER + n + i])) for i in tiles]
 
 
+def _plainly(board: Board, spots: Sequence[Spot]) -> str:
+    """Objects without their places: "the treasures and the potion"."""
+    names = [LEGEND[board.char[s]] for s in spots]
+    return enumerated([f"the {plural(names.count(name), name)}" for name in dict.fromkeys(names)])
+
+
 def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -> Finding:
     chars = {board.char[s] for s in spots}
     takers = [s for s in board.at("o" if "T" in chars else "") + board.at("b" if "P" in chars else "")]
@@ -284,5 +293,6 @@ def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -
         f"{'it' if len(spots) == 1 else 'them'} within {counted(turns, 'turn')}, whatever he does (proven).",
         tuple(spots), evidence={"turns": turns, "proven": True, "objects": len(spots),
                                 "steps_of_hero": min(board.reached.get(s, 0) for s in spots)},
-        look="Move what is taken out of the sight of the monsters, or nearer to the start.",
+        look=f"Move {_plainly(board, spots)} out of the sight of {_plainly(board, near or takers)}, or nearer to the "
+        "start.",
     )  # fmt: skip

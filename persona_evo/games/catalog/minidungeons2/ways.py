@@ -151,8 +151,8 @@ def _shortcut(board: Board, what: str, spots: tuple[Spot, ...], short: list[Spot
     everything = share >= SKIPS_ALL and len(short) - 1 <= TINY * (len(long) - 1) and len(objects) >= OBJECTS
     severity: Severity = "problem" if everything else "notice"
     if everything:
-        left = f"all but {tally(board, sorted(on_short))}" if on_short else "all"
-        tail = f", and {is_skipped(what)} {left} of the {len(objects)} treasures, potions and monsters"
+        left = f"all but {tally(board, sorted(on_short))} of the" if on_short else "all"
+        tail = f", and {is_skipped(what)} {left} {len(objects)} treasures, potions and monsters"
     elif skipped:
         tail = f", and {is_skipped(what)} {_few(board, skipped)}"
     else:
