@@ -71,12 +71,12 @@ def _turned(level: Level, places: Sequence[Spot | None]) -> bool:
     if start is None:
         return False
 
-    def fits(turn: int) -> bool:
-        found = text_map(level, start[::turn])
+    def fits(first: Spot, walked: set[Spot]) -> bool:
+        found = text_map(level, first)
         border = found.char((0, 0)) if found else ""
-        return found is not None and not {found.char(p[::turn]) for p in visited} & {"", border}
+        return found is not None and not {found.char(p) for p in walked} & {"", border}
 
-    return not fits(1) and fits(-1)
+    return not fits(start, visited) and fits((start[1], start[0]), {(y, x) for x, y in visited})
 
 
 class SeenLevel:
