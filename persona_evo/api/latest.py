@@ -103,6 +103,9 @@ def publish(folder: Path, version: Snapshot) -> None:
     new.mkdir()
     schema.write_atomically(new / journal.CONFIG, schema.dump({"schema": journal.SCHEMA, **version.config}))
     schema.write_atomically(new / journal.TRACES, [line + "\n" for line in version.lines])
+    if not (folder / journal.CONFIG).is_file():  # so that the first version is there while its page is drawn
+        for name in (journal.TRACES, journal.CONFIG):
+            schema.write_atomically(folder / name, (new / name).read_text(encoding="utf-8"))
     results = kept_playtest(new)
     results.command, results.accepted = version.command, version.accepted
     page = results.write(new, pictures=version.pictures, replays=version.replays)

@@ -48,6 +48,10 @@ def run(args: argparse.Namespace) -> int:
         )
     for letter, level in zip("AB", levels, strict=True):
         note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
+    a, b = levels
+    if a.text == b.text and a.options == b.options:
+        say("A and B are the same level: there is nothing to compare")
+        return 0
     folder = args.out or options.new_folder(ROOT, [level.name for level in levels])
     results = playtest.play(args, game, levels, playtest.players_of(args, game), folder)
     options.report_findings(game)
@@ -57,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         note(f"go on with: {options.typed(args, results.seed)}{again}")
         return 130
     comparison = compared(results)
-    say(tables.told(comparison.answer.lines))
+    for sentence in comparison.answer.lines:
+        say(sentence)
     if args.all:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())

@@ -234,8 +234,13 @@ def phase_teller() -> Callable[[Phase], None]:
     lines: dict[str, Progress] = {}
 
     def tell(p: Phase) -> None:
+        if p.left is not None:
+            note(f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: give --for more, or "
+                 "a smaller --population")  # fmt: skip
+            return
         last = p.done >= p.total
-        share = "done" if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
+        ended = "done" if p.total else "there was no time for it"
+        share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
         of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
         lines.setdefault(p.name, Progress()).show(f"{p.name}{of}: {share}", last=last)
 

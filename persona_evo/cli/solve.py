@@ -150,9 +150,11 @@ def _captions(game: Game, level: Level, solution: Solution) -> list[str]:
 
 
 def _names(game: Game, level: Level, solution: Solution) -> list[str]:
-    """The moves of a plan by name."""
-    states = game.replay(level, solution.actions)
-    return [game.action_name(level, s, a) for s, a in zip(states, solution.actions, strict=False)]
+    """The moves of a plan as people read them."""
+    from persona_evo.games.guides import guide
+
+    words, states = guide(game), game.replay(level, solution.actions)
+    return [words.action(game.action_name(level, s, a)) for s, a in zip(states, solution.actions, strict=False)]
 
 
 def _teller(line: Progress, name: str) -> Callable[[str], None]:

@@ -218,7 +218,7 @@ class Watch:
         else:
             before = self.before if self.before.trials == few else self.before.first(few)
             found = changes(before.analysis, self.answer.analysis)
-            lines = [*run_tables.findings_lines(found), run_tables.rates_line(found)]
+            lines = [*run_tables.findings_lines(found), *run_tables.rates_lines(found)]
         trials = counted(self.live.trials, "trial")
         some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
             f"all {trials} of each player")  # fmt: skip
@@ -239,7 +239,7 @@ class Watch:
         found = changes(self.answer.analysis, now.analysis)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
         lines = run_tables.findings_lines(found) if found.findings else ["findings: unchanged"]
-        _say([*lines, run_tables.standing_rates(now.analysis)])
+        _say([*lines, *run_tables.standing_rates(now.analysis)])
         self.finished = True
         self._publish(now)
 
@@ -255,11 +255,8 @@ class Watch:
 
 
 def _say(lines: Sequence[str]) -> None:
-    from persona_evo.report import layout
-
     for line in lines:
-        for part in layout.wrapped(f"  {layout.clean(line)}", layout.terminal_width(), "    "):
-            say(part)
+        say(f"  {line}")
 
 
 def _clock() -> str:

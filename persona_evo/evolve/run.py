@@ -19,7 +19,7 @@ from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, workers_for
 from persona_evo.evolve.records import Generation, Individual, Row, State
-from persona_evo.evolve.schedule import Schedule, TellPhase
+from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
@@ -353,6 +353,8 @@ def _work(
     try:
         schedule, comparing = _schedule(run, fitness, settings, deadline)
         fitness.stop = schedule.generations_until()
+        if tell and run.checkpoint is None:
+            _warn(fitness, settings, tell)
         status = drive(run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=fitness.stop,
                        progress=progress)  # fmt: skip
     except ConnectError as e:
@@ -403,6 +405,16 @@ def _schedule(
     choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
     others = fitness.seconds(comparing.playthroughs) if comparing else 0.0
     return Schedule(deadline, choosing, others, slowness), comparing
+
+
+def _warn(fitness: Fitness, settings: EvolutionSettings, tell: TellPhase) -> None:
+    """Tell where the first generation will take longer than there is time for it."""
+    if fitness.stop is None:
+        return
+    plays = settings.islands * settings.population * settings.trials * len(fitness.spec.cases)
+    needed, left = fitness.seconds(plays), max(0.0, fitness.stop - time.monotonic())
+    if needed > left:
+        tell(Phase("the first generation", 0, plays, needed, left))
 
 
 def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:

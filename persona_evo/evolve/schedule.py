@@ -23,15 +23,18 @@ class Phase:
     """How far one of the last steps of an evolution is.
 
     Attributes:
-        name: what is done: "comparing finalists", "comparing with others", "simplifying", "putting it in words".
+        name: what is done: "comparing finalists", "comparing with others", "simplifying", "putting it in words"; "the
+            first generation" before it begins.
         done, total: parts of it, such as playthroughs.
         eta: seconds to go in this phase.
+        left: seconds that there are for it, where it is known before it begins that these are too few.
     """
 
     name: str
     done: int
     total: int
     eta: float
+    left: float | None = None
 
 
 TellPhase = Callable[[Phase], None]

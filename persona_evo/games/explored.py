@@ -76,9 +76,11 @@ def said(game: Game, level: Level) -> str:
     found = exploration(game, level)
     if found.exhausted:
         return ""
+    hint = "" if callable(getattr(level.start[0], "key", None)) else (
+        " (a method key() that is equal for states with the same future leaves fewer of them)")
     return (
-        f"{counted(found.looked, 'state')} were looked at, all within {counted(found.complete, 'move')} among them, "
-        "and there are more: so nothing is claimed about what is impossible"
+        f"the analysis explored {counted(found.looked, 'state')}, all that {counted(found.complete, 'move')} can lead "
+        f"to, and the level has more; so it says nothing about what is impossible{hint}"
     )
 
 

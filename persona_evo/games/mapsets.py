@@ -288,8 +288,15 @@ class _Finder:
             place=place,
             found=name,
             expected="a file, folder or pattern, a set as FILE.toml#NAME, or " + _known(self.shipped),
-            hint=missing + (f"did you mean {near!r}?" if near else "check the spelling and the current folder"),
+            hint=self._apart(name)
+            or missing + (f"did you mean {near!r}?" if near else "check the spelling and the current folder"),
         )
+
+    def _apart(self, name: str) -> str:
+        """A hint where a name is several ones with commas between them, "" elsewhere."""
+        parts = [part.strip() for part in name.split(",") if part.strip()]
+        known = len(parts) > 1 and all(self._shipped(part) or self._on_disk(part, Path()) for part in parts)
+        return f"put spaces between levels: {' '.join(parts)}" if known else ""
 
 
 def _known(known: Shipped) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from persona_evo.formula import Formula
+from persona_evo.formula import Formula, parse
 from persona_evo.games.acceptance import Accepted, accept
 from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.findings import Finding, ranked
@@ -15,7 +15,7 @@ from persona_evo.playtest.compare import Row
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
-from persona_evo.playtest.metrics import Bounds, Summary, players_of, summarise
+from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check, Requirement
 from persona_evo.playtest.skill import Step, ladder, narrow_escapes
@@ -103,8 +103,9 @@ def analyse(
     personas = [p for p in known if p not in compared]
     erring = {r.player for r in records if errs(r.skill)}
     judged = [p for p in personas if p not in erring]
-    summaries = [replace(s, wins=told_wins(game)) for s in summarise(records, game.metrics, bounds)]
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
+    summed = summarise(records, game.metrics, bounds, _absent(game, structure))
+    summaries = [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in summed]
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
         records, game.metrics, static=static, bounds=bounds, outlooks=outlooks,
@@ -133,6 +134,24 @@ def analyse(
         steps=tuple(ladder(records)),
         agreements=tuple(calibration.calibrate(records, rates) if rates else ()),
     )
+
+
+def _absent(game: Game, structure: Mapping[str, Mapping[str, float]]) -> set[tuple[str, str]]:
+    """Level and symbol of metrics that are shares of things of which the level's structure counts none ("potions drunk"
+    where there are no potions)."""
+    return {
+        (level, m.symbol) for level, numbers in structure.items() for m in game.metrics
+        if m.ratio and numbers.get(m.name.partition(" ")[0]) == 0
+    }  # fmt: skip
+
+
+def _repeated(game: Game) -> frozenset[str]:
+    """Symbols of the metrics that say whether the game is won or lost, what hit points are left, and how many were
+    lost."""
+    health = parse(game.health, game.symbols).symbols if game.health else frozenset()
+    harm = {m.symbol for m in game.metrics if m.unit == "hit points" and m.better == "lower" and health}
+    flags = FLAGS if game.players == 1 and told_wins(game) else ()
+    return frozenset({*flags, *health, *harm} & set(game.symbols))
 
 
 def told_wins(game: Game) -> bool:

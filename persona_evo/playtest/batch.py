@@ -34,6 +34,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.search.agents import agent_from, check
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.skill import errs
 from persona_evo.words import counted
 
 _ROUND_SECONDS = 2.0
@@ -99,7 +100,7 @@ class Results:
         return {
             p.label: self.settings.tolerance
             for p in self.players
-            if p.agent is None and draws(self.game, self.settings, p.policy, self.league)
+            if p.agent is None and not errs(p.skill) and draws(self.game, self.settings, p.policy, self.league)
         }
 
     @property

@@ -103,8 +103,8 @@ def narrow_escape(e: Evidence) -> list[Finding]:
 
 
 def _narrow_win(e: Evidence, finding: Finding) -> Playthrough | None:
-    """A playthrough that shows how narrow wins are."""
-    wins = [r for r in e.records if r.player in finding.players and r.won and r.hit_points]
+    """A playthrough that shows how narrow the wins are of the player whom the finding is about first."""
+    wins = [r for r in e.records if r.player == finding.players[0] and r.won and r.hit_points]
     return min(wins, key=lambda r: r.hit_points[-1], default=None)
 
 

@@ -118,9 +118,9 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
     text = (f"{takers} take the {plural(len(taken), name)} at {at(list(taken))} in "
             f"{max(sum(w.values()) for w in taken.values())} of {times(e.records)}, and no player gets "
             f"{'it' if one else 'them'}")  # fmt: skip
-    shows = next(r for r in e.records if any(
+    shows = next((r for p in lot.fans for r in e.groups[p] if any(
         event.kind.startswith(f"{lot.things[0].kind}:") and (event.x, event.y) in taken for event in r.all_events
-    ))  # fmt: skip
+    )), None)  # fmt: skip
     return [Finding("stolen_object", "notice", e.level, text, tuple(taken), tuple(lot.fans),
                     {"taken_by": dict(who), "playthroughs": len(e.records)},
                     f"Look at the way of the {enumerated(sorted(who))} to the {name}.", e.trace(shows))]  # fmt: skip
@@ -171,7 +171,7 @@ def missed(e: Evidence, player: str) -> list[Finding]:
     return [Finding("policy_fails", "notice", e.level, text, (), (player,),
                     {"best": best, "possible": limit, "playthroughs": len(own)},
                     "Try another policy for the persona, or more --iterations.",
-                    number or e.trace(own[0]))]  # fmt: skip
+                    e.trace(max(own, key=lambda r: sign * r.metrics[symbol])))]  # fmt: skip
 
 
 def _possible(

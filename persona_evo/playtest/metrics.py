@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from persona_evo.games.core import Better, Metric, main_metrics
@@ -64,6 +64,8 @@ STUCK_RATE = replace(DEATH_RATE, key="stuck_rate", name="stuck", value=lambda r:
 DAMAGE = Measure("damage", "damage", lambda r: r.damage or 0.0, "lower", "hit points", low=0.0)
 OUTCOMES = (WIN_RATE, DEATH_RATE, UNFINISHED_RATE, STUCK_RATE)
 """How games end, as rates."""
+FLAGS = ("WON", "DEAD", "LOST")
+"""Symbols of metrics that are 1 where a game for one has ended so, and 0 elsewhere."""
 UTILITY = Measure("utility", "utility", lambda r: r.best_utility, "higher", by_search=True)
 
 
@@ -94,7 +96,9 @@ class Summary:
     proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
     opponents: whom it met, in a game for two. unbound: why there is no limit, "" where there is one or none was looked
-    for. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can.
+    for. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can. repeated: symbols of
+    metrics that say of the plan's end what outcomes, damage and hit points say of the whole game. absent: those that
+    are shares of things that none of the levels has; means over levels leave out the levels without such things.
     """
 
     level: str
@@ -117,6 +121,8 @@ class Summary:
     wins: bool = True
     damage: Interval | None = None
     health: Interval | None = None
+    repeated: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
 
     @property
     def win_rate(self) -> Interval:
@@ -144,20 +150,22 @@ Bounds = Mapping[tuple[str, str], Bound]
 
 
 def summarise(
-    records: Iterable[Playthrough], infos: Sequence[Metric] = (), bounds: Bounds | None = None
-) -> list[Summary]:
+    records: Iterable[Playthrough], infos: Sequence[Metric] = (), bounds: Bounds | None = None,
+    absent: Collection[tuple[str, str]] = (),
+) -> list[Summary]:  # fmt: skip
     """Summaries per level and player in order of first appearance, then one per player over all levels (EVERY).
 
-    infos: the game's metrics, which give the order; without them the records' own metrics are summed up.
+    infos: the game's metrics, which give the order; without them the records' own metrics are summed up. absent: level
+    and symbol of metrics that are shares of things that the level does not have.
     """
     bounds = bounds or {}
     groups = grouped(records)
     players: dict[str, list[tuple[Summary, list[Playthrough]]]] = {}
     for (level, player), group in groups.items():
         bound = bounds.get((level, group[0].persona))
-        players.setdefault(player, []).append((_summary(level, group, infos, bound), group))
+        players.setdefault(player, []).append((_summary(level, group, infos, bound, absent), group))
     single = [s for rows in _by_level(players) for s in rows]
-    return single + [_pooled(rows, infos) for rows in players.values()]
+    return single + [_pooled(rows, infos, absent) for rows in players.values()]
 
 
 def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playthrough]]:
@@ -301,11 +309,16 @@ def _by_level(
     return list(levels.values())
 
 
-def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], bound: Bound | None) -> Summary:
+def _summary(
+    level: str, group: list[Playthrough], infos: Sequence[Metric], bound: Bound | None,
+    absent: Collection[tuple[str, str]],
+) -> Summary:  # fmt: skip
     utility = estimate(UTILITY, group)
     unbound = bound.note if bound else ""
     bound = None if unbound else bound
     harmed = all(r.hit_points for r in group)
+    symbols = symbols_of(group, infos)
+    lacking = frozenset(s for s in symbols if all((r.level, s) in absent for r in group))
     return Summary(
         level=level,
         player=group[0].player,
@@ -313,8 +326,9 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
         trials=len(group),
         rates={m.key: estimate(m, group) for m in OUTCOMES},
         metrics={
-            symbol: mean_interval([r.metrics[symbol] for r in group if symbol in r.metrics])
-            for symbol in symbols_of(group, infos)
+            s: mean_interval([r.metrics[s] for r in group
+                              if s in r.metrics and (s in lacking or (r.level, s) not in absent)])
+            for s in symbols
         },
         steps=mean_interval([float(r.steps) for r in group]),
         seconds=mean_interval([r.seconds for r in group]),
@@ -329,10 +343,13 @@ def _summary(level: str, group: list[Playthrough], infos: Sequence[Metric], boun
         unbound=unbound,
         damage=mean_interval([r.damage or 0.0 for r in group]) if harmed else None,
         health=mean_interval([r.hit_points[-1] for r in group]) if harmed else None,
+        absent=lacking,
     )
 
 
-def _pooled(rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric]) -> Summary:
+def _pooled(
+    rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric], absent: Collection[tuple[str, str]]
+) -> Summary:
     """One player over all levels.
 
     Bound and best utility are trial-weighted means of the levels' (the bound only if each level has one), so that they
@@ -345,5 +362,5 @@ def _pooled(rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[M
         bound = Bound(sum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
     trials = sum(s.trials for s, _ in rows)
     best = sum(s.best_utility * s.trials for s, _ in rows) / trials
-    whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound)
+    whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound, absent)
     return replace(whole, best_utility=best, unbound=next((s.unbound for s, _ in rows if s.unbound), ""))

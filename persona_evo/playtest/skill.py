@@ -17,11 +17,12 @@ from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import spoken
+from persona_evo.playtest.evidence import the
 from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.search.skill import SKILLS, errs
-from persona_evo.words import counted, plural
+from persona_evo.words import plural
 
 NARROW = 0.1
 """Share of the hit points at the start that a narrow escape leaves at most; one hit point always counts."""
@@ -170,15 +171,15 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
         return []
     most = max(shares, key=lambda p: shares[p][0] / shares[p][1])
     hits, runs = shares[most]
-    rest = len(shares) - 1
-    others = f"; {counted(rest, 'other player')} often {plural(rest, 'does', 'do')} so, too" if rest else ""
+    rest = [p for p in shares if p != most]
+    others = f"; {the(rest)} often {plural(len(rest), 'does', 'do')} so, too" if rest else ""
     common = [spot for spot, _ in Counter(places).most_common(3)]
     last = f" The last hit points are lost at {at(common)}." if common else ""
     share = f"in {hits / runs * 100:.0f} % of the playthroughs ({hits} of {runs})"
     text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{last}"
     evidence = {"hit_points": limit, "hit_points_at_the_start": left, "narrow": hits, "runs": runs,
                 "share": round(hits / runs, 6)}  # fmt: skip
-    return [Finding("narrow_escape", "notice", level.name, text, tuple(common), tuple(shares), evidence,
+    return [Finding("narrow_escape", "notice", level.name, text, tuple(common), (most, *rest), evidence,
                     look="Decide whether one mistake more should lose the game here.")]  # fmt: skip
 
 

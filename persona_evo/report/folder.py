@@ -203,7 +203,7 @@ def _levels(
                         if who in analysis.personas and (compared or where == name)]  # fmt: skip
             high = written.most[name] = maps.most_visits(together)
             maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
-            tolerance = None if errs(group[0].skill) else analysis.tolerances.get(player)
+            tolerance = analysis.tolerances.get(player)
             text = _told(group, tolerance, f" in {name}" if compared else "")
             written.pictures.append(Picture(name, "map", path, text))
         if replays and errs(group[0].skill):

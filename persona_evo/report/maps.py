@@ -297,10 +297,15 @@ class Sheet:
                 self.pen.line(piece, ROUTE, wide)
 
     def number(self, places: Sequence[Spot]) -> None:
-        """The number of each step on its tile, from 1; on a tile that is stood on again the last one."""
-        for place, step in {place: k for k, place in enumerate(places)}.items():
-            if step and self.inside(place):
-                self._text(self.middle(place), str(step), INK, max(12, self.scale * 0.34), halo=2)
+        """The number of each step on its tile, from 1; on a tile that is stood on again that of the last visit, and of
+        several steps in a row on one tile, such as throws, the first and the last one."""
+        stays: dict[Spot, tuple[int, int]] = {}
+        for k, place in enumerate(places):
+            stays[place] = (stays[place][0] if k and places[k - 1] == place else k, k)
+        for place, (first, last) in stays.items():
+            if last and self.inside(place):
+                text = str(last) if last in (first, 1) else f"{max(1, first)}-{last}"
+                self._text(self.middle(place), text, INK, max(12, self.scale * 0.34), halo=2)
 
     def note(self, place: Spot, text: str, colour: str = DAMAGE, above: bool = False) -> None:
         """A short text on white at the foot of a tile, or at its head."""

@@ -40,7 +40,7 @@ def main_charts(summaries: Sequence[Summary], infos: Sequence[Metric]) -> list[B
         shown.append(Bars("win rate", [(s.player, s.win_rate) for s in summaries], high=1, percent=True))
     for info in main_metrics(infos):
         rows = [(s.player, _within(s.metrics[info.symbol], info.low, info.high))
-                for s in summaries if info.symbol in s.metrics]  # fmt: skip
+                for s in summaries if info.symbol in s.metrics and info.symbol not in s.absent]  # fmt: skip
         if rows:
             shown.append(Bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio))
     shown.append(Bars("steps", [(s.player, _within(s.steps, 0.0, math.inf)) for s in summaries]))

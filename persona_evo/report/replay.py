@@ -11,6 +11,7 @@ import numpy as np
 
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level
+from persona_evo.games.guides import guide
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import duels
 from persona_evo.report.plots import drawing
@@ -116,7 +117,8 @@ def frames(
     ended = record.final if whole else "not over" if record.open else record.outcome
     cause = record.lost_to if whole else record.cause
     end = record.result or (f"{ended} ({cause})" if cause else ended)
-    captions = [f"{n}/{len(names)} {names[n - 1] if n else 'start'}{_aside(record, n, end if n == len(names) else '')}"
+    told = ["start", *map(guide(game).action, names)]
+    captions = [f"{n}/{len(names)} {told[n]}{_aside(record, n, end if n == len(names) else '')}"
                 for n in range(len(names) + 1)]  # fmt: skip
     passed = list(states(game, level, record, whole))
     actions = [game.parse_action(level, state, text) for state, text in zip(passed, names, strict=False)]

@@ -8,6 +8,7 @@ from typing import Any
 from persona_evo.formula import parse
 from persona_evo.games.core import Event, Game, Level, Metric
 from persona_evo.games.findings import where
+from persona_evo.games.guides import Guide, guide
 from persona_evo.games.python_game import as_text
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.layout import clean
@@ -27,15 +28,19 @@ def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
     Raises:
         VerificationError: the playthrough does not replay, so this is another level, or another version of the game.
     """
-    names, made = record.all_actions, len(record.actions)
+    words, made = guide(game), len(record.actions)
+    names = [words.action(name) for name in record.all_actions]
     passed = list(states(game, level, record, whole=True))
     events = record.all_events
     yield heading(record)
+    if words.signs:
+        yield f"signs: {words.signs}; places are row:column from the top left"
     before: dict[str, float] = {}
     for number, state in enumerate(passed):
         now = game.measure(level, state)
         step = f"{number}/{len(names)} {names[number - 1]}" if number else f"0/{len(names)} start"
-        parts = [step, _health(game, record, number, now), *_events(events, number), *_changes(game, before, now)]
+        happened = _events(words, events, number)
+        parts = [step, _health(game, record, number, now), *happened, *_changes(game, before, now)]
         yield ""
         yield clean("  ".join(filter(None, parts)))
         yield from picture(game, level, state)
@@ -71,8 +76,8 @@ def _health(game: Game, record: Playthrough, number: int, now: dict[str, float])
     return f"{points:g} hit {'point' if points == 1 else 'points'}"
 
 
-def _events(events: Sequence[Event], number: int) -> list[str]:
-    return [f"{e.kind} at {where((e.x, e.y))}" for e in events if e.step == number]
+def _events(words: Guide, events: Sequence[Event], number: int) -> list[str]:
+    return [f"{words.event(e.kind)} at {where((e.x, e.y))}" for e in events if e.step == number]
 
 
 def _changes(game: Game, before: dict[str, float], now: dict[str, float]) -> list[str]:

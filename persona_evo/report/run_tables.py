@@ -163,14 +163,21 @@ def findings_lines(changes: PlaytestChanges) -> list[str]:
     return [clean(f"{sign} {word:<8} {f.severity:<7} {f.level}: {f.text}") for sign, word, f in rows]
 
 
-def rates_line(changes: PlaytestChanges) -> str:
-    """The win rates that changed, in one line."""
-    several = len({c.level for c in changes.rates}) > 1
+def rates_lines(changes: PlaytestChanges) -> list[str]:
+    """The win rates that changed."""
     moved = [c for c in changes.rates if abs(c.after - c.before) > NEARLY]
     if not moved:
-        return "win rates: no change"
-    each = (f"{_who(c, several)} {_share(c.before)} -> {_share(c.after)}" for c in moved)
-    return clean("win rates: " + ", ".join(each))
+        return ["win rates: no change"]
+    several = len({c.level for c in changes.rates}) > 1
+    return _rates([(c.level, f"{c.player} {_share(c.before)} -> {_share(c.after)}") for c in moved], several)
+
+
+def _rates(rates: Sequence[tuple[str, str]], several: bool) -> list[str]:
+    """Win rates as (level, text): in one line, or in a line for each level where there are several."""
+    levels: dict[str, list[str]] = {}
+    for level, text in rates:
+        levels.setdefault(level, []).append(text)
+    return [clean(f"win rates{f' in {level}' if several else ''}: {', '.join(own)}") for level, own in levels.items()]
 
 
 def _who(change: MeasureChange, several: bool) -> str:
@@ -199,14 +206,13 @@ def _change(change: MeasureChange) -> str:
 def standing_lines(analysis: Analysis) -> list[str]:
     """All findings and win rates of a playtest."""
     found = [clean(f"* {f.severity:<7} {f.level}: {f.text}") for f in analysis.findings]
-    return [*(found or ["findings: none"]), standing_rates(analysis)]
+    return [*(found or ["findings: none"]), *standing_rates(analysis)]
 
 
-def standing_rates(analysis: Analysis) -> str:
-    """The win rates of a playtest, in one line."""
+def standing_rates(analysis: Analysis) -> list[str]:
+    """The win rates of a playtest."""
     from persona_evo.playtest.metrics import EVERY
 
     rows = [s for s in analysis.summaries if s.level != EVERY and s.wins]
     several = len({s.level for s in rows}) > 1
-    rates = (f"{s.player}{f' in {s.level}' if several else ''} {_share(s.win_rate.value)}" for s in rows)
-    return clean("win rates: " + ", ".join(rates)) if rows else ""
+    return _rates([(s.level, f"{s.player} {_share(s.win_rate.value)}") for s in rows], several)

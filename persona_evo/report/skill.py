@@ -28,9 +28,10 @@ def difficulty_tables(steps: Sequence[Step], brief: bool = False) -> list[Table]
     skills = [s for s in SKILLS if any(step.skill == s for step in steps)]
     levels, personas = _over_personas(steps), _over_levels(steps)
     whole = not brief or len(levels) == len(skills)
-    found = [_rates("difficulty by level", levels, skills)]
-    found += [_damage("damage by level", levels, skills)] if whole or not personas else []
-    found += [_rates("difficulty by persona", personas, skills), _damage("damage by persona", personas, skills)]
+    found = [_rates("win rate by level and skill", levels, skills)]
+    found += [_damage("damage by level and skill", levels, skills)] if whole or not personas else []
+    found += [_rates("win rate by persona and skill", personas, skills)]
+    found += [_damage("damage by persona and skill", personas, skills)]
     found += [deaths_table(steps)] if whole else []
     return [table for table in found if table.rows]
 

@@ -20,7 +20,7 @@ from persona_evo.games.core import Metric
 from persona_evo.games.findings import COORDINATES, Finding, lines, where
 from persona_evo.playtest.compare import Row, counts, matrix, p_shown, shown
 from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.metrics import EVERY, Measure, Summary
+from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import NO_VARIATION, Interval
@@ -143,7 +143,7 @@ def summary_table(
 ) -> Table:
     """One level (or all together), measures down and players across, as in the paper's table II.
 
-    brief: metrics that are 0 for everybody, or that only say the win rate again, are left out.
+    brief: metrics that are 0 for everybody, or that only say again how games end, are left out.
     """
     chosen = [s for s in summaries if s.level == level]
     zero, again = _silent(chosen) if brief else ([], [])
@@ -163,6 +163,8 @@ def summary_table(
     notes += [PROVEN_NOTE] if any(s.utility.note for s in chosen) else []
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
+    some = dict.fromkeys(k for s in summaries if level == EVERY for k in s.metrics if k in s.absent)
+    notes += [f"over the levels alone that have such things: {', '.join(some)}"] if some else []
     return Table(title, ["", *lines], rows, notes)
 
 
@@ -173,12 +175,14 @@ def _span(numbers: Sequence[int], thing: str) -> str:
 
 
 def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
-    """Symbols of the metrics that are always 0 for every player, and of those that are the win rate by another name."""
+    """Symbols of the metrics that are always 0 for every player, and of those that other rows say again, or that are
+    shares of what the level does not have."""
     symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
     values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
     zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
-    again = [k for k, found in values.items()
-             if k == "WON" and all(s.wins and math.isclose(v.value, s.win_rate.value) for v, s in found)]
+    again = [k for k, found in values.items() if all(
+        k in s.absent or (k in s.repeated and (k in FLAGS or s.damage is not None)) for _, s in found
+    )]  # fmt: skip
     return [k for k in zero if k not in again], again
 
 
@@ -348,7 +352,8 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
         for key, v in _measured(s).items():
             rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
                          "n": s.trials if v.note else v.n, "note": v.note})
-        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in _single(s).items()]
+        counts = {**_single(s), **_causes(s)}
+        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in counts.items()]
     return rows
 
 
@@ -359,7 +364,7 @@ def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
         {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
          **{name: value for key, v in _measured(s).items()
             for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
-         **_single(s), **dict.fromkeys(causes, 0), **_causes(s)}
+         **_single(s), **{column: _causes(s).get(column, 0) for column in causes}}
         for s in summaries
     ]  # fmt: skip
 
@@ -386,6 +391,7 @@ def _single(s: Summary) -> dict[str, object]:
     return {
         "best_utility": s.best_utility, **({} if s.opponents else limits),
         **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
+        **_causes(s),
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ enum { T_TILES, T_MONSTERS, T_THINGS, T_WORDS, T_HERO, T_EXIT, T_PORTAL_A, T_POR
        T_MORTALS, T_FARTHEST, T_WIDTH, T_HEIGHT, T_PAIRED, T_HP_CAP, T_WIZARD_RANGE, T_OBJECT_WINS_TIE,
        T_GOBLINS_AVOID, T_NPC_AFTER_END, T_PAIR_AT, T_BOARD_AT = 22, T_HEADER = 32 };
 enum { HERO_AT, HP_AT, JAVELIN_AT, STEPS_AT, FLAGS_AT, DRUNK_AT, OPENED_AT, SLAIN_AT, KNOCKED_AT, THROWN_AT,
-       PORTALS_AT, TRAPS_AT, THINGS_AT };
+       PORTALS_AT, TRAPS_AT, HURT_AT, THINGS_AT };
 enum { NOTHING, POTION, TREASURE, TRAP, PORTAL, DOOR };
 enum { GOBLIN = 1, WIZARD, OGRE, BLOB, MINITAUR };
 enum { NOWHERE = 0xFFFF, NO_STEP = 4, SEES = 8, SEEN = 16, HAS_WON = 1, IS_DEAD = 2, HP_BIAS = 1000, THROW = 4 };
@@ -68,6 +68,8 @@ static inline uint32_t draw(Rng *r) {
 static inline int below(Rng *r, int n) { return (int)((uint64_t)draw(r) * (uint32_t)n >> 32); }
 
 static inline void hurt_hero(u16 *s, int damage) {
+    const int left = s[HP_AT] > HP_BIAS ? s[HP_AT] - HP_BIAS : 0;
+    s[HURT_AT] += damage < left ? damage : left;
     s[HP_AT] -= damage;
     if (s[HP_AT] <= HP_BIAS)
         s[FLAGS_AT] |= IS_DEAD;

@@ -156,7 +156,7 @@ def test_two_playtests_and_two_evolutions_are_compared(here: Path, capsys: Captu
 def test_an_evolution_has_a_page(here: Path, capsys: Capture) -> None:
     (page,) = here.glob("runs/*monster_killer*/index.html")
     text = page.read_text(encoding="utf-8")
-    assert "Hall of fame" in text and "Diversity" in text and text.count("<svg") == 4 and "island 2" in text
+    assert "Hall of fame" in text and "Diversity" in text and text.count("<svg") == 5 and "island 2" in text
     page.unlink()
     shown = run(capsys, "runs", "show", "monster_killer", "--page")
     assert shown.code == 0 and page.read_text(encoding="utf-8") == text

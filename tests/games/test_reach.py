@@ -162,7 +162,7 @@ def with_reach(change: Any) -> Game:
 
 
 def few_treasures(state: Any, moves: int, out: Any) -> None:
-    out[17 + 3] = out[3]
+    out[len(out) // 2 + 3] = out[3]
 
 
 def high_start(state: Any, moves: int, out: Any) -> None:

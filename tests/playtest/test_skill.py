@@ -155,10 +155,12 @@ def test_narrow_escapes_are_a_finding_with_a_place() -> None:
     one = ogres()
     (found,) = narrow_escapes([*escapes("novice", 6, 10), *escapes("casual", 3, 10)], GAME, one)
     assert found.kind == "narrow_escape" and found.severity == "notice" and found.level == "ogres"
-    assert found.text.startswith("The runner (novice) wins with at most 1 of 10 hit points left in 60 % of the runs")
-    assert "; 1 other player often does so, too. " in found.text
+    assert found.text.startswith("The runner (novice) wins with at most 1 of 10 hit points left in 60 % of the playth")
+    assert "; the runner (casual) often does so, too. " in found.text
     assert found.text.endswith(" The last hit points are lost at 1:2.")
     assert found.places == ((1, 0),) and found.players == ("runner (novice)", "runner (casual)")
+    (turned,) = narrow_escapes([*escapes("novice", 3, 10), *escapes("casual", 6, 10)], GAME, one)
+    assert turned.players == ("runner (casual)", "runner (novice)"), "the one whom the sentence is about comes first"
     assert found.evidence["share"] == 0.6
     assert narrow_escapes(escapes("novice", 2, 10), GAME, one) == []
     assert narrow_escapes(escapes("perfect", 10, 10), GAME, one) == []

@@ -8,6 +8,7 @@ import pytest
 from persona_evo.errors import GameError, VerificationError
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level, Metric
+from persona_evo.games.guides import guide
 from persona_evo.games.mapsets import resolve
 from persona_evo.games.python_game import as_text, from_class
 from persona_evo.playtest.records import End, Playthrough
@@ -93,6 +94,15 @@ def test_a_class_shows_itself_or_its_level_with_the_avatar() -> None:
         as_text(from_class(Broken).load("..G", "c").start)
 
 
+def test_moves_and_events_have_one_kind_of_coordinates_and_words() -> None:
+    words = guide(registry.get("minidungeons2"))
+    assert [words.action(name) for name in ("N", "J,14,6", "-")] == ["N", "J@7:15", "-"]
+    told = [words.event(kind) for kind in ("trap", "monster:wizard", "death:trap", "treasure:ogre")]
+    assert told == ["trap sprung", "blows with the wizard", "killed by the trap", "treasure taken by the ogre"]
+    plain = guide(registry.get("puyo"))
+    assert plain.event("monster:wizard") == "monster wizard" and plain.action("J,1,2") == "J,1,2"
+
+
 def test_moves_events_and_what_follows_the_plan_are_told() -> None:
     game = registry.get("minidungeons2")
     level = game.load("XXXXXXX\nXHT  eX\nXXXXXXX\n", "row", "")
@@ -104,6 +114,7 @@ def test_moves_events_and_what_follows_the_plan_are_told() -> None:
     assert "0/4 start  10 hit points" in text and "4/4 E" in text and lines[-1].startswith("won after 4 moves")
     assert lines.index("X H  eX") < next(i for i, line in enumerate(lines) if "the plan ends" in line)
     assert "TO 0 -> 1" in text and "X   HeX" in text
+    assert lines[1] == f"signs: {guide(game).signs}; places are row:column from the top left"
     wrong = Playthrough("row", "runner", "running", {**record.metrics, "TO": 0.0}, 0.5, 1, actions=["E"])
     with pytest.raises(VerificationError):
         list(told(game, level, wrong))

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
-from persona_evo.playtest.metrics import Bound, Measure
+from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.require import Check
 from persona_evo.playtest.statistics import Interval, wilson
 from persona_evo.report import layout, tables
+from persona_evo.report.plots import main_charts
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group, played
 
@@ -205,11 +207,29 @@ def test_a_comparison_of_one_level_keeps_player_and_measure_in_every_block() -> 
 
 
 def test_what_is_always_nothing_or_said_twice_is_left_out_of_a_brief_table() -> None:
-    brief = tables.summary_table(SUMMARIES, INFOS, "one", brief=True)
+    told = [dataclasses.replace(s, repeated=frozenset({"WON"})) for s in SUMMARIES]
+    brief = tables.summary_table(told, INFOS, "one", brief=True)
     assert "0 for all: TU" in brief.notes
     labels = {row[0] for row in brief.rows}
     assert not labels & {"TU teleports used", "WON won"} and "TO treasures opened" in labels
     assert {"TU teleports used", "WON won"} <= {row[0] for row in tables.summary_table(SUMMARIES, INFOS, "one").rows}
+
+
+def test_brief_tables_leave_out_what_the_plan_says_of_the_whole_game_and_what_a_level_lacks() -> None:
+    infos = (Metric("HL", "health left", ""), Metric("PD", "potions drunk", "", ratio=True))
+    have = [played(level, hit_points=[10.0, 4.0]) for level in ("dry", "wet")]
+    for record, drunk in zip(have, (0.0, 0.8), strict=True):
+        record.metrics.clear()
+        record.metrics.update(HL=0.4, PD=drunk)
+    summed = metrics.summarise(have, infos, absent={("dry", "PD")})
+    summed = [dataclasses.replace(s, repeated=frozenset({"HL"})) for s in summed]
+    rows = {title: {row[0]: row[1] for row in tables.summary_table(summed, infos, title, brief=True).rows}
+            for title in ("dry", "wet", EVERY)}  # fmt: skip
+    assert "HL health left" not in rows["wet"] and rows["wet"]["hit points left"] == "4.00"
+    assert "PD potions drunk" not in rows["dry"] and rows[EVERY]["PD potions drunk"] == "80.0 %"
+    assert "over the levels alone that have such things: PD" in tables.summary_table(summed, infos, brief=True).notes
+    charts = [[bar.title for bar in main_charts([s], infos)] for s in summed]
+    assert "potions drunk" not in charts[0] and "potions drunk" in charts[1]
 
 
 def test_where_less_is_better_the_lower_one_counts_as_better() -> None:

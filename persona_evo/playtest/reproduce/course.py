@@ -304,9 +304,11 @@ class Course:
                 )  # fmt: skip
             if outcome.status == evolution.INTERRUPTED:
                 raise KeyboardInterrupt
+        if outcome.policy is None:
+            raise RunError(f"the time was up before any formula was evaluated: {name}", place=Place(str(self.folder)),
+                           hint="go on with --resume, without --for or with more time")  # fmt: skip
         self.ledger.close(name)
-        if outcome.policy is not None:
-            _check_policy(outcome.policy, persona.name, folder.name)
+        _check_policy(outcome.policy, persona.name, folder.name)
         return outcome
 
     def _expected(

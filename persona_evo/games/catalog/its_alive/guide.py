@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from persona_evo.games.catalog.its_alive import layout
 
-__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
+__all__ = ["ACTIONS", "AIMED", "EXAMPLE", "LEGEND", "MEANINGS"]
 
 LEGEND = f"""\
 A level of It's Alive! is a text file of settings, one a line; # begins a comment.
@@ -26,9 +26,11 @@ choices = flat
 """
 
 ACTIONS = (
-    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C,x,y: collect the monster whose "
-    "lowest cell is (column x, row y) from the top left; one after the other: land or collect, column,C, turn,N"
+    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C@row:column: collect the monster "
+    "whose lowest cell is there; one after the other: land or collect, column,C, turn,N"
 )
+
+AIMED = ("C",)
 
 MEANINGS = {
     "columns": "columns of the field",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from persona_evo.games.catalog.minidungeons2 import levels
 from persona_evo.games.catalog.minidungeons2.structure import MEANINGS
 
-__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS", "TILES"]
+__all__ = ["ACTIONS", "AIMED", "EVENTS", "EXAMPLE", "LEGEND", "MEANINGS", "SIGNS", "TILES"]
 
 TILES = levels.LEGEND
 
@@ -37,4 +37,16 @@ X       eX
 XXXXXXXXXX
 """
 
-ACTIONS = "N, E, S, W: a step; J,x,y: the javelin thrown at (column x, row y) from the top left, from 0; -: a lost turn"
+ACTIONS = "N, E, S, W: a step; J@row:column: the javelin thrown at that tile; -: a lost turn"
+
+AIMED = ("J",)
+
+EVENTS = {
+    "treasure": "treasure opened", "potion": "potion drunk", "trap": "trap sprung", "portal": "portal used",
+    "exit": "exit reached", "treasure:": "treasure taken by the {}", "potion:": "potion drunk by the {}",
+    "trap:": "trap sprung by the {}", "monster:": "blows with the {}", "slain:": "{} slain",
+    "knockout": "minitaur knocked out", "javelin": "javelin thrown", "pickup": "javelin picked up",
+    "death:": "killed by the {}",
+}  # fmt: skip
+
+SIGNS = "x a slain monster, + a dead hero, J a javelin that lies there"
