@@ -71,12 +71,11 @@ def _turned(level: Level, places: Sequence[Spot | None]) -> bool:
     if start is None:
         return False
 
-    def fits(first: Spot, walked: set[Spot]) -> bool:
-        found = text_map(level, first)
-        border = found.char((0, 0)) if found else ""
-        return found is not None and not {found.char(p) for p in walked} & {"", border}
+    def fits(start: Spot, places: set[Spot]) -> bool:
+        found = text_map(level, start)
+        return found is not None and not {found.char(p) for p in places} & {"", found.char((0, 0))}
 
-    return not fits(start, visited) and fits((start[1], start[0]), {(y, x) for x, y in visited})
+    return not fits(start, visited) and fits((start[1], start[0]), {(x, y) for y, x in visited})
 
 
 class SeenLevel:
@@ -96,7 +95,7 @@ class SeenLevel:
 
     def _place(self, place: Spot | None) -> Spot | None:
         """A place that the game gives as (x, y)."""
-        return place[::-1] if place and self.turned else place
+        return (place[1], place[0]) if place and self.turned else place
 
     @functools.cached_property
     def map(self) -> TextMap | None:
