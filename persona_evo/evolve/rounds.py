@@ -37,6 +37,8 @@ def play_rounds(
     found: list[list[list[Score]]] = [[[] for _ in plan] for _ in policies]
     trials = max((len(seeds) for seeds in plan), default=0)
     each, done = len(policies) * len(plan), 0
+    if until is not None and time.monotonic() >= until:
+        return found
     while done < trials:
         took = fitness.seconds(each)
         if tell:

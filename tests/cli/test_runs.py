@@ -122,7 +122,7 @@ def test_a_playthrough_is_played_as_text_and_as_a_gif(here: Path, tmp_path: Path
     moves = [*record["actions"], *record["end"]["actions"]]
     assert text.startswith("runner in open, trial 0") and "0/5 start  10 hit points" in text
     assert [f"{n}/{len(moves)} {move}" in text for n, move in enumerate(moves, 1)] == [True] * len(moves)
-    assert "XH    eX" in text and "exit at 2:7" in text and f"won after {len(moves)} moves" in text
+    assert "XH    eX" in text and "exit reached at 2:7" in text and f"won after {len(moves)} moves" in text
     gif = tmp_path / "one.gif"
     drawn = run(capsys, "runs", "show", "second", "--trace", 1, "--gif", gif)
     assert drawn.code == 0 and gif.read_bytes().startswith(b"GIF8")

@@ -96,11 +96,21 @@ def test_rounds_are_the_same_played_at_once_or_in_waves_and_none_is_half() -> No
     assert told[0].done == 0 and (told[-1].done, told[-1].total, told[-1].eta) == (16, 16, 0.0)
 
 
+def test_without_time_nothing_is_compared() -> None:
+    phases: list[Phase] = []
+    with Workers(1) as workers:
+        fitness = Fitness(spec(), workers)
+        assert play_rounds(fitness, ["R"], [[1], [2]], "comparing", time.monotonic() - 1, phases.append) == [[[], []]]
+    assert phases == []
+
+
 def test_a_first_generation_without_time_still_gives_a_policy_and_can_go_on(tmp_path: Path) -> None:
     settings = tiny(population=100, islands=1)
     began = time.monotonic()
+    phases: list[Phase] = []
     outcome = evolve(GAME, KILLER, TRAIN[2:5], settings, 5, root=tmp_path, budget=Budget(40_000), deadline=began + 7,
-                     held_out=[])  # fmt: skip
+                     held_out=[], tell=phases.append)  # fmt: skip
+    assert phases[0].name == "the first generation" and phases[0].eta > (phases[0].left or 0), "it is told early"
     took = time.monotonic() - began
     assert outcome.status == DEADLINE and outcome.generations == 0 and took < 10
     assert outcome.policy == outcome.folder / runs.BEFORE_FIRST == runs.policy_of(outcome.folder)
