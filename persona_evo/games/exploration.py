@@ -104,7 +104,7 @@ class Exploration:
 
 def explore(
     game: Game, level: Level, most: int = MOST_STATES, seen: Callable[[State, int, State], None] | None = None,
-    until: int = RUNNING, hopeless: int = 0,
+    until: int = RUNNING, hopeless: int = 0, held: int = 0,
 ) -> Exploration:  # fmt: skip
     """Look at the states within reach of a level's start.
 
@@ -113,6 +113,7 @@ def explore(
         seen: told every move: the state before, the action, the state after (not to be kept or changed).
         until: the outcome at whose first state the exploration ends; RUNNING for none.
         hopeless: from so many states on, give up where more states wait than were looked at; 0 never to.
+        held: states kept at most, also those that are not looked at; 0 for no limit.
 
     Returns:
         What was found. The game must be deterministic and have one player.
@@ -126,6 +127,8 @@ def explore(
         if i >= most or (until != RUNNING and until in found.status[last:]):
             break
         if hopeless and i >= hopeless and len(found.states) > 2 * i:
+            break
+        if held and len(found.states) > held:
             break
         last = len(found.states)
         if found.status[i] == RUNNING:

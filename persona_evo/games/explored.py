@@ -30,7 +30,7 @@ HOPELESS = 2_000
 def exploration(game: Game, level: Level) -> Exploration:
     """The exploration that findings on a level rest on."""
     if game.compiled:
-        return explore(game, level, MOST_COMPILED)
+        return explore(game, level, MOST_COMPILED, held=2 * MOST_COMPILED)
     return explore(game, level, MOST_OF_A_CLASS, hopeless=HOPELESS)
 
 

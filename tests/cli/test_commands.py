@@ -315,7 +315,7 @@ def test_a_level_from_nothing(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert checked.code == 0 and checked.err == "" and "1 level is fine" in checked.out
     assert "largest distance in moves" in checked.out
     solved = run(capsys, "solve", "cave.txt", "--persona", "treasure_collector", "--seconds", 3)
-    assert "won in" in solved.out and "J,x,y" in solved.out
+    assert "won in" in solved.out and "J@row:column" in solved.out
     (here / "open.txt").write_text("XXXXXX\n H T e\nXXXXXX\n")
     told = " ".join(run(capsys, "level", "check", "open.txt").out.split())
     assert "There is no wall at the edge of the board: 1 tile of floor at 2:1" in told

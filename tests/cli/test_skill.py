@@ -47,7 +47,7 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     assert "no playthroughs of level9" in ran.err
     for title in ("runner (novice)", "win rate by level and skill", "damage by level and skill"):
         assert title in ran.out
-    assert "difficulty for these simulated players, not for people" in ran.out
+    assert "difficulty for these simulated players, not for people" in " ".join(ran.out.split())
     table = ran.out[ran.out.index("calibration") :]
     assert "novice" in table and "all win rates are 100 %" in table
     found = {(r["level"], r["skill"]): r for r in rows(out / "difficulty.csv")}

@@ -14,7 +14,7 @@ PLAY = ("--trials", 2, "--iterations", 60, "--jobs", 1, "--seed", 5)
 
 @pytest.mark.parametrize("words", [
     ("policy", "list"),
-    ("level", "check", "train01", "train02", "train03", "test01"),
+    ("level", "check", "--structure", "train01", "train02", "train03", "test01"),
     ("persona", "check", "runner", "--levels", "train01"),
     ("playtest", "train01", "train02", *PLAY, "--bound-seconds", 0, "--no-pictures", "--baseline", "ucb1",
      "--require", "*@*.win_rate >= 95%"),
