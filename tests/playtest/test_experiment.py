@@ -353,7 +353,8 @@ def test_only_searches_for_the_same_are_compared() -> None:
 def test_each_goal_has_axes_of_its_own(tmp_path: Path) -> None:
     found = mixed({name: [1.0, 2.0] for name in GOALS})
     rows = [gallery.figures for gallery in report.growth_figure(found, tmp_path).content]
-    assert [re.findall("<text[^>]*>(own too|own|run|row too|row)</text>", str(scores.content.svg())) for scores, _ in rows] == [
+    drawn = [scores.content.svg() for scores, _ in rows]
+    assert [re.findall("<text[^>]*>(own too|own|run|row too|row)</text>", svg) for svg in drawn] == [
         ["own", "own too"], ["run"], ["row", "row too"],
     ]  # fmt: skip
     assert {p.name for p in tmp_path.iterdir()} == {f"{w}{n}.svg" for w in ("scores", "growth") for n in ("", 1, 2)}
