@@ -7,7 +7,8 @@ so many moves whatever is played (`layer`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -154,12 +155,17 @@ def explore(
     return found
 
 
-def layer(found: Exploration, moves: int) -> list[int]:
-    """The running states that some play is in after exactly so many moves, at most `complete` of them.
+def layers(found: Exploration) -> Iterator[list[int]]:
+    """The running states that some play is in after exactly 0, 1, 2 ... moves; they mean something up to `complete`.
 
     Play may come back to a state, so a state can be in several layers.
     """
     here = {0}
-    for _ in range(moves):
+    while True:
+        yield sorted(i for i in here if found.status[i] == RUNNING)
         here = {to for i in here for to in found.after[i]}
-    return sorted(i for i in here if found.status[i] == RUNNING)
+
+
+def layer(found: Exploration, moves: int) -> list[int]:
+    """The layer after so many moves (see `layers`)."""
+    return next(itertools.islice(layers(found), moves, None))

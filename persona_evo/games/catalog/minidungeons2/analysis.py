@@ -18,11 +18,11 @@ from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, beside, leading_to, on_every_way
 from persona_evo.games.catalog.minidungeons2 import harm, leftovers, opening, ways
-from persona_evo.games.catalog.minidungeons2.board import MINITAUR, POTION, TRAP, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2.board import MINITAUR, POTION, TRAP, Board, is_are, named
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS, PORTAL
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding, Spot, ranked, where
-from persona_evo.words import counted
+from persona_evo.words import capital, counted
 
 NO_WIN = ("lethal_start", "deadly_way", "impossible")
 """Kinds that say that nobody reaches the exit alive."""

@@ -112,11 +112,6 @@ def tally(board: Board, spots: Iterable[Spot]) -> str:
     return enumerated([counted(chars.count(c), LEGEND[c]) for c in order])
 
 
-def capital(text: str) -> str:
-    """A sentence's first letter large."""
-    return text[:1].upper() + text[1:]
-
-
 def is_are(spots: Sequence[Spot]) -> str:
     """The verb for so many things."""
     return "is" if len(spots) == 1 else "are"

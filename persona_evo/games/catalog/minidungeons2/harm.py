@@ -18,11 +18,11 @@ from persona_evo.errors import LevelError
 from persona_evo.games.analysis import distances, shortest
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2 import ways
-from persona_evo.games.catalog.minidungeons2.board import Board, capital, named
+from persona_evo.games.catalog.minidungeons2.board import Board, named
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.core import LOST, WON, Level
 from persona_evo.games.findings import Finding, Spot
-from persona_evo.words import counted
+from persona_evo.words import capital, counted
 
 MOST_STATES = 20_000
 """States that a search looks at."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from persona_evo.games.analysis import at, distances, least_cost, pockets
-from persona_evo.games.catalog.minidungeons2.board import GOALS, POTION, TRAP, TREASURE, Board, capital, is_are, named
+from persona_evo.games.catalog.minidungeons2.board import GOALS, POTION, TRAP, TREASURE, Board, is_are, named
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.findings import Finding, Spot, where
-from persona_evo.words import counted
+from persona_evo.words import capital, counted
 
 DEEP = 4
 """Moves into a dead end from which on it is worth a word that nothing is in it."""

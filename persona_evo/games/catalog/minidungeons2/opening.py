@@ -6,6 +6,7 @@ it holds whatever the hero does.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS
 from persona_evo.games.core import RUNNING, WON, Level
-from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer
+from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer, layers
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.words import counted, enumerated, plural
 
@@ -207,11 +208,8 @@ def _stolen(board: Board, found: Exploration, by_hero: set[int]) -> list[Finding
     level, things = board.level, int(board.level.tables[tb.THINGS])
     left = {k for k in range(things) if k not in by_hero}
     gone: dict[int, int] = {}
-    for moves in range(1, found.complete + 1):
-        if not left:
-            break
-        states = layer(found, moves)
-        if not states:
+    for moves, states in enumerate(itertools.islice(layers(found), 1, found.complete + 1), 1):
+        if not left or not states:
             break
         for k in sorted(left):
             if all(_gone(found.states[i], k) for i in states):
