@@ -37,9 +37,10 @@ PARENT, ACTION, DEPTH, SLOT = range(4)
 ROOT = 0
 """The root's node and its slot."""
 ROOTLESS = NOBODY = UNKNOWN = EMPTY = -1
-OVER, DONE, TAKEN, NOVEL = 15, 16, 32, 64
+OVER, DONE, TAKEN, NOVEL, MOVER = 15, 16, 32, 64, 8
 """STATUS: the bits that hold `over`; the bit set when nothing new can be found below; with open lists also whether a
-node was taken out of them (expanded, or closed by its bound), and whether it shows something new."""
+node was taken out of them (expanded, or closed by its bound), and whether it shows something new. From bit MOVER on:
+the player to move."""
 
 
 class Columns(NamedTuple):
