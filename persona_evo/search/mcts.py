@@ -102,18 +102,21 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
     node = tree.links[slot, NODE]
     work.rules.measure(work.tables, tree.states[node], 0, metrics)
     consider(work, node, depth, 0, tree.links[slot, STATUS] & OVER, work.codes.utility(metrics))
-    keep(work, slot, player)
+    keep(work, slot, player, 0)
 
 
 @compiled
-def keep(work: Search, slot: int, player: int) -> None:
-    """Keep what the tree policy reads of a node whose metrics, as player 0 sees them, were just measured."""
+def keep(work: Search, slot: int, player: int, measured: int) -> None:
+    """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
     tree = work.tree
     if tree.columns.kept < 0:
         return
-    if player:
+    if player != measured:
         work.rules.measure(work.tables, tree.states[tree.links[slot, NODE]], player, work.buffers.metrics)
     work.codes.keep(work.buffers.metrics, tree.values[slot])
+    if work.options.hashed == MERGE and work.options.holds == STATIC:
+        twin = tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT]
+        tree.values[slot, tree.columns.score] = tree.values[twin, tree.columns.score]
 
 
 @compiled
