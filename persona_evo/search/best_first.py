@@ -13,11 +13,24 @@ cut to the children that there are, and the slot of a node is its number.
 
 from __future__ import annotations
 
+import numpy as np
+
 from persona_evo.compiling import compiled, entry
 from persona_evo.games.core import WON
 from persona_evo.search.expansion import expand
 from persona_evo.search.layout import (
-    EXHAUSTED, FULL, GOING_ON, HEAPED, ITERATIONS, NO_ROOM, NODES, OPENED, SLOTS, WIN, WINNER, Search,
+    EXHAUSTED,
+    FULL,
+    GOING_ON,
+    HEAPED,
+    ITERATIONS,
+    NO_ROOM,
+    NODES,
+    OPENED,
+    SLOTS,
+    WIN,
+    WINNER,
+    Search,
 )  # fmt: skip
 from persona_evo.search.mcts import assess, roll_out
 from persona_evo.search.tree import DEPTH, DONE, LEFT, NOBODY, OVER, ROOT, STATUS, UNKNOWN
@@ -31,7 +44,13 @@ def before(work: Search, a: int, b: int) -> bool:
     x, y = work.tree.values[a, column], work.tree.values[b, column]
     if x != y:
         return x > y
-    return ((a ^ salt) * 0x9E3779B1) & 0xFFFFFFFF < ((b ^ salt) * 0x9E3779B1) & 0xFFFFFFFF
+    return lot(a, salt) < lot(b, salt)
+
+
+@compiled
+def lot(node: int, salt: int) -> int:
+    """What decides among equals."""
+    return ((np.int64(node) ^ salt) * 0x9E3779B1) & 0xFFFFFFFF
 
 
 @compiled

@@ -20,7 +20,7 @@ from persona_evo.search.layout import (
 )  # fmt: skip
 from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
-    ACTION, DONE, EMPTY, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
+    ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
     Tree,
 )  # fmt: skip
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
