@@ -21,6 +21,12 @@ def compiled(function: F) -> F:
     return function
 
 
+def apart(function: F) -> F:
+    """Mark a helper that stays a function of its own, since it is large and called in several places."""
+    function.__apart__ = True  # type: ignore[attr-defined]
+    return compiled(function)
+
+
 def primitive(where: str) -> Callable[[F], F]:
     """Mark a function whose machine code is written by hand.
 
@@ -90,7 +96,9 @@ def _facts(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
         yield name
         if is_marked(value):
             yield from _facts(value, seen)
-        elif isinstance(value, (int, float, str, tuple)):
+        elif isinstance(value, np.ndarray):
+            yield value.tobytes().hex()
+        elif isinstance(value, (int, float, str, tuple, np.generic)):
             yield repr(value)
         elif hasattr(value, "_fields"):
             yield repr(value.__annotations__)

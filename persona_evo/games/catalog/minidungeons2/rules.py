@@ -504,7 +504,7 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-_legal, _step, _over, _measure, _measure_all = (f.inlined for f in (legal, step, over, measure, measure_all))
+_legal, _step, _over, _measure, _measure_all = (f.plain for f in (legal, step, over, measure, measure_all))
 
 
 @rule("rollout")
