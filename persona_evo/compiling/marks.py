@@ -50,6 +50,16 @@ def row(n: int) -> IntRow:
     return np.zeros(n, dtype=np.int64)
 
 
+def with_names(function: F, **names: Any) -> F:
+    """A copy of a marked function that finds other values under some of its global names."""
+    assert isinstance(function, FunctionType)
+    known = {**function.__globals__, **names}
+    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    copied.__dict__.update(function.__dict__)
+    copied.__module__, copied.__doc__ = function.__module__, function.__doc__
+    return copied  # type: ignore[return-value]
+
+
 def is_marked(value: object) -> bool:
     """Whether a value is a function that may become machine code."""
     return isinstance(value, FunctionType) and (hasattr(value, "__compiled__") or hasattr(value, "__primitive__"))

@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.compiling import Callback, callback, compiled
+from persona_evo.compiling import Callback, callback, compiled, with_names
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
@@ -336,27 +336,35 @@ def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     return callback(KINDS[kind])
 
 
+_legal = _step = _over = _measure = compiled(lambda *_: 0)
+"""What `play_out` plays; a game's own functions take these places (see `rollout_of`)."""
+
+
 @compiled
-def play_out(
-    legal: Any, step: Any, over: Any, measure: Any, tables: Any, state: Any, actions: Any, played: Any, length: int,
-    rng: Any, seen: Any, every: int,
-) -> int:  # fmt: skip
+def play_out(tables: WordRow, state: WordRow, actions: IntRow, played: IntRow, length: int, rng: IntRow,
+             seen: FloatTable, every: int) -> int:  # fmt: skip
     """Up to `length` uniformly random moves in place, fewer where the game ends.
 
-    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`. A game
-    makes its rule `rollout` of this, so that ten moves cost one call and not forty.
+    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`.
 
-    Returns how many moves were made.
+    Returns:
+        How many moves were made.
     """
     made = 0
-    while made < length and over(tables, state) == RUNNING:
-        count = legal(tables, state, actions)
+    while made < length and _over(tables, state) == RUNNING:
+        count = _legal(tables, state, actions)
         if count <= 0:
             break
         action = actions[below(rng, count)]
-        step(tables, state, action, rng)
+        _step(tables, state, action, rng)
         played[made] = action
         if every:
-            measure(tables, state, 0, seen[made])
+            _measure(tables, state, 0, seen[made])
         made += 1
     return made
+
+
+def rollout_of(legal: Callback, step: Callback, over: Callback, measure: Callback) -> Callback:
+    """The rule `rollout` of a game: `play_out` by its other rules, so that ten moves cost one call and not forty."""
+    plain = with_names(play_out, _legal=legal.plain, _step=step.plain, _over=over.plain, _measure=measure.plain)
+    return Callback(plain, Rollout)  # type: ignore[arg-type]
