@@ -110,7 +110,7 @@ def contests() -> Cases:
         minds = [Mind(one, game, level, 1), Mind(rival, game, level, 2)]
         found = contest(game, level, minds, 3, 4)
         yield f"{name} and random", {"game": moves(found.actions), "outcome": found.outcome,
-                                     "thoughts": found.thoughts}  # fmt: skip
+                                     "thoughts": [list(map(list, of)) for of in found.thoughts]}  # fmt: skip
     duels = Duel(game, level, agents["evolver"], agents["two_ply"].with_budget(10, None))
     goal = utility_of("duelist", game)
     for text, side in itertools.product(("ucb1", "R + -0.07 * sqrt(R / sqrt(R / OTE))", RAVE), (0, 1)):
