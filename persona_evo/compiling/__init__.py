@@ -1,35 +1,151 @@
-"""The one place where Python becomes machine code (for now: everything stays plain Python)."""
+"""The one place where Python becomes machine code.
+
+`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, `@callback(...)` a function of a game.
+Marked functions stay plain Python where Python calls them, and where a game's own functions are plain: slow, and with
+identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
+
+| module | what |
+|---|---|
+| arrays | the types of what compiled code is given |
+| marks | the marks, and what a function's machine code depends on |
+| frontend | from Python to bitcode, by numba; imported only where something is not on disk |
+| machine | from bitcode to machine code, by llvmlite |
+| cache | what is on disk |
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import FunctionType
+from typing import Any, Generic, TypeVar, get_type_hints
 
-from persona_evo.old_compiling import cache_folder, cache_root, is_warm  # noqa: F401
+import numpy as np
 
-F = TypeVar("F", bound=Callable[..., Any])
-W = TypeVar("W", bound=NamedTuple)
-INTERPRET = True
+from persona_evo.compiling.arrays import Function, Group, Number, Shape, describe, linked, words
+from persona_evo.compiling.cache import cache_folder, cache_root
+from persona_evo.compiling.marks import compiled, primitive, row
+
+__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "cache_folder", "cache_root", "callback", "compiled", "entry",
+           "is_warm", "primitive", "row"]  # fmt: skip
+
+W = TypeVar("W")
+
+INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
+"""Whether nothing is compiled, which is slow and shows more."""
 
 
-def compiled(function: F) -> F:
-    """Mark a helper that compiled code calls. Called from Python, it stays plain Python."""
-    return function
+def is_warm() -> bool:
+    """Whether compiled code is on disk already."""
+    return INTERPRET or any(cache_folder().glob("*.o"))
 
 
-def jit(function: Any, signature: Any = None, *, inline: bool = False, final: bool = False) -> Any:
-    return function
+class Callback:
+    """A function of a game: machine code where compiled code and Python call it, and plain Python in `plain`.
+
+    Attributes:
+        plain: the function itself; other marked functions call it under this name or its own.
+        signature: what it takes and gives.
+    """
+
+    def __init__(self, plain: FunctionType, signature: Function) -> None:
+        self.plain, self.signature = plain, signature
+        self.__name__, self.__doc__ = plain.__name__, plain.__doc__
+        self._function: Callable[..., Any] | None = None
+
+    @property
+    def code(self) -> Any:
+        """What machine code is made of."""
+        from persona_evo.compiling.machine import Code
+
+        if not hasattr(self, "_code"):
+            assert self.signature.gives is not None
+            self._code = Code(self.plain, self.signature.takes, self.signature.gives)
+        return self._code
+
+    def __call__(self, *given: Any) -> Any:
+        """Its result, from machine code; arrays must have the type that the signature says."""
+        if INTERPRET:
+            return self.plain(*given)
+        if self._function is None:
+            from persona_evo.compiling.machine import address_of, c_function
+
+            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
+            self._function = c_function(address_of(self.code, {}), parts, self.signature.gives)
+        return self._function(*[w for one, value in zip(self.signature.takes, given, strict=True)
+                                for w in words(one, value)])  # fmt: skip
+
+    def __reduce__(self) -> Any:
+        return _callback_of, (self.plain.__module__, self.plain.__qualname__)
 
 
-def interpreted(function: Any, keep: frozenset[str] = frozenset()) -> Any:
-    return function
+def _callback_of(module: str, name: str) -> Any:
+    import importlib
+
+    return getattr(importlib.import_module(module), name)
+
+
+def callback(annotation: Any) -> Callable[[Callable[..., Any]], Callback]:
+    """Mark a module-level function as one of a game's, with a signature of `arrays` (`Annotated[Callable, Linked()]`)."""
+    signature = describe(annotation)
+    assert isinstance(signature, Function)
+
+    def mark(function: Callable[..., Any]) -> Callback:
+        return Callback(compiled(function), signature)  # type: ignore[arg-type]
+
+    return mark
 
 
 class Handle(Generic[W]):
-    """What an entry works on: a named tuple of rows, numbers and functions, as machine code finds it in memory."""
+    """What an entry works on: a named tuple of rows, numbers and functions, as machine code finds it in memory.
+
+    Args:
+        work: the named tuple; it stays alive as long as the handle.
+
+    Attributes:
+        plain: whether entries run as plain Python on it: a function of the game is plain, or nothing is compiled.
+    """
 
     def __init__(self, work: W) -> None:
+        self._field = describe(type(work))
+        self._functions: dict[Entry, Callable[..., int]] = {}
         self.work = work
+
+    @property
+    def work(self) -> W:
+        """The named tuple; assign another of its type where an array was replaced."""
+        return self._work
+
+    @work.setter
+    def work(self, work: W) -> None:
+        parts = dict(linked(self._field, work, "work"))
+        if parts != getattr(self, "_parts", parts):
+            self._functions.clear()
+        self._work, self._parts = work, parts
+        self.plain = INTERPRET or not all(isinstance(one, Callback) for one in parts.values() if one is not None)
+        if not self.plain:
+            numbers = list(words(self._field, work))
+            self._words = np.array([n & 0xFFFFFFFFFFFFFFFF for n in numbers], dtype=np.uint64)
+            self._address = int(self._words.__array_interface__["data"][0])
+            self._functions.clear()
+
+    def function(self, entry: Entry) -> Callable[..., int]:
+        """What runs an entry on this work, given the numbers that it takes."""
+        found = self._functions.get(entry)
+        if found is None:
+            found = self._functions[entry] = self._bind(entry)
+        return found
+
+    def _bind(self, entry: Entry) -> Callable[..., int]:
+        import functools
+
+        if self.plain:
+            return lambda *numbers: entry.plain(self._work, *numbers)
+        from persona_evo.compiling.machine import address_of, c_function
+
+        parts = {name: one.code for name, one in self._parts.items() if one is not None}
+        address = address_of(entry.code, parts)
+        return functools.partial(c_function(address, 1 + entry.numbers), self._address)
 
 
 class Entry:
@@ -39,10 +155,30 @@ class Entry:
     """
 
     def __init__(self, plain: Callable[..., int]) -> None:
-        self.plain = plain
+        self.plain = compiled(plain)
+        self.__name__, self.__doc__ = plain.__name__, plain.__doc__
+        self._code: Any = None
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it takes."""
+        return self.plain.__code__.co_argcount - 1
+
+    @property
+    def code(self) -> Any:
+        """What machine code is made of."""
+        if self._code is None:
+            from persona_evo.compiling.machine import Code
+
+            hints = get_type_hints(self.plain, include_extras=True)
+            first = next(name for name in hints)
+            group = describe(hints[first])
+            assert isinstance(group, Group)
+            self._code = Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
+        return self._code
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:
-        return self.plain(handle.work, *numbers)
+        return handle.function(self)(*numbers)
 
 
 def entry(function: Callable[..., int]) -> Entry:

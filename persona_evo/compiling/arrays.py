@@ -8,8 +8,11 @@ As plain Python the same code works on NumPy arrays.
 
 from __future__ import annotations
 
+import functools
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,3 +45,83 @@ WordTable = Annotated[NDArray[np.uint16], Shape("uint16", 2)]
 FloatRow = Annotated[NDArray[np.float64], Shape("float64", 1)]
 FloatTable = Annotated[NDArray[np.float64], Shape("float64", 2)]
 SingleTable = Annotated[NDArray[np.float32], Shape("float32", 2)]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that does not change while compiled code runs: a whole one (int64), or a real one (float64)."""
+
+    real: bool
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function with a C signature; linked: by name, otherwise called by its address."""
+
+    takes: tuple[Shape | Number, ...]
+    gives: Number | None
+    linked: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named tuple and what its fields are, in their order."""
+
+    kind: type
+    members: dict[str, Field]
+
+
+Field = Shape | Number | Function | Group
+
+
+@functools.cache
+def describe(annotation: Any) -> Field:
+    """What an annotation says of a value.
+
+    Args:
+        annotation: one of the rows and tables here, int, float, bool, a class made by `NamedTuple` whose fields are
+            such, or `Annotated[Callable[[...], ...], Linked()]` (or `Pointed()`).
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if annotation in (int, float, bool):
+        return Number(real=annotation is float)
+    notes = getattr(annotation, "__metadata__", ())
+    for note in notes:
+        if isinstance(note, Shape):
+            return note
+        if isinstance(note, (Linked, Pointed)):
+            takes, gives = get_args(get_args(annotation)[0])
+            parts = tuple(describe(one) for one in takes)
+            result = None if gives in (None, type(None)) else describe(gives)
+            return Function(parts, result, isinstance(note, Linked))  # type: ignore[arg-type]
+    if hasattr(annotation, "_fields"):
+        hints = get_type_hints(annotation, include_extras=True)
+        return Group(annotation, {name: describe(hints[name]) for name in annotation._fields})
+    raise TypeError(f"compiled code cannot be given a value of type {annotation}")
+
+
+def words(field: Field, value: Any) -> Iterator[int]:
+    """A value as the 64-bit words that compiled code reads it from: rows as address and sizes."""
+    if isinstance(field, Shape):
+        if value.dtype != field.dtype or value.ndim != field.dimensions or not value.flags.c_contiguous:
+            raise TypeError(f"expected {field.dtype} in {field.dimensions} dimensions, found {value.dtype} {value.shape}")
+        yield value.__array_interface__["data"][0]
+        yield from value.shape
+    elif isinstance(field, Number):
+        yield struct.unpack("q", struct.pack("d", value))[0] if field.real else int(value)
+    elif isinstance(field, Group):
+        for member, part in zip(field.members.values(), value, strict=True):
+            yield from words(member, part)
+    elif not field.linked:
+        yield value.address
+
+
+def linked(field: Field, value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The functions in a value that machine code is linked with, by the names that it knows them by."""
+    if isinstance(field, Group):
+        for (name, member), part in zip(field.members.items(), value, strict=True):
+            yield from linked(member, part, f"{path}.{name}")
+    elif isinstance(field, Function) and field.linked:
+        yield path, value

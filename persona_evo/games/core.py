@@ -26,12 +26,13 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import INTERPRET, compiled, jit
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
@@ -88,13 +89,13 @@ def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
 class Rules(NamedTuple):
     """The functions of a game, compiled or plain (see the module's table)."""
 
-    legal: Any
-    step: Any
-    over: Any
-    mover: Any
-    measure: Any
-    key: Any
-    rollout: Any
+    legal: Annotated[Callable[[WordRow, WordRow, IntRow], int], Linked()]
+    step: Annotated[Callable[[WordRow, WordRow, int, IntRow], int], Linked()]
+    over: Annotated[Callable[[WordRow, WordRow], int], Linked()]
+    mover: Annotated[Callable[[WordRow, WordRow], int], Linked()]
+    measure: Annotated[Callable[[WordRow, WordRow, int, FloatRow], int], Linked()]
+    key: Annotated[Callable[[WordRow, WordRow], int], Linked()]
+    rollout: Annotated[Callable[[WordRow, WordRow, IntRow, IntRow, int, IntRow, FloatTable, int], int], Linked()]
 
     @property
     def entries(self) -> Rules:
