@@ -69,7 +69,7 @@ def is_new(grown: Grown, state: WordRow, depth: int) -> bool:
     h = play.rules.key(play.tables, state)
     for i in range(len(play.metrics)):
         if (grown.used >> i) & 1:
-            h = mixed(h, play.metrics[i])
+            h = mixed(h, play.metrics[i], 31)
     if grown.clocked:
         h = ((h ^ depth) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
         h ^= h >> 31

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
@@ -101,8 +100,8 @@ def place_in(seen: IntRow, h: int) -> int:
 
 
 @compiled
-def mixed(h: int, metric: float) -> int:
-    """A hash with a metric in it, a number from 0 to 2**63 - 1."""
+def mixed(h: int, metric: float, shift: int) -> int:
+    """A hash with a metric in it, a number from 0 to 2**63 - 1, of which the bits from `shift` on come in twice."""
     scaled = min(max(metric * 1048576.0, -9.0e18), 9.0e18)
     h = ((h ^ int(scaled)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
-    return h ^ (h >> 31)
+    return h ^ (h >> shift)
