@@ -9,7 +9,7 @@ import numpy as np
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import IntRow, ShortTable, WordRow
 from persona_evo.games.core import RUNNING
-from persona_evo.search.layout import MERGE, NODES, SLOTS, Options, Search
+from persona_evo.search.layout import FULL, MERGE, NODES, OPENED, SLOTS, Options, Search
 from persona_evo.search.tree import (
     ACTION, DEPTH, DONE, EMPTY, FIRST, FIXED, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, PARENT, SLOT, STATUS, TOTAL,
     UNKNOWN, VISITS, Tree,
@@ -160,6 +160,31 @@ def expand(work: Search, slot: int, depth: int) -> int:
     if work.options.hashed == MERGE:
         tree.twins[child] = twin
     return attach(work, slot, child, action, depth + 1)
+
+
+@compiled
+def next_child(work: Search) -> int:
+    """The next child of the node being expanded (OPENED), where all children of one are made before those of another.
+
+    Blocks are cut to the children that there are, so that the slot of a node is its number.
+
+    Returns:
+        NOBODY without one: OPENED is NOBODY then if all actions were tried; if not, there was no room.
+    """
+    tree, counts = work.tree, work.buffers.counts
+    node = counts[OPENED]
+    if tree.links[node, LEFT] == UNKNOWN:
+        tree.links[node, LEFT] = work.rules.legal(work.tables, tree.states[node], work.buffers.actions)
+    while tree.links[node, LEFT] > 0:
+        if counts[NODES] >= tree.nodes.shape[0]:
+            counts[FULL] = 1
+            return NOBODY
+        child = expand(work, node, tree.nodes[node, DEPTH])
+        counts[SLOTS] = counts[NODES]
+        if child != NOBODY:
+            return child
+    counts[OPENED] = NOBODY
+    return NOBODY
 
 
 @compiled
