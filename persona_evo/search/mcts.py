@@ -102,11 +102,11 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
     node = tree.links[slot, NODE]
     work.rules.measure(work.tables, tree.states[node], 0, metrics)
     consider(work, node, depth, 0, tree.links[slot, STATUS] & OVER, work.codes.utility(metrics))
-    keep(work, slot, player, 0)
+    keep_parts(work, slot, player, 0)
 
 
 @compiled
-def keep(work: Search, slot: int, player: int, measured: int) -> None:
+def keep_parts(work: Search, slot: int, player: int, measured: int) -> None:
     """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
     tree = work.tree
     if tree.columns.kept < 0:
