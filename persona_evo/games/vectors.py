@@ -168,12 +168,8 @@ def _emit_lookup(b: Any, table: Any, index: Any) -> Any:
 
 
 def _emit_among(b: Any, values: Any, row: Any, at: Any) -> Any:
-    from llvmlite import ir
-
-    halves = [_emit_load(b, row, b.add(at, ir.Constant(_int(64), k)), _vector(), 2) for k in (0, LANES)]
     index = b.and_(b.lshr(values, _lanes([3] * LANES)), _lanes([15] * LANES))
-    low, high = (_emit_lookup(b, half, index) for half in halves)
-    eight = b.select(b.icmp_signed("<", values, _lanes([0] * LANES)), high, low)
+    eight = _emit_lookup(b, _emit_load(b, row, at, _vector(), 2), index)
     bit = _emit_lookup(b, _lanes([1, 2, 4, 8, 16, 32, 64, 128] * 2), b.and_(values, _lanes([7] * LANES)))
     return _mask(b, b.icmp_unsigned("==", b.and_(eight, bit), bit))
 
@@ -255,9 +251,15 @@ def equal(values: bytes, value: int) -> int:
 
 @operation(VECTOR, ROW, WHOLE, WHOLE, emit=_emit_among)
 def among(values: bytes, row: Row, at: int) -> int:
-    """The lanes whose value is in a set: that of the bits set in the 32 bytes of a row from `at` on."""
-    bits = row.view(np.uint8)[at : at + 32]
-    return sum(1 << i for i in range(LANES) if bits[values[i] >> 3] >> (values[i] & 7) & 1)
+    """The lanes whose value, its highest bit left out, is in a set: that of the bits set in 16 bytes from `at` on."""
+    bits = row.view(np.uint8)[at : at + LANES]
+    return sum(1 << i for i in range(LANES) if bits[values[i] >> 3 & 15] >> (values[i] & 7) & 1)
+
+
+@operation(VECTOR, WHOLE, emit=lambda b, values: _mask(b, b.icmp_signed("<", values, _lanes([0] * LANES))))
+def high(values: bytes) -> int:
+    """The lanes whose value is 128 or more."""
+    return sum(1 << i for i in range(LANES) if values[i] >= 128)
 
 
 @operation(WHOLE, WHOLE, emit=_emit_lowest)

@@ -60,7 +60,7 @@ COUNTED = {
 }  # fmt: skip
 """Where what both layouts keep lies in each."""
 
-(MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B, ROW, RANGE, MONSTERS, FARTHEST, EXIT, FAR_AT) = (
+(MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B, ROW, RANGE, MONSTERS, FARTHEST, EXIT, WIDE) = (
     range(0, 26, 2)
 )
 KINDS, PLACES, SHARES = 64, 80, 96
@@ -115,7 +115,7 @@ def build(t: Row) -> Row:
         _bits(kinds == general.MINITAUR), _bits(kinds != general.MINITAUR),
         _bits((kinds == general.OGRE) | (kinds == general.BLOB)), (1 << potions) - 1, ((1 << treasures) - 1) << potions,
         *np.minimum(t[[general.PORTAL_A, general.PORTAL_B]], NONE), row, t[general.WIZARD_RANGE], m,
-        t[general.FARTHEST], t[general.EXIT], 0,
+        t[general.FARTHEST], t[general.EXIT], n > 127,
     )  # fmt: skip
     bytes_[KINDS : KINDS + m] = kinds
     bytes_[PLACES : PLACES + len(places)] = places

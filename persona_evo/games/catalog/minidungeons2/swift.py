@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.packed import (
-    AFTER, CHOICES, DRUNK_AT, EATERS, EXIT, EXITS, FARTHEST, FAR_AT, FLAGS_AT, HEALTH, HERO_AT, HP_AT, HP_BIAS, IC_SHARES, JAVELIN_AT,
+    AFTER, CHOICES, DRUNK_AT, EATERS, EXIT, EXITS, FARTHEST, FLAGS_AT, HEALTH, HERO_AT, HP_AT, HP_BIAS, IC_SHARES, JAVELIN_AT,
     KINDS, KNOCKED_AT, MINITAURS, MORTALS, MS_SHARES, NEXT, NONE, OPENED_AT, PD_SHARES, PLACES, PLANES_AT, PORTALS_AT,
     PORTAL_A, PORTAL_B, POTIONS, RANGE, ROW, SIGHT, STATE_WORDS, STEP, STEPS_AT, THING, THINGS_AT, THROWN_AT, TILES_AT,
-    TO_SHARES, TRAPS_AT, TREASURES, VIEW, WAYS, X, Y,
+    TO_SHARES, TRAPS_AT, TREASURES, VIEW, WAYS, WIDE, X, Y,
 )
 from persona_evo.games.catalog.minidungeons2.rules import (
     HAS_WON, IS_DEAD, KNOCKED_OUT_TURNS, MAX_BLOB, THROW, mover, strength,
@@ -29,7 +29,7 @@ from persona_evo.games.catalog.minidungeons2.tables import (
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
 from persona_evo.games.rows import HASH_START, Row, mix, put, word
-from persona_evo.games.vectors import among, byte, equal, lane, load, lowest, ones, put_byte, real, store, with_lane
+from persona_evo.games.vectors import among, byte, equal, high, lane, load, lowest, ones, put_byte, real, store, with_lane
 from persona_evo.seeds import below
 
 
@@ -269,6 +269,16 @@ def move_monster(t: Row, s: Row, tiles: Any, kind: int, me: int, to: int) -> Any
 
 
 @compiled
+def on_tiles(t: Row, tiles: Any, at: int) -> int:
+    """The monsters on tiles of a set."""
+    found = among(tiles, t, at)
+    if half(t, WIDE):
+        beyond = high(tiles)
+        found = (found & ~beyond) | (among(tiles, t, at + 16) & beyond)
+    return found
+
+
+@compiled
 def distance(t: Row, a: int, b: int) -> int:
     """The Manhattan distance of two tiles."""
     return abs(byte(t, X + a) - byte(t, X + b)) + abs(byte(t, Y + a) - byte(t, Y + b))
@@ -312,18 +322,15 @@ def act(t: Row, s: Row, kind: int, i: int, sees: int) -> int:
 def monsters_act(t: Row, s: Row, tiles: Any) -> Any:
     """Every monster's turn, in the order of their starting tiles; the tiles afterwards."""
     store(s, TILES_AT, tiles)
-    sees = among(tiles, t, SIGHT + 64 * byte(s, HERO_AT))
+    sees = on_tiles(t, tiles, SIGHT + 64 * byte(s, HERO_AT))
     left = ((sees | half(t, EATERS)) & alive(s)) | half(t, MINITAURS)
     while left:
         i = lowest(left)
         left &= left - 1
         kind = byte(t, KINDS + i)
-        hp = hit_points(s, i)
-        if kind == MINITAUR:
-            if hp:
-                set_hit_points(s, i, hp - 1)
-                continue
-        elif hp == 0:
+        if (blockers(t, s) >> i) & 1 == 0:
+            if kind == MINITAUR:
+                set_hit_points(s, i, hit_points(s, i) - 1)
             continue
         to = act(t, s, kind, i, (sees >> i) & 1)
         if to != NONE:
@@ -347,7 +354,7 @@ def targets(t: Row, s: Row, tiles: Any) -> int:
     """The monsters at whose tiles the javelin can be thrown, the first of those on one tile."""
     if byte(s, JAVELIN_AT) != NONE:
         return 0
-    found = among(tiles, t, SIGHT + 64 * byte(s, HERO_AT) + 32)
+    found = on_tiles(t, tiles, SIGHT + 64 * byte(s, HERO_AT) + 32)
     sharing = found & (~blockers(t, s) | half(t, MINITAURS))  # nobody else shares a tile
     while sharing:
         same = equal(tiles, lane(tiles, lowest(sharing))) & found
