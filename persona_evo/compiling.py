@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import os
 import platform
 import re
@@ -181,6 +182,24 @@ def _cache_class() -> Any:
 def compiled(function: F) -> F:
     """Mark a helper that compiled code calls: compiled with its caller and inlined."""
     return jit(function, inline=True)  # type: ignore[no-any-return]
+
+
+def primitive(where: str) -> Callable[[F], F]:
+    """Mark a function whose machine code is written by hand.
+
+    Args:
+        where: "module:name" of the numba intrinsic.
+    """
+
+    def mark(function: F) -> F:
+        if INTERPRET:
+            return function
+        module, name = where.split(":")
+        intrinsic = getattr(importlib.import_module(module), name)
+        intrinsic.py_func = function
+        return intrinsic  # type: ignore[no-any-return]
+
+    return mark
 
 
 _interpreted: dict[Any, Any] = {}

@@ -378,11 +378,11 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
     throws = targets(t, s, tiles)
     found = 0
     while throws:
-        actions[np.uint64(found)] = THROW + lane(tiles, lowest(throws))
+        actions[found] = THROW + lane(tiles, lowest(throws))
         found += 1
         throws &= throws - 1
     for k in range(byte(t, WAYS + hero)):
-        actions[np.uint64(found)] = byte(t, CHOICES + 4 * hero + k)
+        actions[found] = byte(t, CHOICES + 4 * hero + k)
         found += 1
     return found
 
@@ -462,7 +462,7 @@ def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, se
             break
         action = chosen(t, hero, tiles, throws, below(rng, choices))
         tiles = turn(t, s, tiles, action)
-        played[np.uint64(made)] = action
+        played[made] = action
         if every:
             _measure(t, s, 0, seen[made])
         made += 1
