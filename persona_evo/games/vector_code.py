@@ -20,7 +20,7 @@ BYTE, WORD, WIDE = ir.IntType(8), ir.IntType(16), ir.IntType(64)
 BYTES = ir.VectorType(BYTE, LANES)
 
 
-class Vector(types.Type):  # type: ignore[misc]
+class Vector(types.Type):
     """The type of sixteen bytes in compiled code."""
 
     def __init__(self) -> None:
@@ -28,9 +28,9 @@ class Vector(types.Type):  # type: ignore[misc]
 
 
 @register_model(Vector)
-class _Model(models.PrimitiveModel):  # type: ignore[misc]
+class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, BYTES)
+        super().__init__(manager, kind, BYTES)  # type: ignore[no-untyped-call]
 
 
 class Place:
@@ -60,10 +60,13 @@ def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def mark(emit: Callable[..., Any]) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = [
-                Place(builder, cgutils.create_struct_proxy(is_)(context, builder, value=value).data) if kind is Place else value
-                for kind, is_, value in zip(takes, signature.args, args, strict=True)
-            ]
+            def given(kind: Any, of: Any, value: Any) -> Any:
+                if kind is not Place:
+                    return value
+                row = cgutils.create_struct_proxy(of)(context, builder, value=value)  # type: ignore[no-untyped-call]
+                return Place(builder, row.data)
+
+            values = map(given, takes, signature.args, args)
             builder.features = getattr(context.codegen(), "_tm_features", "")
             found = emit(builder, *values)
             return context.get_dummy_value() if found is None else found

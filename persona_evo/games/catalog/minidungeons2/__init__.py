@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.games.core import Event, Game, Level, Metric, Rules
+from persona_evo.games.core import Event, Game, Level, Metric, Rules, Swift
 from persona_evo.games.findings import Finding
 
 METRICS = (
@@ -212,6 +214,28 @@ def novelty(level: Level) -> tuple[Any, int]:
     return compiled, 3 + int(level.tables[t.MONSTERS]) + int(level.tables[t.THINGS])
 
 
+def swift(level: Level) -> Swift | None:
+    """The level in the layout of `packed`, None where it does not fit."""
+    from persona_evo.games.catalog.minidungeons2 import packed
+
+    if not packed.fits(level):
+        return None
+    start = packed.pack(level.tables, level.start)
+    inner = replace(level, tables=packed.build(level.tables), start=start)
+    return Swift(_swift_game(), inner, partial(packed.pack, level.tables))
+
+
+@cache
+def _swift_game() -> Game:
+    from persona_evo.games.catalog.minidungeons2 import swift, swift_reach
+
+    return replace(
+        GAME, rules=lambda costly=False: swift.ALL_METRICS if costly else swift.RULES, reach=lambda: swift_reach.reach,
+        novelty=lambda level: (swift_reach.novelty, swift_reach.variables(level.tables)), variants={}, locate=None,
+        events=None, cause=None, draw=None, swift=None,
+    )  # fmt: skip
+
+
 GAME = Game(
     name="minidungeons2",
     title="MiniDungeons 2",
@@ -236,4 +260,5 @@ GAME = Game(
     variants={"informed": informed},
     analyse=analyse,
     hardness=hardness,
+    swift=swift,
 )

@@ -5,9 +5,9 @@ Offsets count bytes. A state's row:
 | from | length | what |
 |---|---|---|
 | TILES_AT | 16 | tile of each monster, NONE beyond the last |
-| PLANES_AT | 3 x 2 | hit points of all monsters, bit by bit: monster i has bit i of each (a minitaur's: turns still out) |
+| PLANES_AT | 3 x 2 | hit points: bit i of each is monster i's (a minitaur's: turns that it stays knocked out) |
 | THINGS_AT | 2 | potions, then treasures still there |
-| HERO_AT ... OPENED_AT | 6 x 1 | hero and javelin (tiles, NONE in the hand), hit points (HP_BIAS added), how it ended, counts |
+| HERO_AT ... OPENED_AT | 6 x 1 | hero and javelin (NONE: in the hand), hit points (HP_BIAS added), how it ended, counts |
 | STEPS_AT ... TRAPS_AT | 5 x 2 | counts |
 
 Monsters slain and damage taken follow from these. A level's tables, of which a search reads some 20 KB:
@@ -20,7 +20,7 @@ Monsters slain and damage taken follow from these. A level's tables, of which a 
 | SHARES | 4 x 264 | float64: PD, TO, MS, IC of so many things |
 | HEALTH | 256 x 8 | float64: HL of so many hit points |
 | EXITS | 256 x 8 | float64: PE of a hero on each tile |
-| SIGHT | 256 x 64 | a set of tiles from where a monster sees this tile, then one of tiles that the javelin reaches from here |
+| SIGHT | 256 x 64 | bits of the tiles from where a monster sees this one, then of those in the javelin's sight |
 | NEXT | 256 x 4 | the tile to the north, east, south and west, NONE for walls |
 | CHOICES | 256 x 4 | the directions that lead somewhere |
 | WAYS | 256 | how many these are |
@@ -60,9 +60,8 @@ COUNTED = {
 }  # fmt: skip
 """Where what both layouts keep lies in each."""
 
-(MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B, ROW, RANGE, MONSTERS, FARTHEST, EXIT, WIDE) = (
-    range(0, 26, 2)
-)
+(MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B) = range(0, 14, 2)
+(ROW, WIDE, RANGE, FARTHEST, EXIT, FAR) = range(14, 26, 2)
 KINDS, PLACES, SHARES = 64, 80, 96
 PD_SHARES, TO_SHARES, MS_SHARES, IC_SHARES = range(SHARES, SHARES + 4 * 264, 264)
 HEALTH = SHARES + 4 * 264
@@ -114,8 +113,8 @@ def build(t: Row) -> Row:
     words[:13] = (
         _bits(kinds == general.MINITAUR), _bits(kinds != general.MINITAUR),
         _bits((kinds == general.OGRE) | (kinds == general.BLOB)), (1 << potions) - 1, ((1 << treasures) - 1) << potions,
-        *np.minimum(t[[general.PORTAL_A, general.PORTAL_B]], NONE), row, t[general.WIZARD_RANGE], m,
-        t[general.FARTHEST], t[general.EXIT], n > 127,
+        *np.minimum(t[[general.PORTAL_A, general.PORTAL_B]], NONE), row, n > 127, t[general.WIZARD_RANGE],
+        t[general.FARTHEST], t[general.EXIT], n * row,
     )  # fmt: skip
     bytes_[KINDS : KINDS + m] = kinds
     bytes_[PLACES : PLACES + len(places)] = places
@@ -215,4 +214,5 @@ def _through_portals(moves: NDArray[Any], t: Row) -> NDArray[Any]:
     if one == general.NOWHERE:
         return on_foot
     both = [on_foot[:, a, None] + on_foot[None, b, :] for a, b in ((one, other), (other, one))]
-    return np.minimum(on_foot, np.minimum(*both))
+    found: NDArray[Any] = np.minimum(on_foot, np.minimum(*both))
+    return found
