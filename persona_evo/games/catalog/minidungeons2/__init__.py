@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -220,20 +220,30 @@ def swift(level: Level) -> Swift | None:
 
     if not packed.fits(level):
         return None
-    start = packed.pack(level.tables, level.start)
-    inner = replace(level, tables=packed.build(level.tables), start=start)
-    return Swift(_swift_game(), inner, partial(packed.pack, level.tables))
+    tables, start = packed.build(level.tables), packed.pack(level.tables, level.start)
+    return Swift(SWIFT_GAME, replace(level, tables=tables, start=start), partial(packed.pack, level.tables))
 
 
-@cache
-def _swift_game() -> Game:
-    from persona_evo.games.catalog.minidungeons2 import swift, swift_reach
+def swift_rules(costly: bool = False) -> Rules:
+    """The compiled rules for that layout."""
+    from persona_evo.games.catalog.minidungeons2.swift import ALL_METRICS, RULES
 
-    return replace(
-        GAME, rules=lambda costly=False: swift.ALL_METRICS if costly else swift.RULES, reach=lambda: swift_reach.reach,
-        novelty=lambda level: (swift_reach.novelty, swift_reach.variables(level.tables)), variants={}, locate=None,
-        events=None, cause=None, draw=None, swift=None,
-    )  # fmt: skip
+    return ALL_METRICS if costly else RULES
+
+
+def swift_reach() -> Any:
+    """`reach` for that layout."""
+    from persona_evo.games.catalog.minidungeons2.swift_reach import reach as compiled
+
+    return compiled
+
+
+def swift_novelty(level: Level) -> tuple[Any, int]:
+    """`novelty` for that layout."""
+    from persona_evo.games.catalog.minidungeons2.packed import variables
+    from persona_evo.games.catalog.minidungeons2.swift_reach import novelty as compiled
+
+    return compiled, variables(level.tables)
 
 
 GAME = Game(
@@ -262,3 +272,9 @@ GAME = Game(
     hardness=hardness,
     swift=swift,
 )
+
+SWIFT_GAME = replace(
+    GAME, rules=swift_rules, reach=swift_reach, novelty=swift_novelty, variants={}, locate=None, events=None, cause=None,
+    draw=None, structure=None, analyse=None, hardness=None, swift=None,
+)  # fmt: skip
+"""The game as searches play it in the layout of `packed`."""

@@ -7,7 +7,7 @@ Offsets count bytes. A state's row:
 | TILES_AT | 16 | tile of each monster, NONE beyond the last |
 | PLANES_AT | 3 x 2 | hit points: bit i of each is monster i's (a minitaur's: turns that it stays knocked out) |
 | THINGS_AT | 2 | potions, then treasures still there |
-| HERO_AT ... OPENED_AT | 6 x 1 | hero and javelin (NONE: in the hand), hit points (HP_BIAS added), how it ended, counts |
+| HERO_AT ... OPENED_AT | 6 x 1 | hero and javelin (NONE: in the hand), hit points (HP_BIAS added), its end, counts |
 | STEPS_AT ... TRAPS_AT | 5 x 2 | counts |
 
 Monsters slain and damage taken follow from these. A level's tables, of which a search reads some 20 KB:
@@ -188,6 +188,11 @@ def unpack(t: Row, packed: Row) -> Row:
     s[at + m :] = sum((packed[PLANES_AT // 2 + k] >> np.arange(m) & 1) << k for k in range(3))
     s[general.SLAIN_AT] = np.count_nonzero((monsters(t) != general.MINITAUR) & (s[at + m :] == 0))
     return s
+
+
+def variables(packed: Row) -> int:
+    """How many variables `swift_reach.novelty` writes, from the tables in this layout."""
+    return 3 + sum(int(packed[at // 2]).bit_count() for at in (MINITAURS, MORTALS, POTIONS, TREASURES))
 
 
 def _targets(t: Row) -> int:

@@ -99,12 +99,6 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     return 0
 
 
-@compiled
-def variables(t: Row) -> int:
-    """How many variables `novelty` writes."""
-    return 3 + ones(half(t, MORTALS) | half(t, MINITAURS)) + ones(half(t, POTIONS) | half(t, TREASURES))
-
-
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
     """The hero's tile, the javelin's, hit points, each monster's tile with its hit points, each thing there or not."""
@@ -118,4 +112,4 @@ def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
     things = ones(half(t, POTIONS) | half(t, TREASURES))
     for k in range(things):
         out[3 + monsters + k] = (half(s, THINGS_AT) >> k) & 1
-    return variables(t)
+    return 3 + monsters + things
