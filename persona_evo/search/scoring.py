@@ -2,7 +2,7 @@
 
 A slot of the tree is one row of `values` float64[slots, width], whose memory is also seen as int32[slots, 2 * width];
 the children of a node are consecutive slots. The first FIXED columns are those of every search; behind them a slot has
-the columns that its policy reads, and no others (`Columns`).
+the columns that its policy reads, and no others (`tree.Columns`).
 
 What a search's own variables (R, N, P, ...) are is said once, in DEFINITIONS: over Python's numbers they give values,
 over the numbers of a writer (see `formula.native`) the instructions that compute them.
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from persona_evo.formula import Formula
 from persona_evo.formula.native import (
     LANES,
-    Native,
     Number,
     Real,
     Row,
@@ -39,35 +38,9 @@ from persona_evo.formula.native import (
 )
 from persona_evo.formula.parts import split
 from persona_evo.formula.primitives import LIMIT
+from persona_evo.search.layout import Codes
+from persona_evo.search.tree import TOTAL, VISITS, Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
-
-TOTAL = 0
-"""The column of `values` that holds the sum of the utilities backed up."""
-VISITS = 2
-"""The column of the same memory as int32 that holds how many there were."""
-FIXED = 4
-"""Columns of `values` that every slot has."""
-
-
-class Columns(NamedTuple):
-    """Where a slot keeps what not every search needs; -1 for what it does not keep.
-
-    Attributes:
-        best: largest utility backed up.
-        squares: sum of the squares of the utilities backed up.
-        score: the policy's score, where it holds between visits.
-        kept: the first of the policy's kept parts.
-        moves: the count AN; the total behind AR is in the next column.
-        width: columns of a slot, those of every search included.
-    """
-
-    best: int = -1
-    squares: int = -1
-    score: int = -1
-    kept: int = -1
-    moves: int = -1
-    width: int = FIXED
-
 
 Value = TypeVar("Value", covariant=True)
 
@@ -216,18 +189,13 @@ class Scoring:
         """The layout of a slot."""
         read = self.read | (self.formula.symbols if self.formula else frozenset())
         formula = self.formula is not None
-        sizes = {
-            "best": bool(read & ({"RMAX"} if self.mean else {"R", "RMAX"})),
-            "squares": "RSD" in read,
-            "score": formula and self.holds != EVERY_TIME,
-            "kept": len(self.kept) if self.holds != STATIC else 0,
-            "moves": 2 * self.moves,
-        }
-        begins, width = {}, FIXED
-        for name, size in sizes.items():
-            begins[name] = width if size else -1
-            width += size
-        return Columns(**begins, width=width)
+        return Columns.of(
+            best=bool(read & ({"RMAX"} if self.mean else {"R", "RMAX"})),
+            squares="RSD" in read,
+            score=formula and self.holds != EVERY_TIME,
+            kept=len(self.kept) if self.holds != STATIC else 0,
+            moves=self.moves,
+        )
 
     @property
     def first_kept(self) -> int:
@@ -446,25 +414,7 @@ def _evaluated(scoring: Scoring, row: NDArray[np.float64], parent_visits: int, d
     return scoring.rest.evaluate(values)
 
 
-class PolicyCode(NamedTuple):
-    """The functions of a search's formulas; None where there is nothing to do.
-
-    Attributes:
-        columns: the layout of a slot.
-        utility: see `formula.native.Row`; over the game's metrics.
-        keep: see `Keep`; of every policy that reads metrics.
-        score: see `Score`; of policies whose scores hold for no time.
-        rescore: see `Rescore`; of policies whose scores hold until a result is backed up through the slot.
-    """
-
-    columns: Columns
-    utility: Native
-    keep: Native | None
-    score: Native | None
-    rescore: Native | None
-
-
-def policy_codes(asked: Sequence[Scoring]) -> list[PolicyCode]:
+def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
     """The code of formulas, which is much faster to compile for all at once."""
     sources: list[dict[str, Source]] = []
     for scoring in asked:
@@ -480,7 +430,5 @@ def policy_codes(asked: Sequence[Scoring]) -> list[PolicyCode]:
     codes = []
     for scoring, functions in zip(asked, sources, strict=True):
         made = {name: next(natives) for name in functions}
-        codes.append(PolicyCode(
-            scoring.columns, made["utility"], made.get("keep"), made.get("score"), made.get("rescore")
-        ))  # fmt: skip
+        codes.append(Codes(made["utility"], made.get("keep"), made.get("score"), made.get("rescore")))
     return codes

@@ -15,18 +15,9 @@ from hypothesis import strategies as st
 from persona_evo.compiling import INTERPRET
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.native import LANES
-from persona_evo.search.scoring import (
-    FIXED,
-    TOTAL,
-    VISITS,
-    Columns,
-    Keep,
-    PolicyCode,
-    Rescore,
-    Score,
-    Scoring,
-    policy_codes,
-)
+from persona_evo.search.layout import Codes
+from persona_evo.search.scoring import Keep, Rescore, Score, Scoring, policy_codes
+from persona_evo.search.tree import FIXED, TOTAL, VISITS, Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
 from tests.formula.strategies import _grow, bits, constants, values
 
@@ -45,7 +36,7 @@ def formulas(symbols: tuple[str, ...]) -> st.SearchStrategy[Formula]:
 class Tree:
     """Slots as a search leaves them, and what the formula's symbols stand for at each of them."""
 
-    def __init__(self, scoring: Scoring, code: PolicyCode, stream: np.random.Generator, strange: list[float]) -> None:
+    def __init__(self, scoring: Scoring, code: Codes, stream: np.random.Generator, strange: list[float]) -> None:
         self.scoring, columns = scoring, scoring.columns
         self.values = stream.random((SLOTS + LANES - 1, columns.width))
         self.metrics = stream.integers(0, 9, (SLOTS, len(METRICS))) / 8.0
