@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from persona_evo.compiling.arrays import FloatRow, IntRow
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.encoding import encode_all
+from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
     CARE,
@@ -24,7 +26,8 @@ from persona_evo.personas.lists import (
     UTILITY,
     OpenList,
 )  # fmt: skip
-from persona_evo.search.layout import FIRST_SCORE
+from persona_evo.search.coding import code
+from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
@@ -125,24 +128,39 @@ def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, set
     return orders(policy.lists or settings.lists, game, utility, policy.formula, problem.bounded)[1]
 
 
-class Coded(NamedTuple):
-    """Lists as the engine takes them: postfix code of OWN and the scores, and the column of each list's score."""
+@dataclass(frozen=True)
+class ListScores:
+    """The scores of some open lists, each of which is worked out once; a metric that has a name of theirs goes first.
 
-    ops: Any
-    constants: Any
-    ends: Any
-    columns: Any
-    scores: int
+    Attributes:
+        own: what OWN stands for.
+        orders: the lists.
+        symbols: of the game's metrics.
+        scores: the distinct scores.
+        columns: the column of `ranks` that holds the score of each list.
+    """
 
+    own: Formula
+    orders: tuple[Order, ...]
+    symbols: tuple[str, ...]
 
-@lru_cache(maxsize=256)
-def coded(own: Formula, found: tuple[Order, ...], symbols: tuple[str, ...]) -> Coded:
-    """Scores over the metrics, OWN, UTILITY, CEILING and D; a metric with one of these names goes before them."""
-    order = [*symbols, *(name if name not in symbols else f" {name}" for name in (OWN, UTILITY, CEILING, DEPTH))]
-    distinct = list(dict.fromkeys(one.score for one in found))
-    words, constants = encode_all([own, *distinct], order)
-    return Coded(
-        np.array([w for part in words for w in part], dtype=np.int64), np.array(constants or [0.0]),
-        np.cumsum([len(part) for part in words]).astype(np.int64),
-        np.array([FIRST_SCORE + distinct.index(one.score) for one in found], dtype=np.int64), len(distinct),
-    )  # fmt: skip
+    @cached_property
+    def scores(self) -> list[Formula]:
+        return list(dict.fromkeys(one.score for one in self.orders))
+
+    @property
+    def columns(self) -> list[int]:
+        return [FIRST_SCORE + self.scores.index(one.score) for one in self.orders]
+
+    @cached_property
+    def _codes(self) -> list[tuple[IntRow, FloatRow]]:
+        order = (*self.symbols, *(n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH, OWN)))
+        return [code(formula, order) for formula in (self.own, *self.scores)]
+
+    def write(self, leaf: FloatRow, found: FloatRow) -> int:
+        """Write the scores of a leaf (see `open_lists.Scores`)."""
+        row, stack = np.append(leaf, 0.0), np.zeros(STACK)
+        row[-1] = run(*self._codes[0], row, stack)
+        for k, one in enumerate(self._codes[1:]):
+            found[k] = run(*one, row, stack)
+        return 0
