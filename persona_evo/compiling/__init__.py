@@ -15,19 +15,23 @@ identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves ev
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 import numpy as np
 
-from persona_evo.compiling.arrays import Function, Group, Number, Shape, describe, linked, words
+from persona_evo.compiling.arrays import Function, Group, Number, Shape, address, describe, linked, words
 from persona_evo.compiling.cache import cache_folder, cache_root
-from persona_evo.compiling.marks import compiled, primitive, row
+from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 
-__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "cache_folder", "cache_root", "callback", "compiled", "entry",
-           "is_warm", "primitive", "row"]  # fmt: skip
+if TYPE_CHECKING:
+    from persona_evo.compiling.machine import Code
+
+__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "apart", "cache_folder", "cache_root", "callback", "compiled", "entry",
+           "is_warm", "primitive", "row", "with_names"]  # fmt: skip
 
 W = TypeVar("W")
 
@@ -44,54 +48,64 @@ class Callback:
     """A function of a game: machine code where compiled code and Python call it, and plain Python in `plain`.
 
     Attributes:
-        plain: the function itself; other marked functions call it under this name or its own.
-        signature: what it takes and gives.
+        plain: the function itself, which other marked functions call.
     """
 
-    def __init__(self, plain: FunctionType, signature: Function) -> None:
-        self.plain, self.signature = plain, signature
-        self.__name__, self.__doc__ = plain.__name__, plain.__doc__
+    def __init__(self, plain: FunctionType, annotation: Any) -> None:
+        self.plain = plain
+        self.__name__, self.__doc__, self.__module__ = plain.__name__, plain.__doc__, plain.__module__
+        self._annotation = annotation
         self._function: Callable[..., Any] | None = None
 
-    @property
-    def code(self) -> Any:
+    @functools.cached_property
+    def signature(self) -> Function:
+        """What it takes and gives."""
+        if self._annotation is not None:
+            found = describe(self._annotation)
+            assert isinstance(found, Function)
+            return found
+        hints = get_type_hints(self.plain, include_extras=True)
+        gives = describe(hints.pop("return"))
+        return Function(tuple(map(describe, hints.values())), gives, True)  # type: ignore[arg-type]
+
+    @functools.cached_property
+    def code(self) -> Code:
         """What machine code is made of."""
         from persona_evo.compiling.machine import Code
 
-        if not hasattr(self, "_code"):
-            assert self.signature.gives is not None
-            self._code = Code(self.plain, self.signature.takes, self.signature.gives)
-        return self._code
+        assert self.signature.gives is not None
+        return Code(self.plain, self.signature.takes, self.signature.gives)
 
     def __call__(self, *given: Any) -> Any:
         """Its result, from machine code; arrays must have the type that the signature says."""
-        if INTERPRET:
-            return self.plain(*given)
         if self._function is None:
+            if INTERPRET:
+                return self.plain(*given)
             from persona_evo.compiling.machine import address_of, c_function
 
+            self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
             parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
             self._function = c_function(address_of(self.code, {}), parts, self.signature.gives)
-        return self._function(*[w for one, value in zip(self.signature.takes, given, strict=True)
-                                for w in words(one, value)])  # fmt: skip
-
-    def __reduce__(self) -> Any:
-        return _callback_of, (self.plain.__module__, self.plain.__qualname__)
-
-
-def _callback_of(module: str, name: str) -> Any:
-    import importlib
-
-    return getattr(importlib.import_module(module), name)
+        parts = []
+        for kind, value in zip(self._kinds, given, strict=True):
+            if kind is None:
+                parts.append(value)
+            else:
+                parts.append(address(value, kind))
+                parts += value.shape
+        return self._function(*parts)
 
 
-def callback(annotation: Any) -> Callable[[Callable[..., Any]], Callback]:
-    """Mark a module-level function as one of a game's, with a signature of `arrays` (`Annotated[Callable, Linked()]`)."""
-    signature = describe(annotation)
-    assert isinstance(signature, Function)
+def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
+    """Mark a module-level function as one of a game's.
+
+    Args:
+        annotation: its signature, as `Annotated[Callable[[...], ...], Linked()]` of the types in `arrays`; left out,
+            the function's own annotations say it.
+    """
 
     def mark(function: Callable[..., Any]) -> Callback:
-        return Callback(compiled(function), signature)  # type: ignore[arg-type]
+        return Callback(compiled(function), annotation)  # type: ignore[arg-type]
 
     return mark
 
@@ -137,8 +151,6 @@ class Handle(Generic[W]):
         return found
 
     def _bind(self, entry: Entry) -> Callable[..., int]:
-        import functools
-
         if self.plain:
             return lambda *numbers: entry.plain(self._work, *numbers)
         from persona_evo.compiling.machine import address_of, c_function
@@ -157,25 +169,21 @@ class Entry:
     def __init__(self, plain: Callable[..., int]) -> None:
         self.plain = compiled(plain)
         self.__name__, self.__doc__ = plain.__name__, plain.__doc__
-        self._code: Any = None
 
     @property
     def numbers(self) -> int:
         """How many numbers it takes."""
         return self.plain.__code__.co_argcount - 1
 
-    @property
-    def code(self) -> Any:
+    @functools.cached_property
+    def code(self) -> Code:
         """What machine code is made of."""
-        if self._code is None:
-            from persona_evo.compiling.machine import Code
+        from persona_evo.compiling.machine import Code
 
-            hints = get_type_hints(self.plain, include_extras=True)
-            first = next(name for name in hints)
-            group = describe(hints[first])
-            assert isinstance(group, Group)
-            self._code = Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
-        return self._code
+        hints = get_type_hints(self.plain, include_extras=True)
+        group = describe(next(iter(hints.values())))
+        assert isinstance(group, Group)
+        return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:
         return handle.function(self)(*numbers)

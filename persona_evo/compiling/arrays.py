@@ -8,6 +8,7 @@ As plain Python the same code works on NumPy arrays.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import struct
 from collections.abc import Iterator
@@ -102,12 +103,24 @@ def describe(annotation: Any) -> Field:
     raise TypeError(f"compiled code cannot be given a value of type {annotation}")
 
 
+def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:
+    """Where an array's numbers lie.
+
+    Raises:
+        TypeError: the numbers are of another kind, or do not lie side by side.
+    """
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"compiled code takes {kind} side by side, not {array.dtype} with strides {array.strides}")
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # read-only, or empty
+        return int(array.__array_interface__["data"][0])
+
+
 def words(field: Field, value: Any) -> Iterator[int]:
     """A value as the 64-bit words that compiled code reads it from: rows as address and sizes."""
     if isinstance(field, Shape):
-        if value.dtype != field.dtype or value.ndim != field.dimensions or not value.flags.c_contiguous:
-            raise TypeError(f"expected {field.dtype} in {field.dimensions} dimensions, found {value.dtype} {value.shape}")
-        yield value.__array_interface__["data"][0]
+        yield address(value, np.dtype(field.dtype))
         yield from value.shape
     elif isinstance(field, Number):
         yield struct.unpack("q", struct.pack("d", value))[0] if field.real else int(value)

@@ -21,6 +21,7 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils, codegen, cpu, targetconfig, types, typing
 from numba.core.extending import intrinsic, lower_builtin, models, register_model
+from numba.cpython import numbers
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
@@ -311,15 +312,19 @@ def _dispatcher(function: FunctionType) -> Any:
         if is_marked(value):
             known[name] = _dispatcher(value)
     plain = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
-    return numba.njit(forceinline=True, **FLAGS)(plain)
+    return numba.njit(forceinline=not hasattr(function, "__apart__"), **FLAGS)(plain)
 
 
 @contextlib.contextmanager
 def _translating_only() -> Iterator[None]:
-    """numba neither optimises nor loads what it translates, and compares its own settings by identity first."""
+    """numba neither optimises nor loads what it translates, and compares its own settings by what was set.
+
+    Whole numbers wrap when they overflow, as hashes need it (numba would leave that undefined). What it would load is the key under which it finds the function again: any builtin that is equal to no other will do.
+    """
     library, config = codegen.CPUCodeLibrary, targetconfig.TargetConfig
     kept = [(library, "_optimize_functions"), (library, "_optimize_final_module"), (library, "_finalize_final_module"),
-            (cpu.CPUContext, "get_executable"), (config, "__eq__"), (config, "__hash__")]  # fmt: skip
+            (cpu.CPUContext, "get_executable"), (config, "__eq__"), (config, "__hash__"),
+            (numbers, "_int_arith_flags")]  # fmt: skip
     before = [(owner, name, owner.__dict__[name]) for owner, name in kept]
 
     def finalize(self: Any) -> None:
@@ -328,7 +333,8 @@ def _translating_only() -> Iterator[None]:
     def equal(self: Any, other: Any) -> Any:
         return self is other or (isinstance(other, config) and self._values == other._values)
 
-    instead = (lambda self, module: None, lambda self: None, finalize, lambda *_: len, equal, lambda self: hash(type(self)))
+    instead = (lambda self, module: None, lambda self: None, finalize, lambda *_: [].append, equal, lambda self: hash(type(self)),
+               lambda kind: [])
     for (owner, name), replacement in zip(kept, instead, strict=True):
         setattr(owner, name, replacement)
     try:

@@ -111,7 +111,7 @@ def target_machine() -> Any:
         start()
     processor, features = _host()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=processor, features=features, opt=SPEED, reloc="pic", codemodel="jitdefault",
+    return target.create_target_machine(cpu=processor, features=features, opt=SPEED, reloc="default", codemodel="jitdefault",
                                         jit=True)  # fmt: skip
 
 

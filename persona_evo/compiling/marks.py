@@ -21,6 +21,12 @@ def compiled(function: F) -> F:
     return function
 
 
+def apart(function: F) -> F:
+    """Mark a helper that stays a function of its own, since it is large and called in several places."""
+    function.__apart__ = True  # type: ignore[attr-defined]
+    return compiled(function)
+
+
 def primitive(where: str) -> Callable[[F], F]:
     """Mark a function whose machine code is written by hand.
 
@@ -42,6 +48,16 @@ def row(n: int) -> IntRow:
     What it holds at first is not defined. n is written out as a number, or is a constant of the module.
     """
     return np.zeros(n, dtype=np.int64)
+
+
+def with_names(function: F, **names: Any) -> F:
+    """A copy of a marked function that finds other values under some of its global names."""
+    assert isinstance(function, FunctionType)
+    known = {**function.__globals__, **names}
+    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    copied.__dict__.update(function.__dict__)
+    copied.__module__, copied.__doc__ = function.__module__, function.__doc__
+    return copied  # type: ignore[return-value]
 
 
 def is_marked(value: object) -> bool:
@@ -90,7 +106,9 @@ def _facts(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
         yield name
         if is_marked(value):
             yield from _facts(value, seen)
-        elif isinstance(value, (int, float, str, tuple)):
+        elif isinstance(value, np.ndarray):
+            yield value.tobytes().hex()
+        elif isinstance(value, (int, float, str, tuple, np.generic)):
             yield repr(value)
         elif hasattr(value, "_fields"):
             yield repr(value.__annotations__)

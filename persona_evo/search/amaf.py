@@ -27,9 +27,6 @@ from persona_evo.games.core import RUNNING
 from persona_evo.search.layout import Search
 from persona_evo.search.tree import ACTION, FIRST, KIDS, NODE, Tree
 
-NO_MARKS = np.zeros((2, 1), dtype=np.int64)
-"""For searches that keep nothing of this."""
-
 
 def marks_for(moves: int) -> IntTable:
     """An empty set for so many moves an iteration at most."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
+import numpy as np
+
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, IntTable, Pointed, ShortRow, WordRow
-from persona_evo.games.core import Rules
+from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search.tree import Tree
 
 IS_UCB1 = 3
 """`Options.holds` is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
+
+NO_MARKS: IntTable = np.zeros((2, 1), dtype=np.int64)
+"""For searches that keep nothing of `amaf`."""
 
 (NODES, SLOTS, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, WINNER, FULL, WIDEST, HEAPED, OPENED, FACTS,
  TURN) = range(14)  # fmt: skip
@@ -128,3 +133,24 @@ class Search(NamedTuple):
     codes: Codes
     buffers: Buffers
     heap: ShortRow
+
+
+def buffers_for(game: Game, level: Level, rollout: int, depths: int, marks: IntTable = NO_MARKS) -> Buffers:
+    """Rows for searches on a level.
+
+    Args:
+        rollout: moves of a rollout at most.
+        depths: moves from the root at most.
+        marks: see `Buffers`.
+    """
+    actions, length, metrics = max(1, level.max_actions), rollout + 1, len(game.metrics)
+
+    def whole(n: int) -> IntRow:
+        return np.zeros(n, dtype=np.int64)
+
+    return Buffers(
+        counts=whole(COUNTS), best=np.zeros(1), best_moves=whole(length), rng=whole(2), path=whole(depths + 2),
+        scores=np.zeros(actions), scratch=level.start.copy(), actions=whole(actions), order=whole(actions),
+        played=whole(length), seen=np.zeros((length, metrics)), metrics=np.zeros(metrics),
+        utils=np.zeros(game.players), marks=marks,
+    )  # fmt: skip

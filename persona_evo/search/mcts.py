@@ -20,7 +20,7 @@ from persona_evo.search.layout import (
 )  # fmt: skip
 from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
-    ACTION, DONE, EMPTY, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
+    ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
     Tree,
 )  # fmt: skip
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
@@ -102,11 +102,11 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
     node = tree.links[slot, NODE]
     work.rules.measure(work.tables, tree.states[node], 0, metrics)
     consider(work, node, depth, 0, tree.links[slot, STATUS] & OVER, work.codes.utility(metrics))
-    keep(work, slot, player, 0)
+    keep_parts(work, slot, player, 0)
 
 
 @compiled
-def keep(work: Search, slot: int, player: int, measured: int) -> None:
+def keep_parts(work: Search, slot: int, player: int, measured: int) -> None:
     """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
     tree = work.tree
     if tree.columns.kept < 0:

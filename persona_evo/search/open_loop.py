@@ -11,7 +11,7 @@ from __future__ import annotations
 from persona_evo.compiling import compiled, entry
 from persona_evo.search.expansion import attach, copy, status_of
 from persona_evo.search.layout import FULL, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WIDEST, Search
-from persona_evo.search.mcts import assess, back_up, keep, roll_out
+from persona_evo.search.mcts import assess, back_up, keep_parts, roll_out
 from persona_evo.search.selection import select
 from persona_evo.search.tree import ACTION, DONE, FIRST, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, SLOT, STATUS
 from persona_evo.seeds import below
@@ -104,7 +104,7 @@ def go(work: Search) -> int:
         buffers.path[depth] = child
         play(work, node, links[child, NODE], tree.nodes[links[child, NODE], ACTION])
         links[child, STATUS] = status_of(work, links[child, NODE], depth)
-        keep(work, child, links[slot, STATUS] >> MOVER, NOBODY)
+        keep_parts(work, child, links[slot, STATUS] >> MOVER, NOBODY)
 
 
 @entry

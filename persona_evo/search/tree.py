@@ -113,6 +113,13 @@ class Tree(NamedTuple):
         return range(first + kids - 1, first - 1, -1)
 
 
+def aligned(size: int) -> NDArray[np.float64]:
+    """float64[size] that begins with a line of the cache."""
+    room = np.empty(size + 8)
+    first = -int(room.__array_interface__["data"][0]) % 64 // 8
+    return room[first : first + size]
+
+
 class Memory:
     """Where trees have their place, one after the other; pages of it are taken as a tree grows.
 
@@ -136,17 +143,24 @@ class Memory:
         self.twins = np.empty(capacity if merging else 1, dtype=np.int32)
         self.table = np.full(size, EMPTY, dtype=np.int32)
         self.keys = np.empty(capacity + spare if hashed else 1, dtype=np.int64)
-        self._numbers = np.empty(0)
+        self._numbers = self._spare = aligned(0)
 
     def lay_out(self, columns: Columns, slots: int) -> Tree:
         """A tree with these columns and at least so many slots; what there was is lost."""
         if len(self._numbers) < slots * columns.width:
-            self._numbers = np.empty(slots * columns.width)
+            self._numbers = aligned(slots * columns.width)
         return self._tree(columns)
+
+    def turn(self, tree: Tree) -> Tree:
+        """The same tree with as many slots elsewhere, to which those are moved that are needed on."""
+        if len(self._spare) < len(self._numbers):
+            self._spare = aligned(len(self._numbers))
+        self._numbers, self._spare = self._spare, self._numbers
+        return self._tree(tree.columns)
 
     def grow(self, tree: Tree, used: int) -> Tree:
         """The same tree with twice as many slots, of which the first `used` are taken over."""
-        self._numbers = np.empty(2 * len(self._numbers))
+        self._numbers = aligned(2 * len(self._numbers))
         larger = self._tree(tree.columns)
         larger.values[:used] = tree.values[:used]
         return larger._replace(nodes=tree.nodes)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.search import golden
 
-SLOW = ("policies", "settings", "pairs", "budgets", "shipped")
+SLOW = ("policies", "settings", "pairs", "budgets", "shipped", "prefixes")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Golden files: what searches found before the engine was rewritten, to be found again bit by bit.
 
 Each file `NAME.json` holds the results of the function NAME in `planned` or `played`, by the name of the case, with
-numbers as hexadecimal floats. `python -m tests.search.golden` writes all files anew, `python -m tests.search.golden NAME`
-writes one of them. Do that only where results are meant to change, and say why in the commit.
+numbers as hexadecimal floats. `python -m tests.search.golden` writes all files anew, `python -m tests.search.golden X`
+writes that of X. Do that only where results are meant to change, and say why in the commit.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ SMALL = ("ucb1", "R + 0.5 * MS + 0.3 * PE - 0.2 * DEAD - HL", "R + MS + PE - DEA
 """The policies with which settings are varied: one of each kind that the engine tells apart."""
 
 
-def moves(actions: Iterable[int]) -> str:
-    """Actions as one text."""
+def moves(actions: Iterable[object]) -> str:
+    """Actions or their names as one text."""
     return " ".join(map(str, actions))
 
 
