@@ -76,6 +76,13 @@ class Callback:
         assert self.signature.gives is not None
         return Code(self.plain, self.signature.takes, self.signature.gives)
 
+    @property
+    def address(self) -> int:
+        """Where its machine code lies."""
+        from persona_evo.compiling.machine import address_of
+
+        return address_of(self.code, {})
+
     def __call__(self, *given: Any) -> Any:
         """Its result, from machine code; arrays must have the type that the signature says."""
         if self._function is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.helpers import run
+from tests.cli.tool import run
 
 
 @pytest.fixture
