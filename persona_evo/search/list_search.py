@@ -20,7 +20,7 @@ from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.routes import least, longest
 from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted, Engine
-from persona_evo.search.scoring import Scoring
+from persona_evo.search.scoring import Pointer, Scoring
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import DEPTH, DONE, FIXED, LEFT, NOBODY, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, Columns, Tree
 from persona_evo.search.tree_policy import TreePolicy
@@ -129,7 +129,7 @@ class ListSearch(Counted):
                 np.array([one.weight for one in found]), np.array(scores.columns, dtype=np.int64),
                 np.array([one.novel for one in found], dtype=np.int64),
             ),
-            open_lists.Scores(scores.write, leaf, np.zeros(len(scores.scores)), np.zeros(len(scores.scores))),
+            open_lists.Scores(Pointer(scores.write, "rr"), leaf, np.zeros(len(scores.scores)), np.zeros(len(scores.scores))),
             Bounds(
                 game.reach() if game.reach is not None else search.rules.measure, int(problem.reaching),
                 np.array(problem.rises or [0] * n, dtype=np.int64), game.clock, int(not problem.constant),
