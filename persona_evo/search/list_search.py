@@ -10,7 +10,7 @@ import numpy as np
 from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.formula import Formula
-from persona_evo.games.core import Game, Rules, main_metrics
+from persona_evo.games.core import main_metrics
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
 from persona_evo.search.layout import Search
@@ -22,7 +22,20 @@ from persona_evo.search.routes import least, longest
 from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted, Engine
 from persona_evo.search.scoring import Pointer, Scoring
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree import DEPTH, DONE, FIXED, LEFT, NOBODY, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, Columns, Tree
+from persona_evo.search.tree import (
+    DEPTH,
+    DONE,
+    FIXED,
+    LEFT,
+    NOBODY,
+    PARENT,
+    ROOT,
+    STATUS,
+    TAKEN,
+    UNKNOWN,
+    Columns,
+    Tree,
+)
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
 
