@@ -165,6 +165,18 @@ class Outside:
     wins: bool = True
 
 
+class Swift(NamedTuple):
+    """A level as a search plays it.
+
+    game: the game with functions for the tables and states of `level`; both have the same moves and metrics as the
+    game's own. pack(state) -> a state of the game's own as one of these.
+    """
+
+    game: Game
+    level: Level
+    pack: Callable[[NDArray[Any]], NDArray[Any]]
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
     """The frozen description of a game.
@@ -206,6 +218,8 @@ class Game:
     the game has no such analysis.
     hardness(level) -> numbers that make a level harder the larger they are, by what they count in the plural ("traps on
     every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
+    swift(level) -> the level in another layout with faster rules, None if it is none of those that these are made for.
+    What it gives has `rules`, `reach` and `novelty` and nothing else that reads states (see `for_search`).
     """
 
     name: str
@@ -243,6 +257,7 @@ class Game:
     idle: str = ""
     analyse: Callable[[Level], list[Finding]] | None = None
     hardness: Callable[[Level], dict[str, float]] | None = None
+    swift: Callable[[Level], Swift | None] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -262,6 +277,19 @@ class Game:
                                 hint=hint)  # fmt: skip
         rules = self.variants[variant] if variant else self.rules
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
+
+    def for_search(self, level: Level, variant: str = "") -> Swift:
+        """The game and a level as a search is to play them, which may be another layout with faster rules.
+
+        A search takes its functions, tables and start from these and has the same results: the same actions, metrics
+        and random numbers. Its states mean nothing elsewhere; what is shown or kept comes from its actions.
+
+        Args:
+            level: as loaded.
+            variant: of the rules; variants are played in the game's own layout.
+        """
+        found = self.swift(level) if self.swift is not None and not variant else None
+        return Swift(self, level, np.copy) if found is None else found
 
     @property
     def targets(self) -> tuple[str, ...]:

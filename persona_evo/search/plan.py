@@ -69,7 +69,7 @@ class Planner:
     """A level, the search's settings and the memory for a tree, to be used for many searches one after the other.
 
     Args:
-        game, level: what is played.
+        game, level: what is played; the attributes of these names are what `Game.for_search` makes of them.
         settings: the search's rules.
         capacity: nodes at most.
 
@@ -85,6 +85,7 @@ class Planner:
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )
+        game, level, _ = game.for_search(level, settings.variant)
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal

@@ -27,7 +27,7 @@ def select(work: Search, slot: int, depth: int) -> int:
             n = max(1, tree.links[first + k, VISITS])
             scores[k] = tree.values[first + k, TOTAL] / n + options.c * math.sqrt(log_visits / n)
     elif options.holds == EVERY_TIME:
-        work.codes.score(tree.values, first, kids, visits, depth + 1, scores)
+        work.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     else:
         for k in range(kids):
             scores[k] = tree.values[first + k, tree.columns.score]

@@ -114,8 +114,8 @@ class Tree(NamedTuple):
 
 
 def aligned(size: int) -> NDArray[np.float64]:
-    """float64[size] that begins with a line of the cache."""
-    room = np.empty(size + 8)
+    """float64[size] that begins with a line of the cache; a little behind it can be read, too."""
+    room = np.empty(size + 64)
     first = -int(room.__array_interface__["data"][0]) % 64 // 8
     return room[first : first + size]
 
