@@ -8,29 +8,21 @@ calls.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import importlib
 import operator
-from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
-from numba.core import cgutils, codegen, cpu, targetconfig, types, typing
+from numba.core import cgutils, types, typing
 from numba.core.extending import intrinsic, lower_builtin, models, register_model
-from numba.cpython import numbers
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 
 from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape
-from persona_evo.compiling.marks import is_marked, used
+from persona_evo.compiling.typing import helper, texts, typed
 
-FLAGS = {"error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False, "no_cpython_wrapper": True,
-         "no_cfunc_wrapper": True}  # fmt: skip
 _WORD = ir.IntType(64)
 
 
@@ -304,50 +296,6 @@ def _unpack(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple
 # ---------------------------------------------------------------- translation
 
 
-@functools.cache
-def _dispatcher(function: FunctionType) -> Any:
-    """numba's form of a marked function, which uses those of what it calls."""
-    where = getattr(function, "__primitive__", "")
-    if where:
-        module, name = where.split(":")
-        return getattr(importlib.import_module(module), name)
-    known = dict(function.__globals__)
-    for name, value in used(function).items():
-        if is_marked(value):
-            known[name] = _dispatcher(value)
-    plain = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
-    return numba.njit(forceinline=not hasattr(function, "__apart__"), **FLAGS)(plain)
-
-
-@contextlib.contextmanager
-def _translating_only() -> Iterator[None]:
-    """numba neither optimises nor loads what it translates, and compares its own settings by what was set.
-
-    Whole numbers wrap when they overflow, as hashes need it (numba would leave that undefined). What it would load is the key under which it finds the function again: any builtin that is equal to no other will do.
-    """
-    library, config = codegen.CPUCodeLibrary, targetconfig.TargetConfig
-    kept = [(library, "_optimize_functions"), (library, "_optimize_final_module"), (library, "_finalize_final_module"),
-            (cpu.CPUContext, "get_executable"), (config, "__eq__"), (config, "__hash__"),
-            (numbers, "_int_arith_flags")]  # fmt: skip
-    before = [(owner, name, owner.__dict__[name]) for owner, name in kept]
-
-    def finalize(self: Any) -> None:
-        self._finalized = True
-
-    def equal(self: Any, other: Any) -> Any:
-        return self is other or (isinstance(other, config) and self._values == other._values)
-
-    instead = (lambda self, module: None, lambda self: None, finalize, lambda *_: [].append, equal, lambda self: hash(type(self)),
-               lambda kind: [])
-    for (owner, name), replacement in zip(kept, instead, strict=True):
-        setattr(owner, name, replacement)
-    try:
-        yield
-    finally:
-        for owner, name, original in before:
-            setattr(owner, name, original)
-
-
 def translate(function: FunctionType, takes: tuple[Field, ...], gives: Number, symbol: str) -> bytes:
     """A function as LLVM bitcode, with a C signature, together with all that it calls.
 
@@ -360,21 +308,19 @@ def translate(function: FunctionType, takes: tuple[Field, ...], gives: Number, s
     kinds = tuple(numba_type(one, "work") for one in takes)
     result = numba_type(gives)
     parameters = types.BaseTuple.from_types([part for kind in kinds for part in _parts(kind)])
-    inner, assemble = _dispatcher(function), assembler(kinds)
+    inner, assemble = helper(function), assembler(kinds)
 
     def outer(parts: Any) -> Any:
         return inner(*assemble(parts))
 
-    with global_compiler_lock, _translating_only():
-        dispatcher = numba.njit(**FLAGS)(outer)
-        dispatcher.compile(result(parameters))
-        (compiled,) = dispatcher.overloads.values()
-        compiled.library._ensure_finalized()
+    compiled = typed(outer, result(parameters))
     module = _c_function(compiled, parameters, result, symbol)
-    module.link_in(compiled.library._final_module.clone())
+    for text in texts(compiled.library):
+        module.link_in(llvm.parse_assembly(text))
     for one in module.functions:
         if not one.is_declaration and one.name != symbol:
             one.linkage = "internal"
+    module.verify()
     return bytes(module.as_bitcode())
 
 

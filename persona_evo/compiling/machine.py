@@ -33,7 +33,7 @@ _loaded: dict[str, Any] = {}
 def _base() -> str:
     """What every translation depends on beside the function."""
     digest = hashlib.sha256()
-    for module in ("arrays", "frontend", "machine"):
+    for module in ("arrays", "frontend", "machine", "typing"):
         digest.update((Path(__file__).parent / f"{module}.py").read_bytes())
     digest.update(f"{sys.version_info[:2]} {_version('numba')} {llvmlite.__version__} {platform.machine()}".encode())
     digest.update(f"{sys.platform}".encode())
