@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
-from persona_evo.compiling.arrays import FloatRow, IntRow
+from persona_evo.compiling.arrays import FloatRow
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.machine import STACK, run
+from persona_evo.formula.native import Number, Writer, emit, loaded
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
     CARE,
@@ -26,7 +24,6 @@ from persona_evo.personas.lists import (
     UTILITY,
     OpenList,
 )  # fmt: skip
-from persona_evo.search.coding import code
 from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
@@ -130,37 +127,52 @@ def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, set
 
 @dataclass(frozen=True)
 class ListScores:
-    """The scores of some open lists, each of which is worked out once; a metric that has a name of theirs goes first.
+    """`void write(const double *leaf, double *found)`: the distinct scores of open lists (see `open_lists.Scores`).
 
     Attributes:
         own: what OWN stands for.
         orders: the lists.
-        symbols: of the game's metrics.
-        scores: the distinct scores.
-        columns: the column of `ranks` that holds the score of each list.
+        symbols: of the game's metrics, which go before OWN and its like where they have the same name.
     """
 
     own: Formula
     orders: tuple[Order, ...]
     symbols: tuple[str, ...]
+    arguments = (("double*", "%leaf"), ("double*", "%found"))
+    gives = "void"
 
     @cached_property
     def scores(self) -> list[Formula]:
+        """Each score once."""
         return list(dict.fromkeys(one.score for one in self.orders))
 
     @property
     def columns(self) -> list[int]:
+        """The column of `ranks` that holds the score of each list."""
         return [FIRST_SCORE + self.scores.index(one.score) for one in self.orders]
 
-    @cached_property
-    def _codes(self) -> list[tuple[IntRow, FloatRow]]:
-        order = (*self.symbols, *(n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH, OWN)))
-        return [code(formula, order) for formula in (self.own, *self.scores)]
+    @property
+    def _order(self) -> tuple[str, ...]:
+        return (*self.symbols, *(n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH)))
 
-    def write(self, leaf: FloatRow, found: FloatRow) -> int:
-        """Write the scores of a leaf (see `open_lists.Scores`)."""
-        row, stack = np.append(leaf, 0.0), np.zeros(STACK)
-        row[-1] = run(*self._codes[0], row, stack)
-        for k, one in enumerate(self._codes[1:]):
-            found[k] = run(*one, row, stack)
-        return 0
+    def body(self) -> list[str]:
+        """The lines of the function."""
+        writer, order = Writer(), self._order
+
+        def load(symbol: str) -> Number:
+            if symbol == OWN and OWN not in self.symbols:
+                return emit(writer, self.own, load)
+            return loaded(writer, "%leaf", order.index(symbol))
+
+        for k, score in enumerate(self.scores):
+            result = emit(writer, score, load)
+            place = writer.write(f"getelementptr double, double* %found, i64 {k}")
+            writer.before.append(f"store double {result.name}, double* {place}")
+        return [*writer.before, "ret void"]
+
+    def run(self, leaf: FloatRow, found: FloatRow) -> None:
+        """The same in Python."""
+        values = dict(zip(self._order, leaf.tolist(), strict=True))
+        values.setdefault(OWN, self.own.evaluate(values))
+        for k, score in enumerate(self.scores):
+            found[k] = score.evaluate(values)

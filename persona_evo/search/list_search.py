@@ -10,6 +10,7 @@ import numpy as np
 from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.formula import Formula
+from persona_evo.formula.native import compiled
 from persona_evo.games.core import main_metrics
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
@@ -20,7 +21,7 @@ from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.routes import least, longest
 from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted, Engine
-from persona_evo.search.scoring import Pointer, Scoring
+from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import (
     DEPTH,
@@ -115,7 +116,7 @@ class ListSearch(Counted):
             hashed=0 if problem.clocked else planner.options.hashed,
         )  # fmt: skip
         columns = Columns(width=FIXED + 1 + (len(scores.scores) + 1) // 2)
-        codes = Scoring(None, game.symbols, layout.IS_UCB1).codes(utility)
+        (codes,) = policy_codes([Scoring(None, utility, game.symbols)])
         self._look, self._last, self._steps = FIRST_LOOK, ENDLESS, 0
         self._proof: int | None = None
         self._done, self._why = False, "budget"
@@ -129,10 +130,10 @@ class ListSearch(Counted):
 
     def _work(self, search: Search, found: Sequence[Order], scores: ListScores, thorough: int) -> Planning:
         """What the engine works on."""
-        game, level, problem, n = self._planner.game, self._planner.level, self._problem, len(self._planner.game.metrics)
-        memory = self._planner.list_memory()
+        game, level, problem = self._planner.game, self._planner.level, self._problem
+        memory, n = self._planner.list_memory(), len(game.metrics)
         memory.prepare(len(found), problem)
-        leaf = np.zeros(n + 3)
+        (write,), leaf = compiled([scores]), np.zeros(n + 3)
         novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
         main = [game.symbols.index(m.symbol) for m in main_metrics([m for m in game.metrics if not m.costly])]
         return Planning(
@@ -142,7 +143,7 @@ class ListSearch(Counted):
                 np.array([one.weight for one in found]), np.array(scores.columns, dtype=np.int64),
                 np.array([one.novel for one in found], dtype=np.int64),
             ),
-            open_lists.Scores(Pointer(scores.write, "rr"), leaf, np.zeros(len(scores.scores)), np.zeros(len(scores.scores))),
+            open_lists.Scores(write, leaf, *(np.zeros(len(scores.scores)) for _ in range(2))),
             Bounds(
                 game.reach() if game.reach is not None else search.rules.measure, int(problem.reaching),
                 np.array(problem.rises or [0] * n, dtype=np.int64), game.clock, int(not problem.constant),
@@ -208,9 +209,9 @@ class ListSearch(Counted):
         planner, work = self._planner, self._handle.work
         before, self._steps = self._steps, int(self._counts[layout.BEST_STEPS])
         worth, most = least(float(self._best[0]), planner.settings.tolerance), longest(self._steps)
-        options = work.search.options._replace(horizon=self._steps - 1 if what == SHORTER else min(planner.horizon, most))
+        horizon = self._steps - 1 if what == SHORTER else min(planner.horizon, most)
         self._handle.work = work._replace(
-            search=work.search._replace(options=options),
+            search=work.search._replace(options=work.search.options._replace(horizon=horizon)),
             goal=work.goal._replace(seeking=what, least=worth, longest=float(most)),
         )  # fmt: skip
         if what == SHORTER and before:

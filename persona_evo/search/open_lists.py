@@ -69,7 +69,7 @@ class Scores(NamedTuple):
         pace: float64[scores], what a score loses with each move.
     """
 
-    write: Annotated[Callable[[FloatRow, FloatRow], int], Pointed()]
+    write: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
     leaf: FloatRow
     found: FloatRow
     pace: FloatRow

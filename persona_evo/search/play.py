@@ -10,8 +10,8 @@ import numpy as np
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import FloatRow, IntRow, Pointed, WordRow
 from persona_evo.formula import Formula
+from persona_evo.formula.native import formula_on_row
 from persona_evo.games.core import Game, Level, Rules
-from persona_evo.search.scoring import Pointer, utility_code
 from persona_evo.seeds import below, stream
 
 Utility = Annotated[Callable[[FloatRow], float], Pointed()]
@@ -42,7 +42,7 @@ class Play(NamedTuple):
     def of(cls, game: Game, level: Level, utility: Formula) -> Play:
         """A level, and a utility over the game's metrics."""
         return cls(
-            game.rules_for(utility.symbols), level.tables, Pointer(utility_code(utility, game.symbols), "r", True), level.start.copy(),
+            game.rules_for(utility.symbols), level.tables, formula_on_row(utility, game.symbols), level.start.copy(),
             np.zeros(max(1, level.max_actions), dtype=np.int64), np.zeros(len(game.metrics)), stream(0),
         )  # fmt: skip
 
