@@ -25,13 +25,13 @@ import numpy as np
 
 from persona_evo.compiling.arrays import Function, Group, Number, Shape, address, describe, linked, words
 from persona_evo.compiling.cache import cache_folder, cache_root
-from persona_evo.compiling.marks import apart, compiled, primitive, row
+from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 
 if TYPE_CHECKING:
     from persona_evo.compiling.machine import Code
 
 __all__ = ["INTERPRET", "Callback", "Entry", "Handle", "apart", "cache_folder", "cache_root", "callback", "compiled", "entry",
-           "is_warm", "primitive", "row"]  # fmt: skip
+           "is_warm", "primitive", "row", "with_names"]  # fmt: skip
 
 W = TypeVar("W")
 
@@ -76,6 +76,13 @@ class Callback:
         assert self.signature.gives is not None
         return Code(self.plain, self.signature.takes, self.signature.gives)
 
+    @property
+    def address(self) -> int:
+        """Where its machine code lies."""
+        from persona_evo.compiling.machine import address_of
+
+        return address_of(self.code, {})
+
     def __call__(self, *given: Any) -> Any:
         """Its result, from machine code; arrays must have the type that the signature says."""
         if self._function is None:
@@ -94,15 +101,6 @@ class Callback:
                 parts.append(address(value, kind))
                 parts += value.shape
         return self._function(*parts)
-
-    def __reduce__(self) -> Any:
-        return _callback_of, (self.plain.__module__, self.plain.__qualname__)
-
-
-def _callback_of(module: str, name: str) -> Any:
-    import importlib
-
-    return getattr(importlib.import_module(module), name)
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:

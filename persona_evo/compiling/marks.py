@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from opcode import opmap
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ import numpy as np
 
 from persona_evo.compiling.arrays import IntRow
 
+_GLOBAL, _LONGER = opmap["LOAD_GLOBAL"], opmap["EXTENDED_ARG"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -50,14 +52,29 @@ def row(n: int) -> IntRow:
     return np.zeros(n, dtype=np.int64)
 
 
+def with_names(function: F, **names: Any) -> F:
+    """A copy of a marked function that finds other values under some of its global names."""
+    assert isinstance(function, FunctionType)
+    known = {**function.__globals__, **names}
+    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    copied.__dict__.update(function.__dict__)
+    copied.__module__, copied.__doc__ = function.__module__, function.__doc__
+    return copied  # type: ignore[return-value]
+
+
 def is_marked(value: object) -> bool:
     """Whether a value is a function that may become machine code."""
     return isinstance(value, FunctionType) and (hasattr(value, "__compiled__") or hasattr(value, "__primitive__"))
 
 
 def names(code: CodeType) -> Iterator[str]:
-    """The global names that a function's code uses, those of functions inside it included."""
-    yield from code.co_names
+    """The global names that a function's code reads, those of functions inside it included."""
+    more, numbers = 0, code.co_code
+    for operation, argument in zip(numbers[::2], numbers[1::2], strict=True):
+        number = argument | more
+        more = number << 8 if operation == _LONGER else 0
+        if operation == _GLOBAL:
+            yield code.co_names[number >> 1]
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from names(constant)

@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.compiling import Callback, callback, compiled
+from persona_evo.compiling import Callback, callback, compiled, with_names
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
@@ -165,6 +165,18 @@ class Outside:
     wins: bool = True
 
 
+class Swift(NamedTuple):
+    """A level as a search plays it.
+
+    game: the game with functions for the tables and states of `level`; both have the same moves and metrics as the
+    game's own. pack(state) -> a state of the game's own as one of these.
+    """
+
+    game: Game
+    level: Level
+    pack: Callable[[NDArray[Any]], NDArray[Any]]
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
     """The frozen description of a game.
@@ -206,6 +218,8 @@ class Game:
     the game has no such analysis.
     hardness(level) -> numbers that make a level harder the larger they are, by what they count in the plural ("traps on
     every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
+    swift(level) -> the level in another layout with faster rules, None if it is none of those that these are made for.
+    What it gives has `rules`, `reach` and `novelty` and nothing else that reads states (see `for_search`).
     """
 
     name: str
@@ -243,6 +257,7 @@ class Game:
     idle: str = ""
     analyse: Callable[[Level], list[Finding]] | None = None
     hardness: Callable[[Level], dict[str, float]] | None = None
+    swift: Callable[[Level], Swift | None] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -262,6 +277,19 @@ class Game:
                                 hint=hint)  # fmt: skip
         rules = self.variants[variant] if variant else self.rules
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
+
+    def for_search(self, level: Level, variant: str = "") -> Swift:
+        """The game and a level as a search is to play them, which may be another layout with faster rules.
+
+        A search takes its functions, tables and start from these and has the same results: the same actions, metrics
+        and random numbers. Its states mean nothing elsewhere; what is shown or kept comes from its actions.
+
+        Args:
+            level: as loaded.
+            variant: of the rules; variants are played in the game's own layout.
+        """
+        found = self.swift(level) if self.swift is not None and not variant else None
+        return Swift(self, level, np.copy) if found is None else found
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -336,27 +364,35 @@ def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     return callback(KINDS[kind])
 
 
+_legal = _step = _over = _measure = compiled(lambda *_: 0)
+"""What `play_out` plays; a game's own functions take these places (see `rollout_of`)."""
+
+
 @compiled
-def play_out(
-    legal: Any, step: Any, over: Any, measure: Any, tables: Any, state: Any, actions: Any, played: Any, length: int,
-    rng: Any, seen: Any, every: int,
-) -> int:  # fmt: skip
+def play_out(tables: WordRow, state: WordRow, actions: IntRow, played: IntRow, length: int, rng: IntRow,
+             seen: FloatTable, every: int) -> int:  # fmt: skip
     """Up to `length` uniformly random moves in place, fewer where the game ends.
 
-    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`. A game
-    makes its rule `rollout` of this, so that ten moves cost one call and not forty.
+    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`.
 
-    Returns how many moves were made.
+    Returns:
+        How many moves were made.
     """
     made = 0
-    while made < length and over(tables, state) == RUNNING:
-        count = legal(tables, state, actions)
+    while made < length and _over(tables, state) == RUNNING:
+        count = _legal(tables, state, actions)
         if count <= 0:
             break
         action = actions[below(rng, count)]
-        step(tables, state, action, rng)
+        _step(tables, state, action, rng)
         played[made] = action
         if every:
-            measure(tables, state, 0, seen[made])
+            _measure(tables, state, 0, seen[made])
         made += 1
     return made
+
+
+def rollout_of(legal: Callback, step: Callback, over: Callback, measure: Callback) -> Callback:
+    """The rule `rollout` of a game: `play_out` by its other rules, so that ten moves cost one call and not forty."""
+    plain = with_names(play_out, _legal=legal.plain, _step=step.plain, _over=over.plain, _measure=measure.plain)
+    return Callback(plain, Rollout)  # type: ignore[arg-type]

@@ -39,6 +39,8 @@ NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
 (POTIONS, TREASURES, MORTALS, FARTHEST, WIDTH, HEIGHT, PAIRED) = range(8, 15)
 (HP_CAP, WIZARD_RANGE, OBJECT_WINS_TIE, GOBLINS_AVOID, NPC_AFTER_END) = range(15, 20)
+SWITCHES = {"hp_cap": HP_CAP, "wizard_range": WIZARD_RANGE, "object_wins_tie": OBJECT_WINS_TIE,
+            "goblins_avoid": GOBLINS_AVOID, "npc_after_end": NPC_AFTER_END}  # fmt: skip
 PAIR_AT, BOARD_AT, MOVES_AT, SCRATCH_AT = 20, 22, 24, 26
 """Offsets that need two words: low, high."""
 HEADER = 32
@@ -330,8 +332,7 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
     t[[WIDTH, HEIGHT, PAIRED]] = w, h, paired
     for at, value in ((PAIR_AT, pair_at), (MOVES_AT, moves_at), (BOARD_AT, board_at), (SCRATCH_AT, scratch_at)):
         t[[at, at + 1]] = value & 0xFFFF, value >> 16
-    for name, at in (("hp_cap", HP_CAP), ("wizard_range", WIZARD_RANGE), ("object_wins_tie", OBJECT_WINS_TIE),
-                     ("goblins_avoid", GOBLINS_AVOID), ("npc_after_end", NPC_AFTER_END)):
+    for name, at in SWITCHES.items():
         t[at] = flags[name]
     t[board_at:scratch_at] = NOWHERE
     before: dict[tuple[int, int], int] = {}
