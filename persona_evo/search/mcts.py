@@ -109,7 +109,7 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
 def keep_parts(work: Search, slot: int, player: int, measured: int) -> None:
     """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
     tree = work.tree
-    if tree.columns.kept < 0:
+    if tree.columns.kept < 0 and work.options.holds != STATIC:
         return
     if player != measured:
         work.rules.measure(work.tables, tree.states[tree.links[slot, NODE]], player, work.buffers.metrics)
@@ -158,7 +158,7 @@ def back_up(work: Search, depth: int) -> None:
             credit(tree, work.buffers.marks, parent, player, utils[player])
     add(work, path[0], utils[0])
     if options.holds == ALONG_PATH:
-        work.codes.rescore(tree.values, path, 1, depth + 1)
+        work.codes.rescore(tree.values, path[1 : depth + 1], depth, 1)
 
 
 @compiled
@@ -193,7 +193,7 @@ def iterate(work: Search) -> int:
     slot = path[depth]
     status = links[slot, STATUS]
     if options.cut_off:
-        close(work, depth - 1 if fresh else depth)
+        close(work.tree, path[depth - 1] if fresh else slot)
         if not fresh and links[slot, STATUS] & DONE:
             return EXHAUSTED if links[ROOT, STATUS] & DONE else GOING_ON
     elif not fresh:
