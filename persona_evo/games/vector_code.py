@@ -78,7 +78,7 @@ def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
 
         typed.__name__, typed.__signature__ = emit.__name__, inspect.signature(emit)  # type: ignore[attr-defined]
         made = intrinsic(typed)
-        made.emit = emit
+        made.emit = emit  # type: ignore[attr-defined]
         return made
 
     return mark
