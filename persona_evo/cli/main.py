@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from persona_evo.cli.parser import Parser
 
 COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "watch", "compare", "runs", "status", "match",
-            "solve", "experiment", "reproduce", "formula", "connect", "doctor")  # fmt: skip
+            "solve", "experiment", "reproduce", "formula", "connect", "game", "doctor")  # fmt: skip
 """Modules, in the order in which they are met."""
 
 _ENDING = 3.0

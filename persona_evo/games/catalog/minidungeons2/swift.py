@@ -149,7 +149,7 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-_measure, _measure_all = measure.inlined, measure_all.inlined
+_measure, _measure_all = measure.plain, measure_all.plain
 
 
 @compiled

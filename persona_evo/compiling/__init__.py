@@ -1,0 +1,201 @@
+"""The one place where Python becomes machine code.
+
+`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, `@callback(...)` a function of a game.
+Marked functions stay plain Python where Python calls them, and where a game's own functions are plain: slow, and with
+identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
+
+| module | what |
+|---|---|
+| arrays | the types of what compiled code is given |
+| marks | the marks, and what a function's machine code depends on |
+| frontend | from Python to bitcode, by numba; imported only where something is not on disk |
+| machine | from bitcode to machine code, by llvmlite |
+| cache | what is on disk |
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
+
+import numpy as np
+
+from persona_evo.compiling.arrays import Function, Group, Number, Shape, address, describe, linked, words
+from persona_evo.compiling.cache import cache_folder, cache_root
+from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
+
+if TYPE_CHECKING:
+    from persona_evo.compiling.machine import Code
+
+__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "apart", "cache_folder", "cache_root", "callback", "compiled", "entry",
+           "is_warm", "primitive", "row", "with_names"]  # fmt: skip
+
+W = TypeVar("W")
+
+INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
+"""Whether nothing is compiled, which is slow and shows more."""
+
+
+def is_warm() -> bool:
+    """Whether compiled code is on disk already."""
+    return INTERPRET or any(cache_folder().glob("*.o"))
+
+
+class Callback:
+    """A function of a game: machine code where compiled code and Python call it, and plain Python in `plain`.
+
+    Attributes:
+        plain: the function itself, which other marked functions call.
+    """
+
+    def __init__(self, plain: FunctionType, annotation: Any) -> None:
+        self.plain = plain
+        self.__name__, self.__doc__, self.__module__ = plain.__name__, plain.__doc__, plain.__module__
+        self._annotation = annotation
+        self._function: Callable[..., Any] | None = None
+
+    @functools.cached_property
+    def signature(self) -> Function:
+        """What it takes and gives."""
+        if self._annotation is not None:
+            found = describe(self._annotation)
+            assert isinstance(found, Function)
+            return found
+        hints = get_type_hints(self.plain, include_extras=True)
+        gives = describe(hints.pop("return"))
+        return Function(tuple(map(describe, hints.values())), gives, True)  # type: ignore[arg-type]
+
+    @functools.cached_property
+    def code(self) -> Code:
+        """What machine code is made of."""
+        from persona_evo.compiling.machine import Code
+
+        assert self.signature.gives is not None
+        return Code(self.plain, self.signature.takes, self.signature.gives)
+
+    @property
+    def address(self) -> int:
+        """Where its machine code lies."""
+        from persona_evo.compiling.machine import address_of
+
+        return address_of(self.code, {})
+
+    def __call__(self, *given: Any) -> Any:
+        """Its result, from machine code; arrays must have the type that the signature says."""
+        if self._function is None:
+            if INTERPRET:
+                return self.plain(*given)
+            from persona_evo.compiling.machine import address_of, c_function
+
+            self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
+            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
+            self._function = c_function(address_of(self.code, {}), parts, self.signature.gives)
+        parts = []
+        for kind, value in zip(self._kinds, given, strict=True):
+            if kind is None:
+                parts.append(value)
+            else:
+                parts.append(address(value, kind))
+                parts += value.shape
+        return self._function(*parts)
+
+
+def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
+    """Mark a module-level function as one of a game's.
+
+    Args:
+        annotation: its signature, as `Annotated[Callable[[...], ...], Linked()]` of the types in `arrays`; left out,
+            the function's own annotations say it.
+    """
+
+    def mark(function: Callable[..., Any]) -> Callback:
+        return Callback(compiled(function), annotation)  # type: ignore[arg-type]
+
+    return mark
+
+
+class Handle(Generic[W]):
+    """What an entry works on: a named tuple of rows, numbers and functions, as machine code finds it in memory.
+
+    Args:
+        work: the named tuple; it stays alive as long as the handle.
+
+    Attributes:
+        plain: whether entries run as plain Python on it: a function of the game is plain, or nothing is compiled.
+    """
+
+    def __init__(self, work: W) -> None:
+        self._field = describe(type(work))
+        self._functions: dict[Entry, Callable[..., int]] = {}
+        self.work = work
+
+    @property
+    def work(self) -> W:
+        """The named tuple; assign another of its type where an array was replaced."""
+        return self._work
+
+    @work.setter
+    def work(self, work: W) -> None:
+        parts = dict(linked(self._field, work, "work"))
+        if parts != getattr(self, "_parts", parts):
+            self._functions.clear()
+        self._work, self._parts = work, parts
+        self.plain = INTERPRET or not all(isinstance(one, Callback) for one in parts.values() if one is not None)
+        if not self.plain:
+            numbers = list(words(self._field, work))
+            self._words = np.array([n & 0xFFFFFFFFFFFFFFFF for n in numbers], dtype=np.uint64)
+            self._address = int(self._words.__array_interface__["data"][0])
+            self._functions.clear()
+
+    def function(self, entry: Entry) -> Callable[..., int]:
+        """What runs an entry on this work, given the numbers that it takes."""
+        found = self._functions.get(entry)
+        if found is None:
+            found = self._functions[entry] = self._bind(entry)
+        return found
+
+    def _bind(self, entry: Entry) -> Callable[..., int]:
+        if self.plain:
+            return lambda *numbers: entry.plain(self._work, *numbers)
+        from persona_evo.compiling.machine import address_of, c_function
+
+        parts = {name: one.code for name, one in self._parts.items() if one is not None}
+        address = address_of(entry.code, parts)
+        return functools.partial(c_function(address, 1 + entry.numbers), self._address)
+
+
+class Entry:
+    """A function that Python calls and that runs as machine code: `entry(handle, *numbers)`.
+
+    Its first parameter is a named tuple (see `arrays`), the others are whole numbers; it returns a whole number.
+    """
+
+    def __init__(self, plain: Callable[..., int]) -> None:
+        self.plain = compiled(plain)
+        self.__name__, self.__doc__ = plain.__name__, plain.__doc__
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it takes."""
+        return self.plain.__code__.co_argcount - 1
+
+    @functools.cached_property
+    def code(self) -> Code:
+        """What machine code is made of."""
+        from persona_evo.compiling.machine import Code
+
+        hints = get_type_hints(self.plain, include_extras=True)
+        group = describe(next(iter(hints.values())))
+        assert isinstance(group, Group)
+        return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
+
+    def __call__(self, handle: Handle[Any], *numbers: int) -> int:
+        return handle.function(self)(*numbers)
+
+
+def entry(function: Callable[..., int]) -> Entry:
+    """Mark a function that Python calls with a `Handle`."""
+    return Entry(function)
