@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persona_evo.compiling import interpreted
 from persona_evo.errors import LevelError
 from persona_evo.formula import parse
 from persona_evo.games import registry
@@ -158,7 +157,7 @@ def test_both_rules_agree_on_levels_of_others() -> None:
 def test_plain_python_gives_the_same() -> None:
     level = walled("HoPb T", " XMX R", "m p tp", "  b  e")
     inner, rng = GAME.for_search(level), np.random.default_rng(3)
-    legal, step, measure = (interpreted(getattr(SWIFT, name)) for name in ("legal", "step", "measure_all"))
+    legal, step, measure = (getattr(SWIFT, name).plain for name in ("legal", "step", "measure_all"))
     for _ in range(4):
         both = Both(level)
         mine, actions, out = inner.level.start.copy(), np.zeros(level.max_actions, dtype=np.int64), np.zeros(N)

@@ -20,11 +20,6 @@ FEATURES = {"with a look-up": "+ssse3", "lane by lane": ""}
 BYTE_LISTS = st.lists(st.integers(0, 255), min_size=16, max_size=16).map(bytes)
 
 
-def plain(function: Any) -> Any:
-    """An operation as plain Python."""
-    return getattr(function, "py_func", function)
-
-
 def emitted(triple: str, features: str) -> str:
     """LLVM's text of functions (values i8*, row i8*, a i64, b i64) -> i64 named as the operations on vectors."""
     module = ir.Module()
@@ -78,25 +73,25 @@ def compiled(request: pytest.FixtureRequest) -> Any:
 def test_machine_code_does_what_plain_python_does(compiled: Any, values: bytes, row: bytes, i: int, x: int) -> None:
     held = np.frombuffer(values * 2, dtype=np.uint8).copy()
     table = np.frombuffer(b"\0\0" + row, dtype=np.uint8).copy().view(np.uint16)
-    assert compiled("lane", held, table, i) == plain(vectors.lane)(values, i)
+    assert compiled("lane", held, table, i) == vectors.lane(values, i)
     for value in (x, values[i]):
-        assert compiled("equal", held, table, value) == plain(vectors.equal)(values, value)
-    assert compiled("high", held, table) == plain(vectors.high)(values)
-    assert compiled("among", held, table, 2) == plain(vectors.among)(values, table, 2)
+        assert compiled("equal", held, table, value) == vectors.equal(values, value)
+    assert compiled("high", held, table) == vectors.high(values)
+    assert compiled("among", held, table, 2) == vectors.among(values, table, 2)
     compiled("with_lane", held, table, i, x)
-    assert held[:16].tobytes() == plain(vectors.with_lane)(values, i, x)
+    assert held[:16].tobytes() == vectors.with_lane(values, i, x)
 
 
 def test_a_set_of_numbers_is_found_among_lanes() -> None:
     bits = np.packbits([k in (0, 7, 8, 126) for k in range(128)], bitorder="little").view(np.uint16)
     values = bytes([0, 1, 7, 8, 9, 126, 127, *[3] * 9])
-    assert plain(vectors.among)(values, bits, 0) == 0b101101
+    assert vectors.among(values, bits, 0) == 0b101101
 
 
 def test_bits_of_whole_numbers() -> None:
     for number in (1, 6, 2**40, 2**62 + 2**5):
-        assert plain(vectors.lowest)(number) == f"{number:b}"[::-1].index("1")
-        assert plain(vectors.ones)(number) == f"{number:b}".count("1")
+        assert vectors.lowest(number) == f"{number:b}"[::-1].index("1")
+        assert vectors.ones(number) == f"{number:b}".count("1")
 
 
 def test_each_processor_looks_bytes_up_with_its_own_instruction() -> None:
