@@ -43,7 +43,7 @@ from persona_evo.search.plan import capacity_for
 from persona_evo.search.run import Engine
 from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, NODE, ROOT, TOTAL, VISITS, Memory
+from persona_evo.search.tree import ACTION, DEPTH, DONE, NODE, ROOT, TOTAL, VISITS, Memory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
@@ -133,11 +133,11 @@ class Actor:
         self._rules = rules = game.rules_for(self.utility.symbols | policy, self._variant)
         holds = IS_UCB1 if self.policy.formula is None else EVERY_TIME if self._open else self.policy.holds
         scoring = Scoring(self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
-                          choice | {"RMAX"})  # fmt: skip
+                          read=choice | {"RMAX"})  # fmt: skip
         (codes,) = policy_codes([scoring])
         options = Options(
             settings.horizon or game.horizon_of(level), settings.rollout, max(1, level.max_actions), holds,
-            self.policy.c, cut_off=self._open, shuffle=settings.expansion == "random",
+            self.policy.c, cut_off=DONE if self._open else 0, shuffle=settings.expansion == "random",
             salt=derive(self.seed, "expansion") & 0xFFFFFFFF, players=game.players, amaf=self._amaf,
         )  # fmt: skip
         capacity = min(2 * capacity_for(self.budget), 2_000_000)
@@ -251,7 +251,7 @@ class Actor:
                 codes.keep(metrics, rows.values[k])
             rows.values[k, TOTAL] = tree.values[slot, TOTAL]
             rows.links[k, VISITS] = tree.links[slot, VISITS]
-            for to, at, count in zip(rows.columns[:5], tree.columns[:5], (1, 1, 0, 0, 2), strict=True):
+            for to, at, count in zip(rows.columns, tree.columns, (1, 1, 0, 0, 2), strict=False):
                 if to >= 0:
                     rows.values[k, to : to + count] = tree.values[slot, at : at + count]
         codes.score(rows.values, len(options), int(tree.links[ROOT, VISITS]), 1, found)

@@ -43,7 +43,7 @@ class Options(NamedTuple):
         holds: how long the tree policy's scores hold; IS_UCB1 for UCB1.
         c: UCB1's constant.
         inside: whether it stands under the root.
-        cut_off: whether nodes that are DONE are passed over.
+        cut_off: bits of STATUS with which nodes are passed over: DONE, or 0.
         first_win: whether the first selected node that wins ends the search.
         shuffle: whether untried actions are taken in an order shuffled by node and salt.
         salt: a number of the seed.
@@ -52,6 +52,7 @@ class Options(NamedTuple):
         watch: 0 where the nodes of the tree can end a plan, 1 for ends of rollouts too, WATCH_ALL for all states seen.
         players: of the game.
         amaf: whether nodes count moves (see `amaf`).
+        early: whether a lot is drawn for each child that is as good as the best before it, not one for all of them.
     """
 
     horizon: int
@@ -69,6 +70,7 @@ class Options(NamedTuple):
     watch: int = 0
     players: int = 1
     amaf: int = 0
+    early: int = 0
 
 
 class Codes(NamedTuple):

@@ -193,7 +193,7 @@ def iterate(work: Search) -> int:
     slot = path[depth]
     status = links[slot, STATUS]
     if options.cut_off:
-        close(work, depth - 1 if fresh else depth)
+        close(work.tree, path[depth - 1] if fresh else slot)
         if not fresh and links[slot, STATUS] & DONE:
             return EXHAUSTED if links[ROOT, STATUS] & DONE else GOING_ON
     elif not fresh:

@@ -20,7 +20,7 @@ from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Se
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
-from persona_evo.search.tree import Columns, Memory
+from persona_evo.search.tree import DONE, Columns, Memory
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import stream
 from persona_evo.words import counted
@@ -97,7 +97,7 @@ class Planner:
         self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
         self.options = Options(
             self.horizon, settings.rollout, max(1, level.max_actions), IS_UCB1,
-            cut_off=settings.terminal == "cut_off", first_win=settings.stop == "first_win",
+            cut_off=DONE if settings.terminal == "cut_off" else 0, first_win=settings.stop == "first_win",
             shuffle=settings.expansion == "random", hashed=hashed,
             watch=("tree", "ends", "all").index(settings.watch),
         )  # fmt: skip

@@ -80,9 +80,15 @@ def _share(total: Real, count: Real) -> Real:
     return total / count if count > 0.0 else 0.0
 
 
-def visits(slot: Slot[Real]) -> Real:
+def known(slot: Slot[Real]) -> Real:
     """How many utilities were backed up."""
     return slot.whole(VISITS)
+
+
+def visits(slot: Slot[Real]) -> Real:
+    """The same, and rollouts under way."""
+    pending = slot.columns.pending
+    return known(slot) if pending < 0 else known(slot) + slot.whole(2 * pending)
 
 
 def parent_visits(slot: Slot[Real]) -> Real:
@@ -96,13 +102,16 @@ def depth(slot: Slot[Real]) -> Real:
 
 
 def mean(slot: Slot[Real]) -> Real:
-    """The mean of the utilities backed up, 0 before the first."""
-    return _share(slot.number(TOTAL), visits(slot))
+    """The mean of the utilities backed up and of what those under way count, 0 before the first."""
+    pending, total = slot.columns.pending, slot.number(TOTAL)
+    if pending >= 0:
+        total = total + slot.whole(2 * pending) * slot.number(pending + 1)
+    return _share(total, visits(slot))
 
 
 def top(slot: Slot[Real]) -> Real:
     """The largest of the utilities backed up, 0 before the first."""
-    return where(visits(slot) > 0.0, slot.number(slot.columns.best), 0.0)
+    return where(known(slot) > 0.0, slot.number(slot.columns.best), 0.0)
 
 
 def mixed(slot: Slot[Real]) -> Real:
@@ -112,8 +121,8 @@ def mixed(slot: Slot[Real]) -> Real:
 
 def spread(slot: Slot[Real]) -> Real:
     """The standard deviation of the utilities backed up, 0 before the first."""
-    middle = mean(slot)
-    square = _share(slot.number(slot.columns.squares), visits(slot)) - middle * middle
+    middle = _share(slot.number(TOTAL), known(slot))
+    square = _share(slot.number(slot.columns.squares), known(slot)) - middle * middle
     return root(where(square > 0.0, square, 0.0))
 
 
@@ -145,6 +154,7 @@ class Scoring:
         holds: STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`).
         mean: whether R is the mean.
         moves: whether AN and AR are variables of the search, and kept.
+        pending: whether rollouts under way count.
         read: variables of the search that are read elsewhere, too.
     """
 
@@ -154,6 +164,7 @@ class Scoring:
     holds: int = EVERY_TIME
     mean: bool = False
     moves: bool = False
+    pending: bool = False
     read: frozenset[str] = frozenset()
 
     @cached_property
@@ -195,6 +206,7 @@ class Scoring:
             score=formula and self.holds != EVERY_TIME,
             kept=len(self.kept) if self.holds != STATIC else 0,
             moves=self.moves,
+            pending=self.pending,
         )
 
     @property
