@@ -226,12 +226,13 @@ def policy_text(
     evaluations: int,
 ) -> str:  # fmt: skip
     """The policy file of a run's winner."""
+    from persona_evo.search.duel import plain
     from persona_evo.store.policies import Policy, meanings
 
     game = registry.get(str(config["game"]))
     formula = parse(winner.individual.formula)
     names, league = fitness.spec.cases, fitness.spec.league
-    template = {} if league is None else league.to_dict()["agent"]
+    template = {} if league is None else plain(league.agent)
     if template:
         template["utility"] = template["utility"] or fitness.spec.utility
     policy = Policy(

@@ -239,7 +239,7 @@ def _looks(agent: Agent, game: Game) -> Iterator[tuple[Field, Callable[[], objec
         yield ("search",), partial(_lines, agent)
     if kind == "search":
         yield ("variant",), partial(game.rules_for, (), agent.variant)
-        yield ("search", "variant"), partial(game.rules_for, (), agent.search.get("variant", ""))
+        yield ("search", "variant"), partial(game.rules_for, (), str(agent.search.get("variant", "")))
         yield ("policy",), partial(policy_of, agent, game)
         yield ("answer",), partial(_answer, agent, game)
         for key in ("policy", "answer"):
@@ -283,7 +283,7 @@ def _moves(agent: Agent, game: Game, key: str) -> None:
     """AN and AR are read only where the search keeps them."""
     formula = policy_of(agent, game).formula if key == "policy" else _answer(agent, game)
     if isinstance(formula, Formula):
-        check_moves(game, agent.variant or agent.search.get("variant", ""), formula.symbols)
+        check_moves(game, agent.variant or str(agent.search.get("variant", "")), formula.symbols)
 
 
 def policy_of(agent: Agent, game: Game) -> TreePolicy:

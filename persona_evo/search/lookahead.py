@@ -234,8 +234,8 @@ class Lookahead:
         self._look = Look(
             play, np.zeros((max(kept, deep + 1), len(level.start)), dtype=level.start.dtype),
             np.zeros((deep + 1, len(play.actions)), dtype=np.int64),
-            *(np.zeros(n, dtype=np.int64) for n in (deep + 1, deep + 1, kept, kept)),
-            np.zeros((3, len(play.actions))), np.zeros(TALLIES, dtype=np.int64),
+            np.zeros(deep + 1, dtype=np.int64), np.zeros(deep + 1, dtype=np.int64), np.zeros(kept, dtype=np.int64),
+            np.zeros(kept, dtype=np.int64), np.zeros((3, len(play.actions))), np.zeros(TALLIES, dtype=np.int64),
         )  # fmt: skip
         self._handle = Handle(self._look)
         self._moves = 0

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -243,12 +243,28 @@ class Planner:
         return self._lists
 
 
-def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> Any:
-    """What plans a level: a `Planner`, or that of a game that runs elsewhere, with the same method `plan`."""
+class LevelPlanner(Protocol):
+    """What plans a level: a `Planner`, or that of a game that runs elsewhere."""
+
+    def plan(
+        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> Plan:  # fmt: skip
+        """See `Planner.plan`."""
+        ...
+
+
+def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
+    """What plans a level of a game, wherever that runs.
+
+    Raises:
+        SettingsError: the game has no such variant of its rules.
+    """
     if game.outside is not None:
         if settings.variant:
             game.rules_for((), settings.variant)
-        return game.outside.planner(game, level, settings, capacity)
+        outside: LevelPlanner = game.outside.planner(game, level, settings, capacity)
+        return outside
     return Planner(game, level, settings, capacity)
 
 
@@ -273,7 +289,6 @@ def plan(
     """Search one level once (see `Planner`)."""
     budget = budget or Budget()
     settings = settings or SearchSettings.anytime()
-    found: Plan = planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
-    return found
+    return planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
 
 
