@@ -17,7 +17,7 @@ from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree import Memory, Tree
+from persona_evo.search.tree import NOBODY, Memory, Tree
 from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
 from persona_evo.seeds import derive
 
@@ -67,10 +67,12 @@ class Engine:
     def move_root(self, node: int) -> None:
         """Keep only what is below a node."""
         work, counts = self.work, self.work.buffers.counts
-        tree = self._memory.turn(work.tree)
-        rows = np.empty(int(counts[layout.NODES]), dtype=np.int32)
-        moving.move_root(Handle(moving.Move(work.tree, tree, rows, counts, work.options.horizon)), node)
-        self._handle.work = work._replace(tree=tree)
+        old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
+        new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
+        move = moving.Move(old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon)
+        kept = moving.move_root(Handle(move), node)
+        old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
+        self._handle.work = work._replace(tree=new)
 
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
