@@ -30,7 +30,8 @@ from persona_evo.compiling.arrays import FloatTable, IntRow, IntTable, WordRow, 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.play import Play, copy, random_move, worth
+from persona_evo.search.expansion import copy
+from persona_evo.search.play import Play, random_move, worth
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 

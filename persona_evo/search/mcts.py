@@ -18,6 +18,7 @@ from persona_evo.search.layout import (
     BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, EXHAUSTED, FULL, GOING_ON, ITERATIONS, MERGE, NO_ROOM, NODES,
     SLOTS, STUCK, WATCH_ALL, WIN, WINNER, Search,
 )  # fmt: skip
+from persona_evo.search.play import is_better
 from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
     ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
@@ -36,18 +37,14 @@ def consider(work: Search, node: int, depth: int, made: int, over: int, utility:
     counts, best = work.buffers.counts, work.buffers.best
     won = 1 if over == WON else 0
     steps = depth + made
-    if utility < best[0]:
-        return
-    if utility == best[0]:
-        if won < counts[BEST_WON] or (won == counts[BEST_WON] and steps >= counts[BEST_STEPS]):
-            return
-    best[0] = utility
-    counts[BEST_NODE] = node
-    counts[BEST_LENGTH] = made
-    counts[BEST_WON] = won
-    counts[BEST_STEPS] = steps
-    for k in range(made):
-        work.buffers.best_moves[k] = work.buffers.played[k]
+    if is_better(utility, won, steps, best[0], counts[BEST_WON], counts[BEST_STEPS]):
+        best[0] = utility
+        counts[BEST_NODE] = node
+        counts[BEST_LENGTH] = made
+        counts[BEST_WON] = won
+        counts[BEST_STEPS] = steps
+        for k in range(made):
+            work.buffers.best_moves[k] = work.buffers.played[k]
 
 
 @compiled

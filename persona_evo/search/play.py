@@ -48,13 +48,6 @@ class Play(NamedTuple):
 
 
 @compiled
-def copy(source: WordRow, target: WordRow) -> None:
-    """Copy a state."""
-    for k in range(len(target)):
-        target[k] = source[k]
-
-
-@compiled
 def worth(play: Play, state: WordRow) -> float:
     """The utility of a state."""
     play.rules.measure(play.tables, state, 0, play.metrics)
