@@ -6,10 +6,9 @@ the ratios of their rates in each round give the median and the quartiles that t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
@@ -198,43 +197,43 @@ def measure_turns(effort: Effort) -> list[Row]:
 
 
 def _searches(what: str, share: float, where: Iterable[Field], iterations: int, kind: int, policy: TreePolicy,
-              rounds: int, least: float = 0.0) -> tuple[Row, list[Pair]]:  # fmt: skip
+              rounds: int, least: float = 0.0) -> Row:  # fmt: skip
     """One kind of search, on each level on both sides; least: nodes by iterations."""
-    reach, rates, pairs = f"at least {share} of the yardstick" if share else "", [], []
+    reach, rates = f"at least {share} of the yardstick" if share else "", []
     for field in where:
         pair = Pair(field, iterations, kind, policy)
         plan, found = pair.ours(), pair.theirs()
         if not same(plan, found):
             return Row(what, reach, f"the searches differ on {field.name}: {plan.nodes} nodes and {plan.utility:.6f}, "
-                       f"yardstick {found.nodes} and {found.utility:.6f}", None, SHORT), pairs  # fmt: skip
+                       f"yardstick {found.nodes} and {found.utility:.6f}", None, SHORT)  # fmt: skip
         if plan.nodes < least * iterations:
-            return Row(what, reach, f"only {plan.nodes} nodes on {field.name}: no fair measure", None, SHORT), pairs
+            return Row(what, reach, f"only {plan.nodes} nodes on {field.name}: no fair measure", None, SHORT)
         again = max(1, 10_000 // iterations)
         rates.append(_rates({
             "ours": lambda p=pair, n=again: [p.ours() for _ in range(n)],  # type: ignore[misc]
             "theirs": lambda p=pair, n=again: [p.theirs() for _ in range(n)],  # type: ignore[misc]
         }, again * iterations, rounds))  # fmt: skip
-        pairs.append(pair)
-        if iterations > 100_000:
-            pairs = pairs[:0]
     ratios, ours, theirs = _ratios(rates)
     measured = f"{ours / 1e3:,.0f} k/s, yardstick {theirs / 1e3:,.0f} k/s; results equal"
-    return compared(what, reach, measured, ratios, share), pairs
+    return compared(what, reach, measured, ratios, share)
 
 
 def measure_ucb1(effort: Effort) -> list[Row]:
-    """UCB1 at growing numbers of iterations, and the bytes a node."""
-    rows, sizes = [], ""
+    """UCB1 at growing numbers of iterations."""
+    rows, ucb1 = [], TreePolicy.ucb1()
     for iterations, (count, rounds) in effort.counts.items():
-        what = f"UCB1, {iterations:,} iterations, 10-move rollouts, {count} of {which()}"
-        row, pairs = _searches(what, UCB1_SHARE, fields()[:count], iterations, yardstick.UCB1, TreePolicy.ucb1(), rounds)
-        rows.append(row)
-        if pairs:
-            ours = max(bytes_per_node(p.planner) for p in pairs)
-            theirs = fmean(p.searcher.bytes_per_node() for p in pairs)
-            sizes = f"{ours:.0f} bytes at most, yardstick {theirs:.0f} on average"
-            bytes_row = judge(f"bytes a node under UCB1, {which()}", f"at most {BYTES}", sizes, BYTES / ours)
-    return [*rows, bytes_row] if sizes else rows
+        what = f"UCB1, {iterations:,} iterations, {count} of {which()}"
+        rows.append(_searches(what, UCB1_SHARE, fields()[:count], iterations, yardstick.UCB1, ucb1, rounds))
+    return rows
+
+
+def measure_bytes() -> list[Row]:
+    """Memory of trees of 100,000 nodes."""
+    pairs = (Pair(field, 100_000, yardstick.UCB1, TreePolicy.ucb1()) for field in fields())
+    sizes = [(bytes_per_node(pair.planner), pair.theirs() and pair.searcher.bytes_per_node()) for pair in pairs]
+    ours, theirs = max(a for a, _ in sizes), max(b for _, b in sizes)
+    measured = f"{ours:.0f}, yardstick {theirs:.0f}, the most of all maps"
+    return [judge(f"bytes a node under UCB1, {which()}", f"at most {BYTES}", measured, BYTES / ours)]
 
 
 def bytes_per_node(planner: Planner) -> float:
@@ -248,30 +247,26 @@ def measure_formulas(effort: Effort) -> list[Row]:
     for name, (kind, text) in FORMULAS.items():
         what = f"formula of {name}, {effort.formula:,} iterations, {which()}"
         policy = TreePolicy.of(text, game(), name)
-        rows.append(_searches(what, FORMULA_SHARE, fields(), effort.formula, kind, policy, effort.rounds, SEARCHING)[0])
+        rows.append(_searches(what, FORMULA_SHARE, fields(), effort.formula, kind, policy, effort.rounds, SEARCHING))
     return rows
 
 
 def measure_sizes(effort: Effort) -> list[Row]:
-    """UCB1 on levels of growing size; those that are too large for the yardstick have the rate of the smallest beside
-    theirs."""
-    rows, first, iterations = [], 0.0, 10_000
+    """UCB1 on levels of growing size, beside the yardstick up to what it takes, and beside the smallest level."""
+    rows, first, iterations, ucb1 = [], 0.0, 10_000, TreePolicy.ucb1()
     for field in caverns(effort.sizes):
-        what = f"UCB1, {iterations:,} iterations, a level of {field.name}"
         planner = Planner(game(), field.level, to_the_end(), iterations + 1)
-        policy, budget = TreePolicy.ucb1(), Budget(iterations=iterations)
-        planner.plan(utility(), policy, budget, SEED)
-        try:
-            row, _ = _searches(what, 0.0, [field], iterations, yardstick.UCB1, policy, effort.rounds)
-            rows.append(replace(row, measured=f"{row.measured}; {bytes_per_node(planner):.0f} bytes a node"))
-        except Unavailable:
-            row = None
-        work = {"ours": lambda p=planner: p.plan(utility(), policy, budget, SEED)}  # type: ignore[misc]
-        rate = median(_rates(work, iterations, effort.rounds)["ours"])
+        search = partial(planner.plan, utility(), ucb1, Budget(iterations=iterations), SEED)
+        search()
+        rate = median(_rates({"ours": search}, iterations, effort.rounds)["ours"])
         first = first or rate
-        if row is None:
-            measured = f"{rate / 1e3:,.0f} k/s, {rate / first:.2f} of the smallest level; {bytes_per_node(planner):.0f} "
-            rows.append(Row(what, "", f"{measured}bytes a node; too large for the yardstick"))
+        what = f"UCB1, {iterations:,} iterations, a level of {field.name}"
+        scale = f"{rate / first:.2f} of the rate on the smallest level, {bytes_per_node(planner):.0f} bytes a node"
+        try:
+            row = _searches(what, 0.0, [field], iterations, yardstick.UCB1, ucb1, effort.rounds)
+            rows.append(replace(row, measured=f"{row.measured}; {scale}"))
+        except Unavailable:
+            rows.append(Row(what, "", f"{rate / 1e3:,.0f} k/s; {scale}; too large for the yardstick"))
     return rows
 
 
@@ -281,4 +276,5 @@ def measure(effort: Effort) -> list[Row]:
         yardstick.library()
     except Unavailable as e:
         return [skipped("the engine beside the yardstick", "", str(e))]
-    return [*measure_turns(effort), *measure_ucb1(effort), *measure_formulas(effort), *measure_sizes(effort)]
+    return [*measure_turns(effort), *measure_ucb1(effort), *measure_bytes(), *measure_formulas(effort),
+            *measure_sizes(effort)]  # fmt: skip

@@ -43,7 +43,7 @@ def judge(what: str, reach: str, measured: str, ratio: float, at_least: float = 
 
 
 def compared(what: str, reach: str, measured: str, ratios: Sequence[float], at_least: float = 0.0) -> Row:
-    """A row with the median and the quartiles of several ratios, and the goal `median >= at_least` where there is one."""
+    """A row with the median and the quartiles of several ratios; the goal, if any, is `median >= at_least`."""
     low, median, high = np.percentile(ratios, (25, 50, 75)).tolist()
     verdict = FIGURE if not at_least else REACHED if median >= at_least else SHORT
     return Row(what, reach, measured, median, verdict, (low, high))

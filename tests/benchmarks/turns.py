@@ -1,4 +1,4 @@
-"""Random games by the compiled rules of MiniDungeons 2, in one compiled loop."""
+"""Random games by compiled rules, in one compiled loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def _playouts(rollout: Any, tables: Any, start: Any, state: Any, actions: Any, p
 
 
 @cache
-def _compiled() -> Any:
+def compiled() -> Any:
+    """The loop for any game whose states are rows of uint16."""
     from numba import types
 
     row, ints, whole = types.uint16[::1], types.int64[::1], types.int64
@@ -35,7 +36,7 @@ def _compiled() -> Any:
 
 def playouts(level: Level, turns: int, longest: int, rng: Any) -> int:
     """Random games of `turns` turns in all, at most `longest` each; a checksum of their ends."""
-    found = _compiled()(
+    found = compiled()(
         game().rules().entries.rollout, level.tables, level.start, level.start.copy(),
         np.zeros(level.max_actions, dtype=np.int64), np.zeros(longest, dtype=np.int64), turns, longest, rng,
         np.zeros((longest + 1, len(game().metrics))),
