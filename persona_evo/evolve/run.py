@@ -14,7 +14,8 @@ from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, OutOfTime, spec_to_dict
+from persona_evo.evolve.fitness import Fitness, OutOfTime
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, workers_for

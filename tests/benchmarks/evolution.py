@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from persona_evo.evolve.fitness import Fitness, FitnessSpec
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
 from persona_evo.evolve.parallel import Workers, cores

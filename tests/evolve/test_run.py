@@ -15,7 +15,8 @@ import pytest
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
-from persona_evo.evolve.fitness import FitnessSpec, _Workshop, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness import _Workshop
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.run import (
     DEADLINE,
@@ -357,7 +358,7 @@ def test_until_is_today_or_tomorrow() -> None:
 
 
 def test_a_winner_is_simplified_only_where_it_chooses_alike() -> None:
-    from persona_evo.evolve.fitness import FitnessSpec
+    from persona_evo.evolve.fitness_spec import FitnessSpec
     from persona_evo.evolve.winner import sampled_choices, simplified
     from persona_evo.formula import parse
     from persona_evo.search.settings import SearchSettings
