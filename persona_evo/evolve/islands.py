@@ -90,6 +90,7 @@ class _Model:
         self.keys = keys_for(settings, genetics.leaves(settings, metrics))
         self._evaluate, self._check = evaluate, check
         self._evaluating = 0.0
+        self._remembered = [0] * settings.islands
         self._trees: dict[str, genetics.Tree] = {}
         self.state = State(-1, [], [], {})
 
@@ -211,6 +212,7 @@ class _Model:
         state, s = self.state, self.settings
         memory = Memory(state.memory, s.memory)
         counts = [0] * s.islands
+        self._remembered = [0] * s.islands
         asked: dict[str, list[Individual]] = {}
         requests: list[Request] = []
         for i, island in enumerate(state.islands):
@@ -221,10 +223,12 @@ class _Model:
                 known = memory.recall(individual.key) if s.duplicates != "off" else None
                 if known is not None:
                     individual.utilities, individual.trials = list(known[0]), known[1]
+                    self._remembered[i] += 1
                     continue
                 name = individual.key if s.duplicates != "off" else f"{i}.{slot}"
                 if name in asked:
                     asked[name].append(individual)
+                    self._remembered[i] += 1
                     continue
                 asked[name] = [individual]
                 counts[i] += 1
@@ -306,6 +310,7 @@ class _Model:
             best_size=best.size,
             diversity=len({i.key for i in individuals}) / n,
             evaluations=evaluations,
+            remembered=self._remembered[number],
             formula=best.formula,
         )
 

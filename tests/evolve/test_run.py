@@ -57,7 +57,8 @@ def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path)
     rows = runs.read_journal(run.folder)
     assert [(r["generation"], r["island"]) for r in rows] == [(g, i) for g in range(3) for i in range(3)]
     assert set(rows[0]) == {
-        "generation", "island", "best", "mean", "size", "best_size", "diversity", "evaluations", "formula", "timing",
+        "generation", "island", "best", "mean", "size", "best_size", "diversity", "evaluations", "remembered",
+        "formula", "timing",
     }  # fmt: skip
     assert set(rows[0]["timing"]) == {"seconds", "evaluating"}
     assert [p.generation for p in told] == [0, 1, 2] and told[-1].eta == 0 and told[0].eta > 0
