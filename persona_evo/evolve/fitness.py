@@ -235,7 +235,7 @@ class Fitness:
         return self.workers.usage()
 
     def spared(self) -> int:
-        """How many playthroughs took the result of an equal one since the last call."""
+        """How many playthroughs have reused the result of an equal one since the last call."""
         spared, self._spared = self._spared, 0
         return spared
 

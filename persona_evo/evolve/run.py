@@ -48,8 +48,8 @@ class Progress:
     """What is told after each generation.
 
     generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
-    evaluations: of formulas, in this generation. remembered: formulas that took over the result of a duplicate.
-    spared: playthroughs that took over the result of an equal one. rate: evaluations per second. eta: seconds to go, or
+    evaluations: of formulas, in this generation. remembered: formulas that reuse the result of a duplicate.
+    spared: playthroughs that reuse the result of an equal one. rate: evaluations per second. eta: seconds to go, or
     until the deadline if that is earlier. usage: of the cores, where the evaluation knows.
     """
 

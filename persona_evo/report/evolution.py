@@ -55,8 +55,8 @@ class Evolution:
 
     @property
     def from_memory(self) -> str:
-        """How much did not have to be played, "" for nothing: formulas that took over the result of a duplicate, and
-        playthroughs that took over that of an equal one."""
+        """What was not played, "" for nothing: formulas that reuse the result of a duplicate, and playthroughs that
+        reuse that of an equal one."""
         timing = {int(row["generation"]): row.get(runs.TIMING, {}) for row in self.rows}
         formulas = sum(int(row.get("remembered", 0)) for row in self.rows)
         playthroughs = sum(int(one.get("spared", 0)) for one in timing.values())
