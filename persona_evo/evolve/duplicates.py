@@ -2,15 +2,15 @@
 
 | what counts as the same | what it is worth |
 |---|---|
-| the same canonical form, symbols and seed (`first_of_equals`) | exact: the search makes the same tree, bit for bit |
-| the same canonical form (`duplicates="canonical"`) | the formulas play alike, the seed may not be the same |
-| the same order of sampled states (`duplicates="behaviour"`) | an approximation, and the seed may not be the same |
+| the same canonical form, symbols and seed (`first_of_equals`) | exact: the search builds the same tree |
+| the same canonical form (`duplicates="canonical"`) | the scores are equal, bit for bit; the seeds may differ |
+| the same order of sampled states (`duplicates="behaviour"`) | an approximation; the seeds may differ |
 
 A tree policy only compares the scores of children, so two formulas that put every pair of states in the same order
 play alike. Whether they do is judged on a fixed sample of states that are drawn widely on purpose: metrics move
 independently of each other there, so that formulas which differ in any state of a real level nearly always differ in
-the sample too. Formulas that differ in the sample are never taken for duplicates, but some that differ in a real level
-are, and the result of the one is then taken for that of the other.
+the sample too. Formulas that differ in the sample never count as duplicates. Two that differ only in states outside the
+sample do, and one of them then gets the result of the other.
 """
 
 from __future__ import annotations
