@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from persona_evo import seeds
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score, sample_plan
+from persona_evo.evolve.fitness import Fitness, Score, sample_plan
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.rivals import RivalComparison
 from persona_evo.evolve.rounds import play_rounds
