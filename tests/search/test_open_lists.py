@@ -14,8 +14,11 @@ from persona_evo.games.registry import get
 from persona_evo.personas import load
 from persona_evo.personas.lists import DEFAULT_LISTS, FEW_LISTS, FEW_UNGUIDED_LISTS, UNGUIDED_LISTS, OpenList
 from persona_evo.search.list_orders import cares, chosen, left_out, orders
+from persona_evo.search.list_search import ListSearch
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, plan
+from persona_evo.search.run import Run
 from persona_evo.search.settings import PROVEN, STOPPED
+from persona_evo.search.tree import Columns
 from tests.search.levels import level
 
 GAME = get("minidungeons2")
@@ -75,7 +78,7 @@ def test_same_seed_same_plan_whatever_was_planned_before(name: str, policy: Tree
     found = planner.plan(KILLER, policy, Budget(9_000), seed=3)
     planner.plan(COLLECTOR, TreePolicy.utility(COLLECTOR), Budget(7_000), seed=9)
     planner.plan(KILLER, TreePolicy.ucb1(), Budget(900), seed=9)
-    planner._tree.memory.fill(7e77)
+    planner.memory.lay_out(Columns(), 1).values.fill(7e77)
     again = planner.plan(KILLER, policy, Budget(9_000), seed=3)
     assert timeless(again) == timeless(found) == timeless(plan(GAME, of, KILLER, policy, Budget(9_000), rules, seed=3))
 
@@ -158,12 +161,13 @@ def test_why_a_search_ended(budget: Budget, why: str) -> None:
 def test_a_node_takes_at_most_80_bytes_more_than_with_one_list() -> None:
     of, capacity = named("train03"), 65_536
     planner = Planner(GAME, of, SearchSettings(), capacity)
-    before = planner._tree.bytes_per_node()
     for policy in (LINE, TreePolicy.utility(KILLER)):
-        planner.plan(KILLER, policy, Budget(60_000), seed=1)
-        memory = planner._list_memory()
-        more = planner._tree.bytes_per_node() - before + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
-        assert more <= 80
+        single = Run(planner, planner.level.start, 0, KILLER, policy, 1, None)
+        before = planner.memory.bytes_per_node(single.tree, 1.0)
+        search = ListSearch(planner, KILLER, policy, Budget(60_000), 1, None, 0)
+        memory = planner.list_memory()
+        more = planner.memory.bytes_per_node(search.tree, 1.0) - before
+        assert 0 < more + (memory.heaps.nbytes + memory.facts.nbytes) / capacity <= 80
 
 
 def test_a_large_level_is_planned() -> None:
