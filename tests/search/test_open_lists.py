@@ -16,7 +16,6 @@ from persona_evo.personas.lists import DEFAULT_LISTS, FEW_LISTS, FEW_UNGUIDED_LI
 from persona_evo.search.list_orders import cares, chosen, left_out, orders
 from persona_evo.search.list_search import ListSearch
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, plan
-from persona_evo.search.run import Run
 from persona_evo.search.settings import PROVEN, STOPPED
 from persona_evo.search.tree import Columns
 from tests.search.levels import level
@@ -158,16 +157,17 @@ def test_why_a_search_ended(budget: Budget, why: str) -> None:
     assert planner.plan(KILLER, LINE, Budget(3_000), seed=1).stopped == "memory"
 
 
-def test_a_node_takes_at_most_80_bytes_more_than_with_one_list() -> None:
+def test_a_node_takes_8_bytes_for_each_list_and_96_more_beside_its_state() -> None:
+    """Of the 96, 32 are its slot, 16 its row, 16 its place in the table of states, and 16 facts."""
     of, capacity = named("train03"), 65_536
     planner = Planner(GAME, of, SearchSettings(), capacity)
     for policy in (LINE, TreePolicy.utility(KILLER)):
-        single = Run(planner, planner.level.start, 0, KILLER, policy, 1, None)
-        before = planner.memory.bytes_per_node(single.tree, 1.0)
         search = ListSearch(planner, KILLER, policy, Budget(60_000), 1, None, 0)
         memory = planner.list_memory()
-        more = planner.memory.bytes_per_node(search.tree, 1.0) - before
-        assert 0 < more + (memory.heaps.nbytes + memory.facts.nbytes) / capacity <= 80
+        lists = len(memory.heaps)
+        assert memory.heaps.nbytes == 4 * lists * capacity
+        taken = planner.memory.bytes_per_node(search.tree, 1.0) + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
+        assert taken - planner.memory.states.nbytes / capacity <= 96 + 8 * lists
 
 
 def test_a_large_level_is_planned() -> None:
