@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 LANES = 4
 """Numbers in a vector; LLVM makes of it what the processor has."""
 
-OPTIMISATION = 2
-"""LLVM's level for code generation."""
+OPTIMISED, QUICK = 1, 0
+"""LLVM's levels of code generation: for what is called often, and for what is called so rarely that code which takes
+half as long to make and twice as long to run costs less."""
 
 KEPT = 1024
 """Functions that are kept for their next use."""
@@ -337,6 +338,10 @@ class Source(Protocol):
     def gives(self) -> str:
         """The kind of the result: "double" or "void"."""
 
+    @property
+    def level(self) -> int:
+        """OPTIMISED or QUICK."""
+
     def body(self) -> list[str]:
         """The lines of the function between its braces."""
 
@@ -385,11 +390,10 @@ class Row:
     order: tuple[str, ...]
     arguments = (("double*", "%row"),)
     gives = "double"
+    level = OPTIMISED
 
     def __post_init__(self) -> None:
-        for symbol in sorted(self.formula.symbols.difference(self.order)):
-            expected, hint = unknown(symbol, self.order)
-            raise FormulaError("unknown symbol", found=symbol, expected=expected, hint=hint)
+        _check(self.formula, self.order)
 
     def body(self) -> list[str]:
         """The lines of the function."""
@@ -400,6 +404,56 @@ class Row:
     def run(self, row: NDArray[np.float64]) -> float:
         """The same in Python."""
         return self.formula.evaluate(dict(zip(self.order, row.tolist(), strict=False)))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The function `void f(const double *row, double *out)` of several formulas over the same row.
+
+    Attributes:
+        formulas: the formulas; what occurs in several is computed once.
+        order: the symbols of the row.
+        first: the place in `out` of the first formula's value; the others follow.
+        level: OPTIMISED or QUICK.
+
+    Raises:
+        FormulaError: a formula reads a symbol that is not in `order`.
+    """
+
+    formulas: tuple[Formula, ...]
+    order: tuple[str, ...]
+    first: int = 0
+    level: int = OPTIMISED
+    arguments = (("double*", "%row"), ("double*", "%out"))
+    gives = "void"
+
+    def __post_init__(self) -> None:
+        for formula in self.formulas:
+            _check(formula, self.order)
+
+    def body(self) -> list[str]:
+        """The lines of the function."""
+        writer = Writer()
+        results = [
+            emit(writer, formula, lambda symbol: loaded(writer, "%row", self.order.index(symbol)))
+            for formula in self.formulas
+        ]
+        for i, result in enumerate(results):
+            place = writer.write(f"getelementptr double, double* %out, i64 {self.first + i}")
+            writer.before.append(f"store double {result.name}, double* {place}")
+        return [*writer.before, "ret void"]
+
+    def run(self, row: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        """The same in Python."""
+        values = dict(zip(self.order, row.tolist(), strict=False))
+        out[self.first : self.first + len(self.formulas)] = [formula.evaluate(values) for formula in self.formulas]
+
+
+def _check(formula: Formula, order: tuple[str, ...]) -> None:
+    """See that all symbols of a formula are in the row."""
+    for symbol in sorted(formula.symbols.difference(order)):
+        expected, hint = unknown(symbol, order)
+        raise FormulaError("unknown symbol", found=symbol, expected=expected, hint=hint)
 
 
 def loaded(writer: Writer, pointer: str, index: int) -> Number:
@@ -413,7 +467,7 @@ _lock = threading.RLock()
 _memory: OrderedDict[Source, Native] = OrderedDict()
 
 
-def compiled(sources: Sequence[Source]) -> list[Native]:
+def compile_all(sources: Sequence[Source]) -> list[Native]:
     """Functions as machine code: those in memory as they are, the others compiled at once."""
     with _lock:
         missing = [s for s in dict.fromkeys(sources) if s not in _memory]
@@ -432,12 +486,15 @@ def _compile(sources: Sequence[Source]) -> list[Native]:
         return [Native(source) for source in sources]
     import llvmlite.binding as llvm
 
-    names = [f"persona_evo_{next(_numbers)}" for _ in sources]
-    data = target_machine().emit_object(llvm.parse_assembly(assembly(dict(zip(names, sources, strict=True)))))
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    names = {source: f"persona_evo_{next(_numbers)}" for source in sources}
+    machines = {level: _machine(level) for level in sorted({source.level for source in sources})}
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(QUICK))
+    for level, machine in machines.items():
+        text = assembly({name: source for source, name in names.items() if source.level == level})
+        data = machine.emit_object(llvm.parse_assembly(text))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    return [Native(s, engine.get_function_address(name), engine) for name, s in zip(names, sources, strict=True)]
+    return [Native(source, engine.get_function_address(name), engine) for source, name in names.items()]
 
 
 def assembly(functions: dict[str, Source]) -> str:
@@ -452,7 +509,7 @@ def assembly(functions: dict[str, Source]) -> str:
 
 
 @functools.cache
-def target_machine() -> TargetMachine:
+def _machine(level: int) -> TargetMachine:
     """What generates code for the processor at hand."""
     import llvmlite.binding as llvm
 
@@ -462,14 +519,14 @@ def target_machine() -> TargetMachine:
     for name in ("log", "exp"):
         if llvm.address_of_symbol(name) is None:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
-    return _new_machine()
+    return _new_machine(level)
 
 
-def _new_machine() -> TargetMachine:
+def _new_machine(level: int) -> TargetMachine:
     import llvmlite.binding as llvm
 
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=OPTIMISATION
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level
     )
 
 
@@ -479,4 +536,4 @@ def formula_on_row(formula: Formula, order: Sequence[str]) -> Native:
     Raises:
         FormulaError: a symbol is not in `order`.
     """
-    return compiled([Row(formula, tuple(order))])[0]
+    return compile_all([Row(formula, tuple(order))])[0]

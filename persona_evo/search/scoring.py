@@ -25,15 +25,17 @@ from numpy.typing import NDArray
 from persona_evo.formula import Formula
 from persona_evo.formula.native import (
     LANES,
+    OPTIMISED,
+    QUICK,
     Native,
     Number,
     Real,
     Row,
+    Rows,
     Source,
     Writer,
-    compiled,
+    compile_all,
     emit,
-    loaded,
     root,
     where,
 )
@@ -321,31 +323,6 @@ def _scored(scoring: Scoring, writer: Writer, lanes: _Lanes) -> Number:
 
 
 @dataclass(frozen=True)
-class Keep:
-    """`void keep(const double *metrics, double *row)`: what a new slot keeps of its state's metrics."""
-
-    scoring: Scoring
-    arguments = (("double*", "%metrics"), ("double*", "%row"))
-    gives = "void"
-
-    def body(self) -> list[str]:
-        """The lines of the function."""
-        writer = Writer()
-        order = {name: i for i, name in enumerate(self.scoring.symbols)}
-        for i, part in enumerate(self.scoring.kept.values()):
-            result = emit(writer, part, lambda symbol: loaded(writer, "%metrics", order[symbol]))
-            place = writer.write(f"getelementptr double, double* %row, i64 {self.scoring.first_kept + i}")
-            writer.before.append(f"store double {result.name}, double* {place}")
-        return [*writer.before, "ret void"]
-
-    def run(self, metrics: NDArray[np.float64], row: NDArray[np.float64]) -> None:
-        """The same in Python."""
-        values = dict(zip(self.scoring.symbols, metrics.tolist(), strict=False))
-        for i, part in enumerate(self.scoring.kept.values()):
-            row[self.scoring.first_kept + i] = part.evaluate(values)
-
-
-@dataclass(frozen=True)
 class Score:
     """`void score(const double *row, i64 count, i64 parent_visits, i64 depth, double *out)`: scores of siblings.
 
@@ -359,6 +336,7 @@ class Score:
         ("double*", "%row"), ("i64", "%count"), ("i64", "%parent_visits"), ("i64", "%depth"), ("double*", "%out"),
     )  # fmt: skip
     gives = "void"
+    level = OPTIMISED
 
     def body(self) -> list[str]:
         """The lines of the function."""
@@ -391,6 +369,7 @@ class Rescore:
     scoring: Scoring
     arguments = (("double*", "%values"), ("i64*", "%path"), ("i64", "%length"), ("i64", "%depth"))
     gives = "void"
+    level = OPTIMISED
 
     def body(self) -> list[str]:
         """The lines of the function."""
@@ -451,8 +430,9 @@ class PolicyCode(NamedTuple):
 
     Attributes:
         columns: the layout of a slot.
-        utility: see `formula.native.Row`; over the game's metrics.
-        keep: see `Keep`; of every policy that reads metrics.
+        utility: `double utility(const double *metrics)`.
+        keep: `void keep(const double *metrics, double *row)`: writes what a new slot keeps of its state's metrics, the
+            score of a policy that holds for ever included.
         score: see `Score`; of policies whose scores hold for no time.
         rescore: see `Rescore`; of policies whose scores hold until a result is backed up through the slot.
     """
@@ -470,13 +450,13 @@ def policy_codes(asked: Sequence[Scoring]) -> list[PolicyCode]:
     for scoring in asked:
         functions: dict[str, Source] = {"utility": Row(scoring.utility, scoring.symbols)}
         if scoring.kept:
-            functions["keep"] = Keep(scoring)
+            functions["keep"] = Rows(tuple(scoring.kept.values()), scoring.symbols, scoring.first_kept, QUICK)
         if scoring.formula is not None and scoring.holds == EVERY_TIME:
             functions["score"] = Score(scoring)
         if scoring.formula is not None and scoring.holds == ALONG_PATH:
             functions["rescore"] = Rescore(scoring)
         sources.append(functions)
-    natives = iter(compiled([source for functions in sources for source in functions.values()]))
+    natives = iter(compile_all([source for functions in sources for source in functions.values()]))
     codes = []
     for scoring, functions in zip(asked, sources, strict=True):
         made = {name: next(natives) for name in functions}

@@ -20,7 +20,6 @@ from persona_evo.search.scoring import (
     TOTAL,
     VISITS,
     Columns,
-    Keep,
     PolicyCode,
     Rescore,
     Score,
@@ -102,7 +101,7 @@ def compare(scoring: Scoring, seed: int, strange: list[float], parent_visits: in
     in_python = tree.values.copy()
     for i in range(SLOTS):
         if code.keep:
-            Keep(scoring).run(tree.metrics[i], in_python[i])
+            code.keep.source.run(tree.metrics[i], in_python[i])
     assert in_python.tobytes() == tree.values.tobytes()
     if scoring.holds == EVERY_TIME:
         assert code.score and not code.rescore
