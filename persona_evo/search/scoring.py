@@ -1,12 +1,5 @@
 """Tree policies as machine code over the tree's rows.
 
-A slot of the tree is one row of `values` float64[slots, width], whose memory is also seen as int32[slots, 2 * width];
-the children of a node are consecutive slots. The first FIXED columns are those of every search; behind them a slot has
-the columns that its policy reads, and no others (`Columns`).
-
-What a search's own variables (R, N, P, ...) are is said once, in DEFINITIONS: over Python's numbers they give values,
-over the numbers of a writer (see `formula.native`) the instructions that compute them.
-
 The score of a slot is asked for at every visit of its parent, and so a formula is taken apart: what it computes from
 the metrics alone is worked out when a slot is made, and kept in its row; what it computes from P and D alone is worked
 out once for all children of a node. A policy that reads metrics in more parts than there are metrics keeps those.
@@ -17,150 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.formula import Formula
-from persona_evo.formula.native import (
-    LANES,
-    OPTIMISED,
-    QUICK,
-    Native,
-    Number,
-    Real,
-    Row,
-    Rows,
-    Source,
-    Writer,
-    compile_all,
-    emit,
-    root,
-    where,
-)
+from persona_evo.formula.assembly import LANES, Number, Writer, emit
+from persona_evo.formula.native import OPTIMISED, QUICK, Native, Row, Rows, Source, compile_all
 from persona_evo.formula.parts import split
 from persona_evo.formula.primitives import LIMIT
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
-
-TOTAL = 0
-"""The column of `values` that holds the sum of the utilities backed up."""
-VISITS = 2
-"""The column of the same memory as int32 that holds how many there were."""
-FIXED = 4
-"""Columns of `values` that every slot has."""
-
-
-class Columns(NamedTuple):
-    """Where a slot keeps what not every search needs; -1 for what it does not keep.
-
-    Attributes:
-        best: largest utility backed up.
-        squares: sum of the squares of the utilities backed up.
-        score: the policy's score, where it holds between visits.
-        kept: the first of the policy's kept parts.
-        moves: the count AN; the total behind AR is in the next column.
-        width: columns of a slot, those of every search included.
-    """
-
-    best: int = -1
-    squares: int = -1
-    score: int = -1
-    kept: int = -1
-    moves: int = -1
-    width: int = FIXED
-
-
-Value = TypeVar("Value", covariant=True)
-
-
-class Slot(Protocol[Value]):
-    """What definitions read."""
-
-    @property
-    def columns(self) -> Columns:
-        """What the slot keeps."""
-
-    @property
-    def parent_visits(self) -> Value:
-        """Visits of the parent."""
-
-    @property
-    def depth(self) -> Value:
-        """Moves from the root."""
-
-    def number(self, column: int) -> Value:
-        """A column of the slot's row."""
-
-    def whole(self, column: int) -> Value:
-        """A column of the same memory as int32."""
-
-
-class Definition(Protocol):
-    """What a variable of the search is."""
-
-    def __call__(self, slot: Slot[Real]) -> Real:
-        """Its value at a slot."""
-
-
-def _share(total: Real, count: Real) -> Real:
-    if isinstance(count, Number):
-        return where(count > 0.0, total / count, 0.0)
-    return total / count if count > 0.0 else 0.0
-
-
-def visits(slot: Slot[Real]) -> Real:
-    """How many utilities were backed up."""
-    return slot.whole(VISITS)
-
-
-def parent_visits(slot: Slot[Real]) -> Real:
-    """The visits of the parent."""
-    return slot.parent_visits
-
-
-def depth(slot: Slot[Real]) -> Real:
-    """Moves from the root."""
-    return slot.depth
-
-
-def mean(slot: Slot[Real]) -> Real:
-    """The mean of the utilities backed up, 0 before the first."""
-    return _share(slot.number(TOTAL), visits(slot))
-
-
-def top(slot: Slot[Real]) -> Real:
-    """The largest of the utilities backed up, 0 before the first."""
-    return where(visits(slot) > 0.0, slot.number(slot.columns.best), 0.0)
-
-
-def mixed(slot: Slot[Real]) -> Real:
-    """The paper's estimate of what a slot is worth."""
-    return 0.75 * mean(slot) + 0.25 * top(slot)
-
-
-def spread(slot: Slot[Real]) -> Real:
-    """The standard deviation of the utilities backed up, 0 before the first."""
-    middle = mean(slot)
-    square = _share(slot.number(slot.columns.squares), visits(slot)) - middle * middle
-    return root(where(square > 0.0, square, 0.0))
-
-
-def move_count(slot: Slot[Real]) -> Real:
-    """Iterations through the parent in which the move was made, there or later."""
-    return slot.number(slot.columns.moves)
-
-
-def move_mean(slot: Slot[Real]) -> Real:
-    """The mean utility of these iterations, 0 before the first."""
-    return _share(slot.number(slot.columns.moves + 1), move_count(slot))
-
-
-DEFINITIONS: dict[str, Definition] = {
-    "R": mixed, "N": visits, "P": parent_visits, "D": depth, "RMAX": top, "RSD": spread, "AN": move_count,
-    "AR": move_mean,
-}  # fmt: skip
-"""What the search's variables are; R is `mean` where a search's setting `value` says so."""
+from persona_evo.search.variables import DEFINITIONS, FIXED, Columns, Definition, mean
 
 
 @dataclass(frozen=True)

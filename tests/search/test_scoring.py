@@ -14,19 +14,10 @@ from hypothesis import strategies as st
 
 from persona_evo.compiling import INTERPRET
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.native import LANES
-from persona_evo.search.scoring import (
-    FIXED,
-    TOTAL,
-    VISITS,
-    Columns,
-    PolicyCode,
-    Rescore,
-    Score,
-    Scoring,
-    policy_codes,
-)
+from persona_evo.formula.assembly import LANES
+from persona_evo.search.scoring import PolicyCode, Rescore, Score, Scoring, policy_codes
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
+from persona_evo.search.variables import FIXED, TOTAL, VISITS, Columns
 from tests.formula.strategies import _grow, bits, constants, values
 
 METRICS = ("MS", "PE", "ST")
