@@ -121,7 +121,7 @@ def compare(scoring: Scoring, seed: int, strange: list[float], parent_visits: in
 strange = st.lists(values, max_size=9)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(formulas(WITH_MOVES), st.booleans(), st.integers(0, 99), strange)
 @example(parse("RSD + 0 * R"), False, 1, [1e200, 1e200, 1e-200, 1.0])
 @example(parse("P / N + D"), True, 1, [])
@@ -131,13 +131,13 @@ def test_scores_of_siblings(f: Formula, mean: bool, seed: int, strange: list[flo
     compare(Scoring(f, UTILITY, METRICS, EVERY_TIME, mean, moves=True), seed, strange)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(formulas(ALONG), st.booleans(), st.integers(0, 99), strange)
 def test_scores_along_a_path(f: Formula, mean: bool, seed: int, strange: list[float]) -> None:
     compare(Scoring(f, UTILITY, METRICS, ALONG_PATH, mean), seed, strange)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(formulas(METRICS), st.integers(0, 99), strange)
 def test_scores_that_never_change(f: Formula, seed: int, strange: list[float]) -> None:
     compare(Scoring(f, UTILITY, METRICS, STATIC), seed, strange)
