@@ -201,7 +201,8 @@ def _compile(sources: Sequence[Source]) -> list[Native]:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(QUICK))
     for level, machine in machines.items():
         text = assembly({name: source for source, name in names.items() if source.level == level})
-        data = machine.emit_object(llvm.parse_assembly(text))
+        context = llvm.create_context()  # a module's own: LLVM's global one would keep all constants for ever
+        data = machine.emit_object(llvm.parse_assembly(text, context))
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
     return [Native(source, engine.get_function_address(name), engine) for source, name in names.items()]
