@@ -22,7 +22,7 @@ import numpy as np
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.native import LANES
+from persona_evo.formula.assembly import LANES
 from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, IntTable, Pointed, ShortRow, WordRow
-from persona_evo.formula.native import LANES
+from persona_evo.formula.assembly import LANES
 from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search.tree import Tree
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from persona_evo.compiling.arrays import FloatRow
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.native import Number, Writer, emit, loaded
+from persona_evo.formula.native import Native, Rows, compile_all
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
     CARE,
@@ -127,7 +126,7 @@ def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, set
 
 @dataclass(frozen=True)
 class ListScores:
-    """`void write(const double *leaf, double *found)`: the distinct scores of open lists (see `open_lists.Scores`).
+    """The distinct scores of open lists (see `open_lists.Scores`).
 
     Attributes:
         own: what OWN stands for.
@@ -138,8 +137,6 @@ class ListScores:
     own: Formula
     orders: tuple[Order, ...]
     symbols: tuple[str, ...]
-    arguments = (("double*", "%leaf"), ("double*", "%found"))
-    gives = "void"
 
     @cached_property
     def scores(self) -> list[Formula]:
@@ -151,28 +148,9 @@ class ListScores:
         """The column of `ranks` that holds the score of each list."""
         return [FIRST_SCORE + self.scores.index(one.score) for one in self.orders]
 
-    @property
-    def _order(self) -> tuple[str, ...]:
-        return (*self.symbols, *(n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH)))
-
-    def body(self) -> list[str]:
-        """The lines of the function."""
-        writer, order = Writer(), self._order
-
-        def load(symbol: str) -> Number:
-            if symbol == OWN and OWN not in self.symbols:
-                return emit(writer, self.own, load)
-            return loaded(writer, "%leaf", order.index(symbol))
-
-        for k, score in enumerate(self.scores):
-            result = emit(writer, score, load)
-            place = writer.write(f"getelementptr double, double* %found, i64 {k}")
-            writer.before.append(f"store double {result.name}, double* {place}")
-        return [*writer.before, "ret void"]
-
-    def run(self, leaf: FloatRow, found: FloatRow) -> None:
-        """The same in Python."""
-        values = dict(zip(self._order, leaf.tolist(), strict=True))
-        values.setdefault(OWN, self.own.evaluate(values))
-        for k, score in enumerate(self.scores):
-            found[k] = score.evaluate(values)
+    def code(self) -> Native:
+        """`void write(const double *leaf, double *found)`; a leaf's row is its metrics, UTILITY, CEILING and D."""
+        own = {} if OWN in self.symbols else {OWN: self.own}
+        scores = [put_in(score, name, value) for score in self.scores for name, value in own.items()] or self.scores
+        more = (n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH))
+        return compile_all([Rows(tuple(scores), (*self.symbols, *more))])[0]

@@ -10,7 +10,6 @@ import numpy as np
 from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.formula import Formula
-from persona_evo.formula.native import compiled
 from persona_evo.games.core import main_metrics
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
@@ -133,7 +132,7 @@ class ListSearch(Counted):
         game, level, problem = self._planner.game, self._planner.level, self._problem
         memory, n = self._planner.list_memory(), len(game.metrics)
         memory.prepare(len(found), problem)
-        (write,), leaf = compiled([scores]), np.zeros(n + 3)
+        write, leaf = scores.code(), np.zeros(n + 3)
         novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
         main = [game.symbols.index(m.symbol) for m in main_metrics([m for m in game.metrics if not m.costly])]
         return Planning(

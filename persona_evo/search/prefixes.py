@@ -18,7 +18,7 @@ import numpy as np
 
 from persona_evo.compiling import Entry, Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
-from persona_evo.formula.native import LANES
+from persona_evo.formula.assembly import LANES
 from persona_evo.games.core import Rules
 from persona_evo.search.expansion import child_by, clear, close, take_slot, untried
 from persona_evo.search.layout import (

@@ -1,12 +1,5 @@
 """Tree policies as machine code over the tree's rows.
 
-A slot of the tree is one row of `values` float64[slots, width], whose memory is also seen as int32[slots, 2 * width];
-the children of a node are consecutive slots. The first FIXED columns are those of every search; behind them a slot has
-the columns that its policy reads, and no others (`tree.Columns`).
-
-What a search's own variables (R, N, P, ...) are is said once, in DEFINITIONS: over Python's numbers they give values,
-over the numbers of a writer (see `formula.native`) the instructions that compute them.
-
 The score of a slot is asked for at every visit of its parent, and so a formula is taken apart: what it computes from
 the metrics alone is worked out when a slot is made, and kept in its row; what it computes from P and D alone is worked
 out once for all children of a node. A policy that reads metrics in more parts than there are metrics keeps those.
@@ -17,130 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.formula import Formula
-from persona_evo.formula.native import (
-    LANES,
-    Number,
-    Real,
-    Row,
-    Source,
-    Writer,
-    compiled,
-    emit,
-    loaded,
-    root,
-    where,
-)
+from persona_evo.formula.assembly import LANES, Number, Writer, emit
+from persona_evo.formula.native import OPTIMISED, QUICK, Row, Rows, Source, compile_all
 from persona_evo.formula.parts import split
 from persona_evo.formula.primitives import LIMIT
 from persona_evo.search.layout import Codes
-from persona_evo.search.tree import TOTAL, VISITS, Columns
+from persona_evo.search.tree import Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
-
-Value = TypeVar("Value", covariant=True)
-
-
-class Slot(Protocol[Value]):
-    """What definitions read."""
-
-    @property
-    def columns(self) -> Columns:
-        """What the slot keeps."""
-
-    @property
-    def parent_visits(self) -> Value:
-        """Visits of the parent."""
-
-    @property
-    def depth(self) -> Value:
-        """Moves from the root."""
-
-    def number(self, column: int) -> Value:
-        """A column of the slot's row."""
-
-    def whole(self, column: int) -> Value:
-        """A column of the same memory as int32."""
-
-
-class Definition(Protocol):
-    """What a variable of the search is."""
-
-    def __call__(self, slot: Slot[Real]) -> Real:
-        """Its value at a slot."""
-
-
-def _share(total: Real, count: Real) -> Real:
-    if isinstance(count, Number):
-        return where(count > 0.0, total / count, 0.0)
-    return total / count if count > 0.0 else 0.0
-
-
-def known(slot: Slot[Real]) -> Real:
-    """How many utilities were backed up."""
-    return slot.whole(VISITS)
-
-
-def visits(slot: Slot[Real]) -> Real:
-    """The same, and rollouts under way."""
-    pending = slot.columns.pending
-    return known(slot) if pending < 0 else known(slot) + slot.whole(2 * pending)
-
-
-def parent_visits(slot: Slot[Real]) -> Real:
-    """The visits of the parent."""
-    return slot.parent_visits
-
-
-def depth(slot: Slot[Real]) -> Real:
-    """Moves from the root."""
-    return slot.depth
-
-
-def mean(slot: Slot[Real]) -> Real:
-    """The mean of the utilities backed up and of what those under way count, 0 before the first."""
-    pending, total = slot.columns.pending, slot.number(TOTAL)
-    if pending >= 0:
-        total = total + slot.whole(2 * pending) * slot.number(pending + 1)
-    return _share(total, visits(slot))
-
-
-def top(slot: Slot[Real]) -> Real:
-    """The largest of the utilities backed up, 0 before the first."""
-    return where(known(slot) > 0.0, slot.number(slot.columns.best), 0.0)
-
-
-def mixed(slot: Slot[Real]) -> Real:
-    """The paper's estimate of what a slot is worth."""
-    return 0.75 * mean(slot) + 0.25 * top(slot)
-
-
-def spread(slot: Slot[Real]) -> Real:
-    """The standard deviation of the utilities backed up, 0 before the first."""
-    middle = _share(slot.number(TOTAL), known(slot))
-    square = _share(slot.number(slot.columns.squares), known(slot)) - middle * middle
-    return root(where(square > 0.0, square, 0.0))
-
-
-def move_count(slot: Slot[Real]) -> Real:
-    """Iterations through the parent in which the move was made, there or later."""
-    return slot.number(slot.columns.moves)
-
-
-def move_mean(slot: Slot[Real]) -> Real:
-    """The mean utility of these iterations, 0 before the first."""
-    return _share(slot.number(slot.columns.moves + 1), move_count(slot))
-
-
-DEFINITIONS: dict[str, Definition] = {
-    "R": mixed, "N": visits, "P": parent_visits, "D": depth, "RMAX": top, "RSD": spread, "AN": move_count,
-    "AR": move_mean,
-}  # fmt: skip
-"""What the search's variables are; R is `mean` where a search's setting `value` says so."""
+from persona_evo.search.variables import DEFINITIONS, Definition, mean
 
 
 @dataclass(frozen=True)
@@ -301,31 +183,6 @@ def _scored(scoring: Scoring, writer: Writer, lanes: _Lanes) -> Number:
 
 
 @dataclass(frozen=True)
-class Keep:
-    """`void keep(const double *metrics, double *row)`: what a new slot keeps of its state's metrics."""
-
-    scoring: Scoring
-    arguments = (("double*", "%metrics"), ("double*", "%row"))
-    gives = "void"
-
-    def body(self) -> list[str]:
-        """The lines of the function."""
-        writer = Writer()
-        order = {name: i for i, name in enumerate(self.scoring.symbols)}
-        for i, part in enumerate(self.scoring.kept.values()):
-            result = emit(writer, part, lambda symbol: loaded(writer, "%metrics", order[symbol]))
-            place = writer.write(f"getelementptr double, double* %row, i64 {self.scoring.first_kept + i}")
-            writer.before.append(f"store double {result.name}, double* {place}")
-        return [*writer.before, "ret void"]
-
-    def run(self, metrics: NDArray[np.float64], row: NDArray[np.float64]) -> None:
-        """The same in Python."""
-        values = dict(zip(self.scoring.symbols, metrics.tolist(), strict=False))
-        for i, part in enumerate(self.scoring.kept.values()):
-            row[self.scoring.first_kept + i] = part.evaluate(values)
-
-
-@dataclass(frozen=True)
 class Score:
     """`void score(const double *row, i64 count, i64 parent_visits, i64 depth, double *out)`: scores of siblings.
 
@@ -339,6 +196,7 @@ class Score:
         ("double*", "%row"), ("i64", "%count"), ("i64", "%parent_visits"), ("i64", "%depth"), ("double*", "%out"),
     )  # fmt: skip
     gives = "void"
+    level = OPTIMISED
 
     def body(self) -> list[str]:
         """The lines of the function."""
@@ -371,6 +229,7 @@ class Rescore:
     scoring: Scoring
     arguments = (("double*", "%values"), ("i64*", "%path"), ("i64", "%length"), ("i64", "%depth"))
     gives = "void"
+    level = OPTIMISED
 
     def body(self) -> list[str]:
         """The lines of the function."""
@@ -432,15 +291,15 @@ def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
     for scoring in asked:
         functions: dict[str, Source] = {"utility": Row(scoring.utility, scoring.symbols)}
         if scoring.kept:
-            functions["keep"] = Keep(scoring)
+            functions["keep"] = Rows(tuple(scoring.kept.values()), scoring.symbols, scoring.first_kept, QUICK)
         if scoring.formula is not None and scoring.holds == EVERY_TIME:
             functions["score"] = Score(scoring)
         if scoring.formula is not None and scoring.holds == ALONG_PATH:
             functions["rescore"] = Rescore(scoring)
         sources.append(functions)
-    natives = iter(compiled([source for functions in sources for source in functions.values()]))
+    natives = iter(compile_all([source for functions in sources for source in functions.values()]))
     codes = []
-    for scoring, functions in zip(asked, sources, strict=True):
+    for functions in sources:
         made = {name: next(natives) for name in functions}
         codes.append(Codes(made["utility"], made.get("keep"), made.get("score"), made.get("rescore")))
     return codes

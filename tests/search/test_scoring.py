@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from persona_evo.compiling import INTERPRET
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.native import LANES
+from persona_evo.formula.assembly import LANES
 from persona_evo.search.layout import Codes
-from persona_evo.search.scoring import Keep, Rescore, Score, Scoring, policy_codes
+from persona_evo.search.scoring import Rescore, Score, Scoring, policy_codes
 from persona_evo.search.tree import FIXED, TOTAL, VISITS, Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
 from tests.formula.strategies import _grow, bits, constants, values
@@ -93,7 +93,7 @@ def compare(scoring: Scoring, seed: int, strange: list[float], parent_visits: in
     in_python = tree.values.copy()
     for i in range(SLOTS):
         if code.keep:
-            Keep(scoring).run(tree.metrics[i], in_python[i])
+            code.keep.source.run(tree.metrics[i], in_python[i])
     assert in_python.tobytes() == tree.values.tobytes()
     if scoring.holds == EVERY_TIME:
         assert code.score and not code.rescore
@@ -122,7 +122,7 @@ def compare(scoring: Scoring, seed: int, strange: list[float], parent_visits: in
 strange = st.lists(values, max_size=9)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(formulas(WITH_MOVES), st.booleans(), st.integers(0, 99), strange)
 @example(parse("RSD + 0 * R"), False, 1, [1e200, 1e200, 1e-200, 1.0])
 @example(parse("P / N + D"), True, 1, [])
@@ -132,13 +132,13 @@ def test_scores_of_siblings(f: Formula, mean: bool, seed: int, strange: list[flo
     compare(Scoring(f, UTILITY, METRICS, EVERY_TIME, mean, moves=True), seed, strange)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(formulas(ALONG), st.booleans(), st.integers(0, 99), strange)
 def test_scores_along_a_path(f: Formula, mean: bool, seed: int, strange: list[float]) -> None:
     compare(Scoring(f, UTILITY, METRICS, ALONG_PATH, mean), seed, strange)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(formulas(METRICS), st.integers(0, 99), strange)
 def test_scores_that_never_change(f: Formula, seed: int, strange: list[float]) -> None:
     compare(Scoring(f, UTILITY, METRICS, STATIC), seed, strange)
