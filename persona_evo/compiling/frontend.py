@@ -20,7 +20,7 @@ from numba.core.extending import intrinsic, lower_builtin, models, register_mode
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 
-from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape
+from persona_evo.compiling.arrays import Field, Function, Number, Shape
 from persona_evo.compiling.typing import helper, texts, typed
 
 _WORD = ir.IntType(64)

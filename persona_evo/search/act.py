@@ -41,7 +41,7 @@ from persona_evo.search.layout import (
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.run import Engine
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, DONE, NODE, ROOT, TOTAL, VISITS, Memory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
@@ -132,9 +132,10 @@ class Actor:
         self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
         self._rules = rules = game.rules_for(self.utility.symbols | policy, self._variant)
         holds = IS_UCB1 if self.policy.formula is None else EVERY_TIME if self._open else self.policy.holds
-        scoring = Scoring(self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
-                          read=choice | {"RMAX"})  # fmt: skip
-        (codes,) = policy_codes([scoring])
+        columns, codes = policy_code(Scoring(
+            self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
+            read=choice | {"RMAX"},
+        ))  # fmt: skip
         options = Options(
             settings.horizon or game.horizon_of(level), settings.rollout, max(1, level.max_actions), holds,
             self.policy.c, cut_off=DONE if self._open else 0, shuffle=settings.expansion == "random",
@@ -147,7 +148,7 @@ class Actor:
         if self._open:  # where a node can have more children than there are legal actions at a time
             buffers = buffers._replace(scores=np.empty(capacity + LANES))
         memory = Memory(capacity, level.start)
-        tree = memory.lay_out(scoring.columns, 2 * capacity + options.room)
+        tree = memory.lay_out(columns, 2 * capacity + options.room)
         none = np.empty(0, dtype=np.int32)
         self._engine = Engine(
             memory, Search(rules, level.tables, tree, options, codes, buffers, none)
@@ -238,11 +239,13 @@ class Actor:
         """What the formula that chooses gives each option: a tree policy's score of a child of the root."""
         assert isinstance(self.choice, Formula)
         game, level, tree = self.game, self.level, self._engine.work.tree
-        scoring = Scoring(self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf)
-        (codes,) = policy_codes([scoring])
+        columns, codes = policy_code(Scoring(
+            self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf
+        ))  # fmt: skip
         rules, luck, metrics = game.rules(costly=True), stream(self.seed), np.zeros(len(game.metrics))
-        slots, player, found = self._slots(), int(self._rules.mover(level.tables, state)), np.zeros(len(options) + LANES)
-        rows = Memory(1, state).lay_out(scoring.columns, len(options) + LANES)
+        slots, player = self._slots(), int(self._rules.mover(level.tables, state))
+        found = np.zeros(len(options) + LANES)
+        rows = Memory(1, state).lay_out(columns, len(options) + LANES)
         for k, option in enumerate(options):
             after, slot = state.copy(), slots[option.action]
             rules.step(level.tables, after, option.action, luck)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
@@ -102,6 +103,7 @@ class Planner:
             watch=("tree", "ends", "all").index(settings.watch),
         )  # fmt: skip
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
+        self.handle: Handle[Search] | None = None
         self._finisher: Planner | None = None
         self._hedge: Planner | None = None
         self._routes: Routes | None = None
