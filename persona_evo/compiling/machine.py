@@ -139,7 +139,9 @@ def _build(entry: Code, parts: Mapping[str, Code]) -> bytes:
     module.get_function(entry.symbol).name = f"program.{name}"
     module.verify()
     options = llvm.create_pipeline_tuning_options(SPEED)
-    options.loop_vectorization = options.slp_vectorization = True
+    # Loops here run over a node's few children: what vectors and unrolled copies cost before and behind does not pay.
+    options.loop_vectorization = options.loop_unrolling = False
+    options.slp_vectorization = True
     passes = llvm.create_pass_builder(host, options)
     passes.getModulePassManager().run(module, passes)
     return bytes(host.emit_object(module))

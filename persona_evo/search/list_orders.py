@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-import numpy as np
-
+from persona_evo.compiling.arrays import FloatRow
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.encoding import encode_all
+from persona_evo.formula.native import Number, Writer, emit, loaded
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
     CARE,
@@ -24,7 +24,7 @@ from persona_evo.personas.lists import (
     UTILITY,
     OpenList,
 )  # fmt: skip
-from persona_evo.search.layout import FIRST_SCORE
+from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
@@ -125,24 +125,54 @@ def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, set
     return orders(policy.lists or settings.lists, game, utility, policy.formula, problem.bounded)[1]
 
 
-class Coded(NamedTuple):
-    """Lists as the engine takes them: postfix code of OWN and the scores, and the column of each list's score."""
+@dataclass(frozen=True)
+class ListScores:
+    """`void write(const double *leaf, double *found)`: the distinct scores of open lists (see `open_lists.Scores`).
 
-    ops: Any
-    constants: Any
-    ends: Any
-    columns: Any
-    scores: int
+    Attributes:
+        own: what OWN stands for.
+        orders: the lists.
+        symbols: of the game's metrics, which go before OWN and its like where they have the same name.
+    """
 
+    own: Formula
+    orders: tuple[Order, ...]
+    symbols: tuple[str, ...]
+    arguments = (("double*", "%leaf"), ("double*", "%found"))
+    gives = "void"
 
-@lru_cache(maxsize=256)
-def coded(own: Formula, found: tuple[Order, ...], symbols: tuple[str, ...]) -> Coded:
-    """Scores over the metrics, OWN, UTILITY, CEILING and D; a metric with one of these names goes before them."""
-    order = [*symbols, *(name if name not in symbols else f" {name}" for name in (OWN, UTILITY, CEILING, DEPTH))]
-    distinct = list(dict.fromkeys(one.score for one in found))
-    words, constants = encode_all([own, *distinct], order)
-    return Coded(
-        np.array([w for part in words for w in part], dtype=np.int64), np.array(constants or [0.0]),
-        np.cumsum([len(part) for part in words]).astype(np.int64),
-        np.array([FIRST_SCORE + distinct.index(one.score) for one in found], dtype=np.int64), len(distinct),
-    )  # fmt: skip
+    @cached_property
+    def scores(self) -> list[Formula]:
+        """Each score once."""
+        return list(dict.fromkeys(one.score for one in self.orders))
+
+    @property
+    def columns(self) -> list[int]:
+        """The column of `ranks` that holds the score of each list."""
+        return [FIRST_SCORE + self.scores.index(one.score) for one in self.orders]
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        return (*self.symbols, *(n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH)))
+
+    def body(self) -> list[str]:
+        """The lines of the function."""
+        writer, order = Writer(), self._order
+
+        def load(symbol: str) -> Number:
+            if symbol == OWN and OWN not in self.symbols:
+                return emit(writer, self.own, load)
+            return loaded(writer, "%leaf", order.index(symbol))
+
+        for k, score in enumerate(self.scores):
+            result = emit(writer, score, load)
+            place = writer.write(f"getelementptr double, double* %found, i64 {k}")
+            writer.before.append(f"store double {result.name}, double* {place}")
+        return [*writer.before, "ret void"]
+
+    def run(self, leaf: FloatRow, found: FloatRow) -> None:
+        """The same in Python."""
+        values = dict(zip(self._order, leaf.tolist(), strict=True))
+        values.setdefault(OWN, self.own.evaluate(values))
+        for k, score in enumerate(self.scores):
+            found[k] = score.evaluate(values)
