@@ -35,7 +35,7 @@ struct alignas(32) State {
     int8_t hp;
     u8 steps;
     u8 drunk, opened;   // opened: with WON_BIT and DEAD_BIT
-    u8 mtk, jt, tu, ts; // the upper bits of drunk and ts: whether each ogre has 4 hit points or more
+    u8 mtk, jt, tu, ts; // the upper bits of drunk and ts: of each ogre, 3 hit points more
 };
 static_assert(sizeof(State) == 32);
 
@@ -177,7 +177,7 @@ static bool load(Level &v, const char *text) {
             else if (c == 'H') s.hero = i;
         }
     s.things = (1u << thing_count) - 1;
-    if (__builtin_popcount(v.ogre) > 6 || __builtin_popcount(v.blob) > 5) return false;
+    if (__builtin_popcount(v.ogre) > 6 || __builtin_popcount(v.blob) > 4) return false;
     v.mortal = v.all & ~v.mino, v.mortals = __builtin_popcount(v.mortal);
     v.potion_bits = (1u << v.potions) - 1, v.treasure_bits = s.things & ~v.potion_bits;
     v.stride = v.n <= 128 ? 128 : 256;
@@ -248,12 +248,11 @@ template <bool WIDE> HOT u32 among(__m128i pos, const u8 *map) {
     const __m128i bit = _mm_shuffle_epi8(bits, _mm_and_si128(pos, _mm_set1_epi8(7)));
     return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_and_si128(byte, bit), bit));
 }
-HOT u32 alive(const Play &p) { return p.h0 | p.h1 | p.h2; }
-HOT int get_hp(const Play &p, int i) { return (p.h0 >> i & 1) | (p.h1 >> i & 1) << 1 | (p.h2 >> i & 1) << 2; }
+HOT u32 alive(const Play &p) { return p.h0 | p.h1; }
+HOT int get_hp(const Play &p, int i) { return (p.h0 >> i & 1) | (p.h1 >> i & 1) << 1; }
 HOT void set_hp(Play &p, int i, int v) {
     p.h0 = (p.h0 & ~(1u << i)) | (v & 1u) << i;
-    p.h1 = (p.h1 & ~(1u << i)) | (v >> 1 & 1u) << i;
-    p.h2 = (p.h2 & ~(1u << i)) | (u32)(v >> 2) << i;
+    p.h1 = (p.h1 & ~(1u << i)) | (u32)(v >> 1) << i;
 }
 HOT u32 blockers(const Level &v, const Play &p) { return alive(p) ^ v.mino; }
 HOT void hurt_hero(Play &p, int damage) {
@@ -265,10 +264,14 @@ HOT int strength(const Level &v, const Play &p, int i) {
     return v.blob & bit ? get_hp(p, i) : v.ogre & bit ? 2 : v.wizard & bit ? 0 : 1;
 }
 HOT void hurt(const Level &v, Play &p, int i, int damage) {
-    const int hp = get_hp(p, i);
+    const int hp = get_hp(p, i) + 3 * (p.h2 >> i & 1);
     if (v.mino >> i & 1) {
         if (hp == 0) set_hp(p, i, 3), p.mtk++;
-    } else if (hp > 0) set_hp(p, i, hp > damage ? hp - damage : 0);
+    } else if (hp > 0) {
+        const int left = hp > damage ? hp - damage : 0, high = left > 3;
+        p.h2 = (p.h2 & ~(1u << i)) | (u32)high << i;
+        set_hp(p, i, left - 3 * high);
+    }
 }
 HOT bool hero_meets_thing(const Level &v, Play &p, int tile) {
     if (p.opened & DEAD_BIT) return false;
