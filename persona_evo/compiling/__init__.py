@@ -209,18 +209,19 @@ class Entry:
         return handle.function(self)(*numbers)
 
 
-def prepare(*wanted: Callback | tuple[Entry, Handle[Any]]) -> None:
+def prepare(*wanted: object) -> None:
     """Compile what is not compiled yet of several functions, on two cores where that saves time.
 
     Args:
-        wanted: functions of games, and entries with what they work on.
+        wanted: functions of games, and pairs of an entry and the handle that it works on; what is plain Python stays so.
     """
-    entries = [one for one in wanted if isinstance(one, tuple) and not one[1].plain]
-    functions = [one for one in wanted if isinstance(one, Callback) and not INTERPRET]
-    if entries or functions:
+    programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
+    programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]
+    missing = [one for one in programs if not one.is_made()]
+    if missing:
         from persona_evo.compiling import ahead
 
-        ahead.prepare([*(handle.program(one) for one, handle in entries), *(one.program for one in functions)])
+        ahead.prepare(missing)
 
 
 def entry(function: Callable[..., int]) -> Entry:
