@@ -16,7 +16,7 @@ from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
@@ -197,9 +197,11 @@ def teller() -> Callable[[Generation], None]:
     def tell(p: Generation) -> None:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
+        known = [counted(n, what) for n, what in ((p.remembered, "formula"), (p.spared, "playthrough")) if n]
+        memory = f", {enumerated(known)} from memory" if known else ""
         line.show(
             f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
-            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{busy}, {duration(p.eta)} to go",
+            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{memory}{busy}, {duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
 

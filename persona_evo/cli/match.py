@@ -255,7 +255,7 @@ def _abouts(game: Game) -> list[tuple[str, str]]:
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
     from persona_evo.connect.program import MOVE_SECONDS, try_out
-    from persona_evo.evolve.fitness import LevelText
+    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
     from persona_evo.playtest.match import names, play, records
 

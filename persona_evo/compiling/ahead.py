@@ -28,10 +28,8 @@ T = TypeVar("T", Code, Program)
 
 
 def prepare(programs: Iterable[Program]) -> None:
-    """Make those programs that are not there yet, on two cores where that saves time."""
-    missing = list({one.name: one for one in programs if not one.is_made()}.values())
-    if not missing:
-        return
+    """Make programs that are not there yet, on two cores where that saves time."""
+    missing = list({one.name: one for one in programs}.values())
     codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
     seconds = _translating(codes) + sum(map(_optimising, missing))
     what = missing[0].entry.title if len(missing) == 1 else f"{missing[0].entry.title} and {len(missing) - 1} more"

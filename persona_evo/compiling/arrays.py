@@ -128,7 +128,7 @@ def words(field: Field, value: Any) -> Iterator[int]:
         for member, part in zip(field.members.values(), value, strict=True):
             yield from words(member, part)
     elif not field.linked:
-        yield value.address
+        yield 0 if value is None else value.address
 
 
 def linked(field: Field, value: Any, path: str) -> Iterator[tuple[str, Any]]:

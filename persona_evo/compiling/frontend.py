@@ -93,10 +93,10 @@ def flat(kind: types.Type) -> list[Any]:
     return [ir.DoubleType() if kind == types.float64 else _WORD]
 
 
-def c_type(takes: tuple[types.Type, ...], gives: types.Type) -> Any:
-    """The C signature of a function."""
+def c_type(takes: tuple[types.Type, ...], gives: types.Type, bare: bool = False) -> Any:
+    """The C signature of a function; bare: it takes no sizes of rows."""
     result = ir.VoidType() if gives == types.void else flat(gives)[0]
-    return ir.FunctionType(result, [part for one in takes for part in flat(one)])
+    return ir.FunctionType(result, [part for one in takes for part in flat(one)[: 1 if bare else None]])
 
 
 @lower_builtin("persona_evo.called", Called, types.VarArg(types.Any))
@@ -106,10 +106,12 @@ def _call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     for kind, value in zip(target.takes, args[1:], strict=True):
         if isinstance(kind, Row):
             row = cgutils.create_struct_proxy(kind)(context, builder, value=value)
-            parts += [builder.ptrtoint(row.data, _WORD), *(getattr(row, f"n{k}") for k in range(kind.dimensions))]
+            parts.append(builder.ptrtoint(row.data, _WORD))
+            if target.symbol:
+                parts += (getattr(row, f"n{k}") for k in range(kind.dimensions))
         else:
             parts.append(value)
-    kind = c_type(target.takes, target.gives)
+    kind = c_type(target.takes, target.gives, not target.symbol)
     if target.symbol:
         function = cgutils.get_or_insert_function(builder.module, kind, target.symbol)
     else:
@@ -193,8 +195,10 @@ def _slice(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     row = _proxy(context, builder, kind, args[0])
     part = context.make_helper(builder, index, args[1])
     stop = builder.select(builder.icmp_signed("<", part.stop, row.n0), part.stop, row.n0)
-    data = builder.gep(row.data, [part.start], inbounds=True, source_etype=context.get_data_type(kind.element))
-    return _make(context, builder, kind, data, builder.sub(stop, part.start))
+    rest = [row.n1] if kind.dimensions == 2 else []
+    first = builder.mul(part.start, row.n1) if rest else part.start
+    data = builder.gep(row.data, [first], inbounds=True, source_etype=context.get_data_type(kind.element))
+    return _make(context, builder, kind, data, builder.sub(stop, part.start), *rest)
 
 
 @infer_global(len)
@@ -311,7 +315,7 @@ def translate(function: FunctionType, takes: tuple[Field, ...], gives: Number, s
     compiled = typed(outer, result(parameters))
     module = _c_function(compiled, parameters, result, symbol)
     for text in texts(compiled.library):
-        module.link_in(llvm.parse_assembly(text))
+        module.link_in(llvm.parse_assembly(text.replace('@"sqrt"', '@"llvm.sqrt.f64"')))  # no call of the C library
     for one in module.functions:
         if not one.is_declaration and one.name != symbol:
             one.linkage = "internal"

@@ -217,7 +217,9 @@ def _build(program: Program) -> bytes:
     module.get_function(entry.symbol).name = f"program.{program.name}"
     module.verify()
     options = llvm.create_pipeline_tuning_options(SPEED)
-    options.loop_vectorization, options.slp_vectorization = True, False  # the latter takes a third of the time for nothing
+    # Loops here run over a node's few children: what vectors and unrolled copies cost before and behind does not pay.
+    options.loop_vectorization = options.loop_unrolling = False
+    options.slp_vectorization = False  # it takes a third of LLVM's time and gains nothing here
     passes = llvm.create_pass_builder(host, options)
     passes.getModulePassManager().run(module, passes)
     return bytes(host.emit_object(module))

@@ -20,7 +20,7 @@ from persona_evo.connect.findings import Finding
 from persona_evo.errors import GameError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import RUNNING, Game, Level, Rules
-from persona_evo.search.play import copy
+from persona_evo.search.expansion import copy
 from persona_evo.seeds import stream
 from persona_evo.words import counted
 

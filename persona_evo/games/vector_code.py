@@ -14,8 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
-from persona_evo.games.vectors import LANES
-
+LANES = 16
 BYTE, WORD, WIDE = ir.IntType(8), ir.IntType(16), ir.IntType(64)
 BYTES = ir.VectorType(BYTE, LANES)
 
@@ -55,7 +54,10 @@ class Place:
 
 
 def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
-    """An intrinsic that takes and, last, gives values of these types; `Place` stands for a row of any type."""
+    """An intrinsic that takes and, last, gives values of these types; `Place` stands for a row of any type.
+
+    What it emits is its attribute `emit`: (IR builder with the target's features as `features`, values) -> a value.
+    """
     *takes, gives = kinds
 
     def mark(emit: Callable[..., Any]) -> Any:
@@ -75,7 +77,9 @@ def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
             return gives(*[one if kind is Place else kind for kind, one in zip(takes, given, strict=True)]), build
 
         typed.__name__, typed.__signature__ = emit.__name__, inspect.signature(emit)  # type: ignore[attr-defined]
-        return intrinsic(typed)
+        made = intrinsic(typed)
+        made.emit = emit  # type: ignore[attr-defined]
+        return made
 
     return mark
 

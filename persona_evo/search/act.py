@@ -22,6 +22,7 @@ import numpy as np
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.assembly import LANES
 from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop
@@ -40,10 +41,10 @@ from persona_evo.search.layout import (
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.run import Engine
-from persona_evo.search.scoring import Scoring
+from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, NODE, ROOT, TOTAL, VISITS, Memory
-from persona_evo.search.tree_policy import EVERY_TIME, MOVE_VARIABLES, TreePolicy, check_moves, variables
+from persona_evo.search.tree import ACTION, DEPTH, DONE, NODE, ROOT, TOTAL, VISITS, Memory
+from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
 CHOICES = ("visits", "mean", "max")
@@ -131,11 +132,12 @@ class Actor:
         self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
         self._rules = rules = game.rules_for(self.utility.symbols | policy, self._variant)
         holds = IS_UCB1 if self.policy.formula is None else EVERY_TIME if self._open else self.policy.holds
-        scoring = Scoring(self.policy.formula, game.symbols, holds, settings.value == "mean",
-                          also=choice | {"RMAX"} | (MOVE_VARIABLES.keys() if self._amaf else set()))  # fmt: skip
+        scoring = Scoring(self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
+                          read=choice | {"RMAX"})  # fmt: skip
+        (codes,) = policy_codes([scoring])
         options = Options(
             settings.horizon or game.horizon_of(level), settings.rollout, max(1, level.max_actions), holds,
-            self.policy.c, cut_off=self._open, shuffle=settings.expansion == "random",
+            self.policy.c, cut_off=DONE if self._open else 0, shuffle=settings.expansion == "random",
             salt=derive(self.seed, "expansion") & 0xFFFFFFFF, players=game.players, amaf=self._amaf,
         )  # fmt: skip
         capacity = min(2 * capacity_for(self.budget), 2_000_000)
@@ -143,12 +145,12 @@ class Actor:
         marks = marks_for(min(options.horizon, settings.rollout + 1 + capacity)) if self._amaf else NO_MARKS
         buffers = buffers_for(game, level, settings.rollout, depths, marks)
         if self._open:  # where a node can have more children than there are legal actions at a time
-            buffers = buffers._replace(scores=np.empty(capacity))
+            buffers = buffers._replace(scores=np.empty(capacity + LANES))
         memory = Memory(capacity, level.start)
         tree = memory.lay_out(scoring.columns, 2 * capacity + options.room)
         none = np.empty(0, dtype=np.int32)
         self._engine = Engine(
-            memory, Search(rules, level.tables, tree, options, scoring.codes(self.utility), buffers, none)
+            memory, Search(rules, level.tables, tree, options, codes, buffers, none)
         )
 
     def choose(self, state: WordRow) -> int:
@@ -222,7 +224,7 @@ class Actor:
     def shape(self) -> tuple[int, int]:
         """The tree's breadth, the most nodes of one depth, and its depth, both without the root."""
         nodes = int(self._engine.work.buffers.counts[NODES])
-        layers = np.bincount(self._engine.work.tree.nodes[:nodes, DEPTH])[1:] if nodes > 1 else np.zeros(0, dtype=np.int64)
+        layers = np.bincount(self._engine.work.tree.nodes[:nodes, DEPTH])[1:]
         return int(layers.max(initial=0)), len(layers)
 
     def _best_of(self, options: Sequence[Option], state: WordRow) -> Option:
@@ -236,22 +238,24 @@ class Actor:
         """What the formula that chooses gives each option: a tree policy's score of a child of the root."""
         assert isinstance(self.choice, Formula)
         game, level, tree = self.game, self.level, self._engine.work.tree
-        scoring = Scoring(self.choice, game.symbols, EVERY_TIME, self.settings.value == "mean")
+        scoring = Scoring(self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf)
+        (codes,) = policy_codes([scoring])
         rules, luck, metrics = game.rules(costly=True), stream(self.seed), np.zeros(len(game.metrics))
-        slots, player, found = self._slots(), int(self._rules.mover(level.tables, state)), np.zeros(len(options))
-        rows = Memory(1, state).lay_out(scoring.columns, len(options))
+        slots, player, found = self._slots(), int(self._rules.mover(level.tables, state)), np.zeros(len(options) + LANES)
+        rows = Memory(1, state).lay_out(scoring.columns, len(options) + LANES)
         for k, option in enumerate(options):
             after, slot = state.copy(), slots[option.action]
             rules.step(level.tables, after, option.action, luck)
             rules.measure(level.tables, after, player, metrics)
-            scoring.keep(metrics, rows.values[k])
+            if codes.keep:
+                codes.keep(metrics, rows.values[k])
             rows.values[k, TOTAL] = tree.values[slot, TOTAL]
             rows.links[k, VISITS] = tree.links[slot, VISITS]
-            for to, at, count in zip(rows.columns[:5], tree.columns[:5], (1, 1, 0, 0, 2), strict=True):
+            for to, at, count in zip(rows.columns, tree.columns, (1, 1, 0, 0, 2), strict=False):
                 if to >= 0:
                     rows.values[k, to : to + count] = tree.values[slot, at : at + count]
-        scoring.score(rows.values, 0, len(options), int(tree.links[ROOT, VISITS]), 1, found)
-        return [float(score) for score in found]
+        codes.score(rows.values, len(options), int(tree.links[ROOT, VISITS]), 1, found)
+        return [float(score) for score in found[: len(options)]]
 
 
 @dataclass(frozen=True)

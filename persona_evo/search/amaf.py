@@ -40,7 +40,7 @@ def marks_for(moves: int) -> IntTable:
 def place_of(marks: IntTable, move: int) -> int:
     """The column that holds a move, (action << 8) | player, or the free one where it belongs."""
     size = marks.shape[1] - 1
-    at = ((move * 0x9E3779B1) >> 7) & (size - 1)
+    at = ((np.int64(move) * 0x9E3779B1) >> 7) & (size - 1)
     while marks[0, at + 1] == marks[0, 0] and marks[1, at + 1] != move:
         at = (at + 1) & (size - 1)
     return at + 1

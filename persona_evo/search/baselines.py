@@ -17,9 +17,10 @@ from persona_evo.compiling import Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, IntTable, WordTable
 from persona_evo.errors import SettingsError
 from persona_evo.games.core import RUNNING, WON
+from persona_evo.search.expansion import copy
 from persona_evo.search.layers import Found, Layers
 from persona_evo.search.plan import Plan
-from persona_evo.search.play import Play, copy, is_better, random_move, worth
+from persona_evo.search.play import Play, is_better, random_move, worth
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import PROVEN
 from persona_evo.seeds import derive, stream

@@ -17,7 +17,17 @@ from persona_evo.games.core import WON
 from persona_evo.search.expansion import next_child
 from persona_evo.search.heap import lot, pop, push
 from persona_evo.search.layout import (
-    EXHAUSTED, FULL, GOING_ON, HEAPED, ITERATIONS, NO_ROOM, OPENED, SLOTS, WIN, WINNER, Search,
+    EXHAUSTED,
+    FULL,
+    GOING_ON,
+    HEAPED,
+    ITERATIONS,
+    NO_ROOM,
+    OPENED,
+    SLOTS,
+    WIN,
+    WINNER,
+    Search,
 )  # fmt: skip
 from persona_evo.search.mcts import assess, roll_out
 from persona_evo.search.tree import DEPTH, DONE, NOBODY, OVER, ROOT, STATUS

@@ -52,10 +52,11 @@ def corner_at(search: Search, bounds: Bounds, node: int, moves: int) -> None:
 @compiled
 def is_final(bounds: Bounds) -> bool:
     """Whether no metric but the clock can become better than in `corner`."""
+    final = True
     for i in range(len(bounds.rises)):
         if i != bounds.clock and bounds.corner[i] != bounds.last[i]:
-            return False
-    return True
+            final = False
+    return final
 
 
 @compiled

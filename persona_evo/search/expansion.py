@@ -11,7 +11,7 @@ from persona_evo.compiling.arrays import IntRow, ShortTable, WordRow
 from persona_evo.games.core import RUNNING
 from persona_evo.search.layout import FULL, MERGE, NODES, OPENED, SLOTS, Options, Search
 from persona_evo.search.tree import (
-    ACTION, DEPTH, DONE, EMPTY, FIRST, FIXED, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, PARENT, SLOT, STATUS, TOTAL,
+    ACTION, DEPTH, DONE, EMPTY, FIRST, FIXED, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, PARENT, ROOTLESS, SLOT, STATUS, TOTAL,
     UNKNOWN, VISITS, Tree,
 )  # fmt: skip
 
@@ -92,12 +92,24 @@ def take_slot(work: Search, slot: int, node: int) -> int:
 
 
 @compiled
-def close(work: Search, depth: int) -> None:
-    """Mark the node at a depth of the path done when nothing new can be found below it, and so on toward the root."""
-    links, path = work.tree.links, work.buffers.path
-    while depth >= 0 and is_explored(links, path[depth]):
-        links[path[depth], STATUS] |= DONE
-        depth -= 1
+def close(tree: Tree, slot: int) -> None:
+    """Mark a node done when nothing new can be found below it, and so on toward the root."""
+    while is_explored(tree.links, slot):
+        tree.links[slot, STATUS] |= DONE
+        parent = tree.nodes[tree.links[slot, NODE], PARENT]
+        if parent == ROOTLESS:
+            return
+        slot = tree.nodes[parent, SLOT]
+
+
+@compiled
+def child_by(tree: Tree, slot: int, action: int) -> int:
+    """The child that an action leads to, NOBODY if it was not tried."""
+    first = tree.links[slot, FIRST]
+    for child in range(first, first + tree.links[slot, KIDS]):
+        if tree.nodes[tree.links[child, NODE], ACTION] == action:
+            return child
+    return NOBODY
 
 
 @compiled

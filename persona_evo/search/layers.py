@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from persona_evo.compiling import Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, ShortRow, WordRow, WordTable
 from persona_evo.games.core import RUNNING, WON
+from persona_evo.search.expansion import copy
 from persona_evo.search.pace import Pace
-from persona_evo.search.play import Play, copy, is_better, mixed, place_in, worth
+from persona_evo.search.play import Play, is_better, mixed, place_in, worth
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import PROVEN
 

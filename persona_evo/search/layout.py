@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, IntTable, Pointed, ShortRow, WordRow
+from persona_evo.formula.assembly import LANES
 from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search.tree import Tree
 
@@ -42,7 +43,7 @@ class Options(NamedTuple):
         holds: how long the tree policy's scores hold; IS_UCB1 for UCB1.
         c: UCB1's constant.
         inside: whether it stands under the root.
-        cut_off: whether nodes that are DONE are passed over.
+        cut_off: bits of STATUS with which nodes are passed over: DONE, or 0.
         first_win: whether the first selected node that wins ends the search.
         shuffle: whether untried actions are taken in an order shuffled by node and salt.
         salt: a number of the seed.
@@ -51,6 +52,7 @@ class Options(NamedTuple):
         watch: 0 where the nodes of the tree can end a plan, 1 for ends of rollouts too, WATCH_ALL for all states seen.
         players: of the game.
         amaf: whether nodes count moves (see `amaf`).
+        early: whether a lot is drawn for each child that is as good as the best before it, not one for all of them.
     """
 
     horizon: int
@@ -68,23 +70,25 @@ class Options(NamedTuple):
     watch: int = 0
     players: int = 1
     amaf: int = 0
+    early: int = 0
 
 
 class Codes(NamedTuple):
-    """Formulas as functions.
+    """Formulas as functions (see `scoring`); None where there is nothing to do.
 
     Attributes:
         utility: the utility of a row of metrics.
         keep: writes to a slot's row what the tree policy keeps of a row of metrics.
-        score: writes to a row the scores of a block of children; it takes the slots' values, the first slot, how many
-            there are, the visits of their parent, and their depth.
-        rescore: writes to the slots of a path, from one depth to before another, their scores.
+        score: writes to a row the scores of children side by side; it takes their values, how many there are, the
+            visits of their parent, and their depth.
+        rescore: writes scores to the slots of a path; it takes the tree's values, the path, its length, and the depth
+            of its first slot.
     """
 
     utility: Annotated[Callable[[FloatRow], float], Pointed()]
-    keep: Annotated[Callable[[FloatRow, FloatRow], int], Pointed()]
-    score: Annotated[Callable[[FloatTable, int, int, int, int, FloatRow], int], Pointed()]
-    rescore: Annotated[Callable[[FloatTable, IntRow, int, int], int], Pointed()]
+    keep: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
+    score: Annotated[Callable[[FloatTable, int, int, int, FloatRow], None], Pointed()]
+    rescore: Annotated[Callable[[FloatTable, IntRow, int, int], None], Pointed()]
 
 
 class Buffers(NamedTuple):
@@ -96,7 +100,7 @@ class Buffers(NamedTuple):
         best_moves: int64[rollout + 1], the moves that lead from the best node on to the best state.
         rng: int64[2], the search's stream.
         path: int64[depths], the slots of the descent from the root on.
-        scores: float64[actions], of the children that are selected from.
+        scores: float64[actions + LANES], of the children that are selected from, and room for what is written behind.
         scratch: a state.
         actions: int64[actions], those that are legal.
         order: int64[actions], numbers of actions as they are shuffled.
@@ -150,7 +154,7 @@ def buffers_for(game: Game, level: Level, rollout: int, depths: int, marks: IntT
 
     return Buffers(
         counts=whole(COUNTS), best=np.zeros(1), best_moves=whole(length), rng=whole(2), path=whole(depths + 2),
-        scores=np.zeros(actions), scratch=level.start.copy(), actions=whole(actions), order=whole(actions),
+        scores=np.zeros(actions + LANES), scratch=level.start.copy(), actions=whole(actions), order=whole(actions),
         played=whole(length), seen=np.zeros((length, metrics)), metrics=np.zeros(metrics),
         utils=np.zeros(game.players), marks=marks,
     )  # fmt: skip

@@ -30,7 +30,8 @@ from persona_evo.compiling.arrays import FloatTable, IntRow, IntTable, WordRow, 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.play import Play, copy, random_move, worth
+from persona_evo.search.expansion import copy
+from persona_evo.search.play import Play, random_move, worth
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
@@ -234,8 +235,8 @@ class Lookahead:
         self._look = Look(
             play, np.zeros((max(kept, deep + 1), len(level.start)), dtype=level.start.dtype),
             np.zeros((deep + 1, len(play.actions)), dtype=np.int64),
-            *(np.zeros(n, dtype=np.int64) for n in (deep + 1, deep + 1, kept, kept)),
-            np.zeros((3, len(play.actions))), np.zeros(TALLIES, dtype=np.int64),
+            np.zeros(deep + 1, dtype=np.int64), np.zeros(deep + 1, dtype=np.int64), np.zeros(kept, dtype=np.int64),
+            np.zeros(kept, dtype=np.int64), np.zeros((3, len(play.actions))), np.zeros(TALLIES, dtype=np.int64),
         )  # fmt: skip
         self._handle = Handle(self._look)
         self._moves = 0

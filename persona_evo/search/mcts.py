@@ -18,6 +18,7 @@ from persona_evo.search.layout import (
     BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, EXHAUSTED, FULL, GOING_ON, ITERATIONS, MERGE, NO_ROOM, NODES,
     SLOTS, STUCK, WATCH_ALL, WIN, WINNER, Search,
 )  # fmt: skip
+from persona_evo.search.play import is_better
 from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
     ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
@@ -36,18 +37,14 @@ def consider(work: Search, node: int, depth: int, made: int, over: int, utility:
     counts, best = work.buffers.counts, work.buffers.best
     won = 1 if over == WON else 0
     steps = depth + made
-    if utility < best[0]:
-        return
-    if utility == best[0]:
-        if won < counts[BEST_WON] or (won == counts[BEST_WON] and steps >= counts[BEST_STEPS]):
-            return
-    best[0] = utility
-    counts[BEST_NODE] = node
-    counts[BEST_LENGTH] = made
-    counts[BEST_WON] = won
-    counts[BEST_STEPS] = steps
-    for k in range(made):
-        work.buffers.best_moves[k] = work.buffers.played[k]
+    if is_better(utility, won, steps, best[0], counts[BEST_WON], counts[BEST_STEPS]):
+        best[0] = utility
+        counts[BEST_NODE] = node
+        counts[BEST_LENGTH] = made
+        counts[BEST_WON] = won
+        counts[BEST_STEPS] = steps
+        for k in range(made):
+            work.buffers.best_moves[k] = work.buffers.played[k]
 
 
 @compiled
@@ -109,7 +106,7 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
 def keep_parts(work: Search, slot: int, player: int, measured: int) -> None:
     """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
     tree = work.tree
-    if tree.columns.kept < 0:
+    if tree.columns.kept < 0 and work.options.holds != STATIC:
         return
     if player != measured:
         work.rules.measure(work.tables, tree.states[tree.links[slot, NODE]], player, work.buffers.metrics)
@@ -158,7 +155,7 @@ def back_up(work: Search, depth: int) -> None:
             credit(tree, work.buffers.marks, parent, player, utils[player])
     add(work, path[0], utils[0])
     if options.holds == ALONG_PATH:
-        work.codes.rescore(tree.values, path, 1, depth + 1)
+        work.codes.rescore(tree.values, path[1 : depth + 1], depth, 1)
 
 
 @compiled
@@ -193,7 +190,7 @@ def iterate(work: Search) -> int:
     slot = path[depth]
     status = links[slot, STATUS]
     if options.cut_off:
-        close(work, depth - 1 if fresh else depth)
+        close(work.tree, path[depth - 1] if fresh else slot)
         if not fresh and links[slot, STATUS] & DONE:
             return EXHAUSTED if links[ROOT, STATUS] & DONE else GOING_ON
     elif not fresh:

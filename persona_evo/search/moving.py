@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from persona_evo.compiling import compiled, entry
 from persona_evo.compiling.arrays import IntRow, ShortRow
-from persona_evo.search.expansion import copy
 from persona_evo.search.layout import FULL, NODES, SLOTS
 from persona_evo.search.tree import (
     ACTION,
@@ -29,7 +28,7 @@ from persona_evo.search.tree import (
 
 
 class Move(NamedTuple):
-    """What is moved: nodes within their arrays, slots from one array to another.
+    """What is moved: nodes within their arrays, slots from one array to another. States are left to whoever calls it.
 
     Attributes:
         old, new: the tree with its slots, and with room for as many.
@@ -83,7 +82,7 @@ def take_children(work: Move, slot: int, to: int) -> int:
 @entry
 def move_root(work: Move, root: int) -> int:
     """Move what is below a node to the front; how many nodes are left."""
-    nodes, states, links = work.old.nodes, work.old.states, work.new.links
+    nodes, links = work.old.nodes, work.new.links
     kept, last, up = number(work, root), work.counts[NODES], nodes[root, DEPTH]
     take(work, nodes[root, SLOT], ROOT)
     used = 1
@@ -100,8 +99,6 @@ def move_root(work: Move, root: int) -> int:
         nodes[at, SLOT] = slot
         if links[slot, STATUS] & OVER == 0 and nodes[at, DEPTH] < work.horizon:
             links[slot, STATUS] &= ~DONE
-        if at != node:
-            copy(states[node], states[at])
     work.counts[NODES] = kept
     work.counts[SLOTS] = used
     work.counts[FULL] = 0

@@ -6,8 +6,9 @@ with scores of their own, and the heaps take turns (Röger, Helmert 2010), some 
 states with equal counts of the game's main metrics. Where the game says what can still be reached (`Game.reach`), a
 leaf that cannot beat the best plan is closed; when all leaves are, the best plan is proven.
 
-The slot of a node is its number (see `expansion.next_child`). A row of the tree's `values` holds what the node itself is worth (WORTH), what can follow it at most (CEILING), and behind
-that its scores, which `ranks` shows as float32 from column FIRST_SCORE on.
+The slot of a node is its number (see `expansion.next_child`). A row of the tree's `values` holds what the node itself
+is worth (WORTH), what can follow it at most (CEILING), and behind that its scores, which `ranks` shows as float32 from
+column FIRST_SCORE on.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from persona_evo.search.tree import (
 
 WORTH, CEILING, FIRST_SCORE = TOTAL, FIXED, 2 * FIXED + 2
 BETTER, SHORTER, VARIETY = range(3)
-"""`Goal.seeking`: a better plan than the best; a shorter one of equal worth; others that end in a state worth enough."""
+"""`Goal.seeking`: a better plan than the best; a shorter one of equal worth; others whose end is worth enough."""
 
 
 class Lists(NamedTuple):
@@ -68,7 +69,7 @@ class Scores(NamedTuple):
         pace: float64[scores], what a score loses with each move.
     """
 
-    write: Annotated[Callable[[FloatRow, FloatRow], int], Pointed()]
+    write: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
     leaf: FloatRow
     found: FloatRow
     pace: FloatRow

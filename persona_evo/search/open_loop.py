@@ -9,22 +9,12 @@ full is moved to a larger one.
 from __future__ import annotations
 
 from persona_evo.compiling import compiled, entry
-from persona_evo.search.expansion import attach, copy, status_of
+from persona_evo.search.expansion import attach, child_by, copy, status_of
 from persona_evo.search.layout import FULL, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WIDEST, Search
 from persona_evo.search.mcts import assess, back_up, keep_parts, roll_out
 from persona_evo.search.selection import select
 from persona_evo.search.tree import ACTION, DONE, FIRST, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, SLOT, STATUS
 from persona_evo.seeds import below
-
-
-@compiled
-def child_by(work: Search, slot: int, action: int) -> int:
-    """The child that an action leads to, NOBODY if it was not tried."""
-    tree, first = work.tree, work.tree.links[slot, FIRST]
-    for child in range(first, first + tree.links[slot, KIDS]):
-        if tree.nodes[tree.links[child, NODE], ACTION] == action:
-            return child
-    return NOBODY
 
 
 @compiled
@@ -38,7 +28,7 @@ def count_untried(work: Search, slot: int, count: int) -> int:
         links[child, STATUS] |= DONE
     fresh = 0
     for k in range(count):
-        child = child_by(work, slot, actions[k])
+        child = child_by(work.tree, slot, actions[k])
         if child == NOBODY:
             actions[fresh] = actions[k]
             fresh += 1
@@ -49,7 +39,7 @@ def count_untried(work: Search, slot: int, count: int) -> int:
 
 @compiled
 def make_room(work: Search, slot: int, count: int) -> None:
-    """See that the block of a slot's children has room for another, with `count` more slots where it has to be moved."""
+    """See that the block of a slot's children has room for one more; `count`: slots more where it has to be moved."""
     tree, links, counts = work.tree, work.tree.links, work.buffers.counts
     if links[slot, LEFT] > 0:
         links[slot, LEFT] -= 1

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Se
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
-from persona_evo.search.tree import Columns, Memory
+from persona_evo.search.tree import DONE, Columns, Memory
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import stream
 from persona_evo.words import counted
@@ -97,7 +97,7 @@ class Planner:
         self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
         self.options = Options(
             self.horizon, settings.rollout, max(1, level.max_actions), IS_UCB1,
-            cut_off=settings.terminal == "cut_off", first_win=settings.stop == "first_win",
+            cut_off=DONE if settings.terminal == "cut_off" else 0, first_win=settings.stop == "first_win",
             shuffle=settings.expansion == "random", hashed=hashed,
             watch=("tree", "ends", "all").index(settings.watch),
         )  # fmt: skip
@@ -243,12 +243,28 @@ class Planner:
         return self._lists
 
 
-def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> Any:
-    """What plans a level: a `Planner`, or that of a game that runs elsewhere, with the same method `plan`."""
+class LevelPlanner(Protocol):
+    """What plans a level: a `Planner`, or that of a game that runs elsewhere."""
+
+    def plan(
+        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> Plan:  # fmt: skip
+        """See `Planner.plan`."""
+        ...
+
+
+def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
+    """What plans a level of a game, wherever that runs.
+
+    Raises:
+        SettingsError: the game has no such variant of its rules.
+    """
     if game.outside is not None:
         if settings.variant:
             game.rules_for((), settings.variant)
-        return game.outside.planner(game, level, settings, capacity)
+        outside: LevelPlanner = game.outside.planner(game, level, settings, capacity)
+        return outside
     return Planner(game, level, settings, capacity)
 
 
@@ -273,7 +289,6 @@ def plan(
     """Search one level once (see `Planner`)."""
     budget = budget or Budget()
     settings = settings or SearchSettings.anytime()
-    found: Plan = planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
-    return found
+    return planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
 
 

@@ -10,19 +10,12 @@ import numpy as np
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import FloatRow, IntRow, Pointed, WordRow
 from persona_evo.formula import Formula
-from persona_evo.formula.machine import STACK, run
+from persona_evo.formula.native import formula_on_row
 from persona_evo.games.core import Game, Level, Rules
-from persona_evo.search.coding import code
 from persona_evo.seeds import below, stream
 
 Utility = Annotated[Callable[[FloatRow], float], Pointed()]
 """What a row of metrics is worth."""
-
-
-def utility_of(formula: Formula, order: tuple[str, ...]) -> Callable[[FloatRow], float]:
-    """Stand-in until formulas are machine code."""
-    codes, stack = code(formula, order), np.zeros(STACK)
-    return lambda row: run(*codes, row, stack)
 
 
 class Play(NamedTuple):
@@ -49,16 +42,9 @@ class Play(NamedTuple):
     def of(cls, game: Game, level: Level, utility: Formula) -> Play:
         """A level, and a utility over the game's metrics."""
         return cls(
-            game.rules_for(utility.symbols), level.tables, utility_of(utility, game.symbols), level.start.copy(),
+            game.rules_for(utility.symbols), level.tables, formula_on_row(utility, game.symbols), level.start.copy(),
             np.zeros(max(1, level.max_actions), dtype=np.int64), np.zeros(len(game.metrics)), stream(0),
         )  # fmt: skip
-
-
-@compiled
-def copy(source: WordRow, target: WordRow) -> None:
-    """Copy a state."""
-    for k in range(len(target)):
-        target[k] = source[k]
 
 
 @compiled

@@ -15,9 +15,9 @@ from persona_evo.search import best_first, layout, mcts, moving
 from persona_evo.search.layout import Search
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
-from persona_evo.search.scoring import Scoring
+from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree import Memory, Tree
+from persona_evo.search.tree import NOBODY, Memory, Tree
 from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
 from persona_evo.seeds import derive
 
@@ -67,10 +67,12 @@ class Engine:
     def move_root(self, node: int) -> None:
         """Keep only what is below a node."""
         work, counts = self.work, self.work.buffers.counts
-        tree = self._memory.turn(work.tree)
-        rows = np.empty(int(counts[layout.NODES]), dtype=np.int32)
-        moving.move_root(Handle(moving.Move(work.tree, tree, rows, counts, work.options.horizon)), node)
-        self._handle.work = work._replace(tree=tree)
+        old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
+        new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
+        move = moving.Move(old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon)
+        kept = moving.move_root(Handle(move), node)
+        old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
+        self._handle.work = work._replace(tree=new)
 
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
@@ -128,7 +130,8 @@ class Run(Counted):
                                 hint="AN and AR are for play from move to move")  # fmt: skip
         holds = policy.holds if policy.formula is not None else layout.IS_UCB1
         self._search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
-        scoring = Scoring(policy.formula, game.symbols, holds, settings.value == "mean")
+        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        (codes,) = policy_codes([scoring])
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
         self._problem = problem = Problem.of(game, planner.level, utility, planner.horizon - depth)
         options = planner.options._replace(
@@ -136,7 +139,7 @@ class Run(Counted):
             used=problem.used(*read), hashed=0 if problem.clocked else planner.options.hashed,
         )  # fmt: skip
         heap = planner.heap if self._search is best_first.search else planner.heap[:0]
-        work = planner.work(rules, scoring.columns, options, scoring.codes(utility), seed)._replace(heap=heap)
+        work = planner.work(rules, scoring.columns, options, codes, seed)._replace(heap=heap)
         self._engine, self._counts = Engine(planner.memory, work), work.buffers.counts
         self._reason, self._why = layout.GOING_ON, "budget"
         self._engine.plant(state)

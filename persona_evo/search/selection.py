@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from persona_evo.compiling import compiled
-from persona_evo.search.layout import IS_UCB1, MERGE, Search
+from persona_evo.search.layout import IS_UCB1, MERGE, Options, Search
 from persona_evo.search.tree import (
-    DONE, FIRST, KIDS, NODE, SLOT, STATUS, TOTAL, VISITS, Tree,
+    FIRST, KIDS, NODE, SLOT, STATUS, TOTAL, VISITS, Tree,
 )  # fmt: skip
 from persona_evo.search.tree_policy import EVERY_TIME
 from persona_evo.seeds import draw
@@ -24,10 +24,9 @@ def select(work: Search, slot: int, depth: int) -> int:
     if options.holds == IS_UCB1:
         log_visits = math.log(max(1, visits))
         for k in range(kids):
-            n = max(1, tree.links[first + k, VISITS])
-            scores[k] = tree.values[first + k, TOTAL] / n + options.c * math.sqrt(log_visits / n)
+            scores[k] = ucb1(options, tree.values[first + k, TOTAL], tree.links[first + k, VISITS], log_visits)
     elif options.holds == EVERY_TIME:
-        work.codes.score(tree.values, first, kids, visits, depth + 1, scores)
+        work.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     else:
         for k in range(kids):
             scores[k] = tree.values[first + k, tree.columns.score]
@@ -35,10 +34,18 @@ def select(work: Search, slot: int, depth: int) -> int:
 
 
 @compiled
+def ucb1(options: Options, total: float, visits: int, log_visits: float) -> float:
+    """UCB1 of a child with this sum of utilities; log_visits: the logarithm of its parent's visits."""
+    n = max(1, visits)
+    if options.inside:
+        return total / n + math.sqrt(options.c * log_visits / n)
+    return total / n + options.c * math.sqrt(log_visits / n)
+
+
+@compiled
 def pick(work: Search, first: int, kids: int) -> int:
     """The child with the best of `scores` among those that are not closed, as `select` returns it."""
-    scores, links = work.buffers.scores, work.tree.links
-    closed = DONE if work.options.cut_off else 0
+    scores, links, closed = work.buffers.scores, work.tree.links, work.options.cut_off
     chosen = -1
     ties = 1
     top = -math.inf
@@ -49,10 +56,14 @@ def pick(work: Search, first: int, kids: int) -> int:
                 top = scores[k]
                 chosen = k
                 ties = 1
-            elif scores[k] == top:
+            elif scores[k] == top and chosen >= 0:
                 ties += 1
-    if ties == 1:
-        return (first + chosen) * 2 if chosen >= 0 else -1
+                if work.options.early and (draw(work.buffers.rng) * ties) >> 32 == 0:
+                    chosen = k
+    if chosen < 0:
+        return -1
+    if ties == 1 or work.options.early:
+        return (first + chosen) * 2 + (ties > 1)
     wanted = (draw(work.buffers.rng) * ties) >> 32
     k = kids
     while wanted >= 0:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
@@ -107,7 +108,7 @@ class SkilledPlayer:
         chances = softmax([c.value for c in candidates], self.skill.temperature)
         return candidates[int(slips.choice(len(candidates), p=chances))].action
 
-    def _candidates(self, state: Any, made: int, legal: int, seed: int) -> list[Candidate]:
+    def _candidates(self, state: WordRow, made: int, legal: int, seed: int) -> list[Candidate]:
         """The moves tried by a search from a state that so many moves have led to."""
         budget = Budget(self.skill.iterations * legal)
         if self._planner is None:
@@ -118,7 +119,7 @@ class SkilledPlayer:
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
         return self._judged(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
 
-    def _of_chance(self, state: Any, sight: int, budget: Budget, seed: int) -> list[Candidate]:
+    def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
         actor = Actor(self.game, self.level, self.utility, self._policy, budget,
                       replace(self._settings, horizon=sight), seed=seed)  # fmt: skip
@@ -152,7 +153,7 @@ class SkilledPlayer:
             if parents[node] == ROOT
         ]
 
-    def _worth(self, state: Any) -> float:
+    def _worth(self, state: WordRow) -> float:
         self._measure(self.level.tables, state, 0, self._metrics)
         return float(run(*self._codes, self._metrics, self._stack))
 

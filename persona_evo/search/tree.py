@@ -37,10 +37,10 @@ PARENT, ACTION, DEPTH, SLOT = range(4)
 ROOT = 0
 """The root's node and its slot."""
 ROOTLESS = NOBODY = UNKNOWN = EMPTY = -1
-OVER, DONE, TAKEN, NOVEL, MOVER = 15, 16, 32, 64, 8
+OVER, DONE, TAKEN, NOVEL, DEAD, MOVER = 15, 16, 32, 64, 128, 8
 """STATUS: the bits that hold `over`; the bit set when nothing new can be found below; with open lists also whether a
-node was taken out of them (expanded, or closed by its bound), and whether it shows something new. From bit MOVER on:
-the player to move."""
+node was taken out of them (expanded, or closed by its bound), and whether it shows something new; in the search by
+prefixes also whether the game fails there. From bit MOVER on: the player to move."""
 
 
 class Columns(NamedTuple):
@@ -52,6 +52,7 @@ class Columns(NamedTuple):
         score: the tree policy's score where it does not change between visits.
         kept: the first of what of the tree policy's formula never changes.
         moves: a count and a total of `amaf`.
+        pending: rollouts under way, in the first half of a column, and in the next one what each of them counts.
         width: how many columns there are.
     """
 
@@ -60,14 +61,15 @@ class Columns(NamedTuple):
     score: int = -1
     kept: int = -1
     moves: int = -1
+    pending: int = -1
     width: int = FIXED
 
     @classmethod
     def of(cls, *, best: bool = False, squares: bool = False, score: bool = False, kept: int = 0,
-           moves: bool = False) -> Columns:  # fmt: skip
+           moves: bool = False, pending: bool = False) -> Columns:  # fmt: skip
         """Columns side by side for what is read; kept: how many there are of it."""
         at, found = FIXED, []
-        for size in (int(best), int(squares), int(score), kept, 2 * moves):
+        for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
             found.append(at if size else -1)
             at += size
         return cls(*found, at)
@@ -114,8 +116,8 @@ class Tree(NamedTuple):
 
 
 def aligned(size: int) -> NDArray[np.float64]:
-    """float64[size] that begins with a line of the cache."""
-    room = np.empty(size + 8)
+    """float64[size] that begins with a line of the cache; a little behind it can be read, too."""
+    room = np.empty(size + 64)
     first = -int(room.__array_interface__["data"][0]) % 64 // 8
     return room[first : first + size]
 

@@ -17,11 +17,10 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.minidungeons2.tables import FARTHEST
 from persona_evo.games.core import WON, Level, Rules
-from persona_evo.search import best_first, layout, mcts
+from persona_evo.search import mcts
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import SCORE, VALUES
 from persona_evo.search.tree_policy import TreePolicy
 
 GAME = registry.get("minidungeons2")
@@ -185,24 +184,6 @@ def test_leaf_selection_is_best_first_search_over_the_whole_tree() -> None:
         assert best.proven and found.utility == best.utility
         by_child = plan(GAME, of, runner, policy, Budget(20_000), dataclasses.replace(rules, selection="child"))
         assert by_child.utility <= found.utility
-
-
-@given(st.lists(st.floats(-3, 3).map(lambda x: round(x, 1)), max_size=60), st.lists(st.booleans(), max_size=60))
-def test_the_open_leaves_come_out_best_first(scores: list[float], takes: list[bool]) -> None:
-    push, pop = interpreted(best_first.push), interpreted(best_first.pop)
-    opts, counts = np.zeros(layout.OPTIONS, dtype=np.int64), np.zeros(layout.COUNTS, dtype=np.int64)
-    heap, values = np.zeros(len(scores) + 1, dtype=np.int32), np.zeros((len(scores) + 1, VALUES))
-    values[: len(scores), SCORE] = scores
-    held: list[int] = []
-    for node in range(len(scores)):
-        push(heap, values, opts, counts, node)
-        held.append(node)
-        if node < len(takes) and takes[node]:
-            best = pop(heap, values, opts, counts)
-            held.remove(best)
-            assert all(scores[best] >= scores[other] for other in held)
-    out = [pop(heap, values, opts, counts) for _ in held]
-    assert sorted(out) == sorted(held) and [scores[n] for n in out] == sorted((scores[n] for n in held), reverse=True)
 
 
 def test_a_persona_goes_on_to_the_exit_where_that_costs_nothing() -> None:

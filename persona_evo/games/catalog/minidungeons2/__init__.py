@@ -274,7 +274,7 @@ GAME = Game(
 )
 
 SWIFT_GAME = replace(
-    GAME, rules=swift_rules, reach=swift_reach, novelty=swift_novelty, variants={}, locate=None, events=None, cause=None,
-    draw=None, structure=None, analyse=None, hardness=None, swift=None,
+    GAME, rules=swift_rules, reach=swift_reach, novelty=swift_novelty, variants={}, swift=None,
+    locate=None, events=None, cause=None, draw=None, structure=None, analyse=None, hardness=None,
 )  # fmt: skip
 """The game as searches play it in the layout of `packed`."""

@@ -231,34 +231,38 @@ def monster_meets_thing(t: Row, s: Row, kind: int, me: int, thing: int) -> None:
 
 
 @compiled
-def move_monster(t: Row, s: Row, tiles: Any, kind: int, me: int, to: int) -> Any:
+def move_monster(t: Row, s: Row, tiles: Any, kind: int, me: int, to: int, attacks: bool) -> Any:
     """A monster walks one tile: meets the hero, then all else in the list's order, then enters unless stopped.
+
+    Args:
+        attacks: whether the hero is there.
 
     Returns:
         The tiles afterwards.
     """
     others = equal(tiles, to) & ~(1 << me)
     thing = byte(t, THING + to)
+    if others | thing == 0 and not attacks:
+        return with_lane(tiles, me, to)
     stopped = 0
-    if to == byte(s, HERO_AT) and not is_dead(s):
+    if attacks and not is_dead(s):
         if kind != WIZARD:
             hurt_hero(s, strength(kind, hit_points(s, me)))
             hurt_monster(t, s, me, 1)
         if not is_dead(s):
             stopped = 1
-    if others | thing:
-        meets = thing != NOTHING
-        after = byte(t, AFTER + to)
-        while others:
-            i = lowest(others)
-            others &= others - 1
-            if meets and i >= after:
-                meets = False
-                monster_meets_thing(t, s, kind, me, thing)
-            monster_meets_monster(t, s, kind, me, i)
-            stopped |= blockers(t, s) >> i
-        if meets:
+    meets = thing != NOTHING
+    after = byte(t, AFTER + to)
+    while others:
+        i = lowest(others)
+        others &= others - 1
+        if meets and i >= after:
+            meets = False
             monster_meets_thing(t, s, kind, me, thing)
+        monster_meets_monster(t, s, kind, me, i)
+        stopped |= blockers(t, s) >> i
+    if meets:
+        monster_meets_thing(t, s, kind, me, thing)
     return tiles if stopped & 1 else with_lane(tiles, me, to)
 
 
@@ -293,9 +297,14 @@ def nearest(t: Row, here: int, wanted: int, limit: int) -> int:
 
 
 @compiled
-def act(t: Row, s: Row, kind: int, i: int, sees: int) -> int:
-    """Monster i's turn until it walks: the tile to walk to, or NONE. sees: whether it sees the hero."""
-    hero = byte(s, HERO_AT)
+def act(t: Row, s: Row, kind: int, i: int, sees: int, hero: int, ways: int) -> int:
+    """Monster i's turn until it walks: the tile to walk to, or NONE.
+
+    Args:
+        sees: whether it sees the hero.
+        hero: his tile.
+        ways: where STEP has the ways to it.
+    """
     here = byte(s, TILES_AT + i)
     if kind == WIZARD:
         if distance(t, here, hero) <= half(t, RANGE):
@@ -309,14 +318,16 @@ def act(t: Row, s: Row, kind: int, i: int, sees: int) -> int:
                 return byte(t, STEP + half(t, ROW) * tile + here)
         elif sees == 0:
             return NONE
-    return byte(t, STEP + half(t, ROW) * hero + here)
+    return byte(t, ways + here)
 
 
 @compiled
 def monsters_act(t: Row, s: Row, tiles: Any) -> Any:
     """Every monster's turn, in the order of their starting tiles; the tiles afterwards."""
     store(s, TILES_AT, tiles)
-    sees = on_tiles(t, tiles, SIGHT + 64 * byte(s, HERO_AT))
+    hero = byte(s, HERO_AT)
+    ways = STEP + half(t, ROW) * hero
+    sees = on_tiles(t, tiles, SIGHT + 64 * hero)
     left = ((sees | half(t, EATERS)) & alive(s)) | half(t, MINITAURS)
     while left:
         i = lowest(left)
@@ -326,9 +337,9 @@ def monsters_act(t: Row, s: Row, tiles: Any) -> Any:
             if kind == MINITAUR:
                 set_hit_points(s, i, hit_points(s, i) - 1)
             continue
-        to = act(t, s, kind, i, (sees >> i) & 1)
+        to = act(t, s, kind, i, (sees >> i) & 1, hero, ways)
         if to != NONE:
-            tiles = move_monster(t, s, tiles, kind, i, to)
+            tiles = move_monster(t, s, tiles, kind, i, to, to == hero)
     return tiles
 
 
