@@ -43,7 +43,7 @@ from persona_evo.search.plan import capacity_for
 from persona_evo.search.run import Engine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, DONE, NODE, ROOT, TOTAL, VISITS, Memory
+from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, Memory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
@@ -191,11 +191,12 @@ class Actor:
         tree, counts = self._engine.work.tree, self._engine.work.buffers.counts
         if counts[NODES] == 0:
             return
-        slots = self._slots()
-        if self._open or action not in slots:
+        children = [int(tree.links[slot, NODE]) for slot in tree.children(ROOT)]
+        child = next((node for node in children if tree.nodes[node, ACTION] == action), NOBODY)
+        if self._open or child == NOBODY:
             counts[NODES] = 0
         else:
-            self._engine.move_root(int(tree.links[slots[action], NODE]))
+            self._engine.move_root(child)
 
     def _root(self, state: WordRow) -> int:
         """See that the root is this state; how many nodes are there already."""

@@ -21,7 +21,7 @@ from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, FIRST, KIDS, LEFT, NODE, OVER, PARENT, SLOT, STATUS, VISITS
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
-from tests.search.levels import GAME, level, optimum, tiny
+from tests.search.levels import GAME, level, optimum, tiny, tree_of
 
 UCB1 = TreePolicy.ucb1()
 ANYTIME, PAPER = SearchSettings.anytime(), SearchSettings.paper()
