@@ -128,7 +128,7 @@ def grown(planner: Planner, depth: int) -> Run:
     tree.values[: depth + 1] = 0.5
     links[:, VISITS], links[:, LEFT], links[:, STATUS], links[:, NODE] = 1, 0, 0, rows
     links[:, FIRST], links[:, KIDS] = rows + 1, rows < depth
-    east = GAME.replay(of, [1])[-1]
+    east = planner.game.replay(of, [1])[-1]
     tree.states[: depth + 1] = np.where((rows % 2)[:, None], east, of.start)
     counts[layout.NODES] = counts[layout.SLOTS] = depth + 1
     run.spend(Budget(3), 0.0)
