@@ -1,16 +1,19 @@
 """The one place where Python becomes machine code.
 
-`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, `@callback(...)` a function of a game.
-Marked functions stay plain Python where Python calls them, and where a game's own functions are plain: slow, and with
-identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
+`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, `@callback(...)` a function of a
+game. Marked functions stay plain Python where Python calls them, and where a game's own functions are plain: slow, and
+with identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
 
 | module | what |
 |---|---|
 | arrays | the types of what compiled code is given |
 | marks | the marks, and what a function's machine code depends on |
 | frontend | from Python to bitcode, by numba; imported only where something is not on disk |
+| typing | what of numba that takes |
 | machine | from bitcode to machine code, by llvmlite |
+| ahead | several programs at once, in two processes |
 | cache | what is on disk |
+| news | who is told what is compiled |
 """
 
 from __future__ import annotations
@@ -26,12 +29,13 @@ import numpy as np
 from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape, address, describe, fields, leaves, words
 from persona_evo.compiling.cache import cache_folder, cache_root
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
+from persona_evo.compiling.news import Work, listen
 
 if TYPE_CHECKING:
-    from persona_evo.compiling.machine import Code
+    from persona_evo.compiling.machine import Code, Program
 
-__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "apart", "cache_folder", "cache_root", "callback", "compiled", "entry",
-           "is_warm", "primitive", "row", "with_names"]  # fmt: skip
+__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "Work", "apart", "cache_folder", "cache_root", "callback",
+           "compiled", "entry", "is_warm", "listen", "prepare", "primitive", "row", "with_names"]  # fmt: skip
 
 W = TypeVar("W")
 
@@ -76,23 +80,28 @@ class Callback:
         assert self.signature.gives is not None
         return Code(self.plain, self.signature.takes, self.signature.gives)
 
+    @functools.cached_property
+    def program(self) -> Program:
+        """Its machine code, as Python calls it."""
+        from persona_evo.compiling.machine import Program
+
+        return Program(self.code, {})
+
     @property
     def address(self) -> int:
         """Where its machine code lies."""
-        from persona_evo.compiling.machine import address_of
-
-        return address_of(self.code, {})
+        return self.program.address()
 
     def __call__(self, *given: Any) -> Any:
         """Its result, from machine code; arrays must have the type that the signature says."""
         if self._function is None:
             if INTERPRET:
                 return self.plain(*given)
-            from persona_evo.compiling.machine import address_of, c_function
+            from persona_evo.compiling.machine import c_function
 
             self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
             parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
-            self._function = c_function(address_of(self.code, {}), parts, self.signature.gives)
+            self._function = c_function(self.address, parts, self.signature.gives)
         parts = []
         for kind, value in zip(self._kinds, given, strict=True):
             if kind is None:
@@ -180,14 +189,19 @@ class Handle(Generic[W]):
             found = self._functions[entry] = self._bind(entry)
         return found
 
+    def program(self, entry: Entry) -> Program:
+        """The machine code of an entry that works on this."""
+        from persona_evo.compiling.machine import Program
+
+        return Program(entry.code, {name: one.code for name, one in self._parts.items() if one is not None})
+
     def _bind(self, entry: Entry) -> Callable[..., int]:
         if self.plain:
             return lambda *numbers: entry.plain(self._work, *numbers)
-        from persona_evo.compiling.machine import address_of, c_function
+        from persona_evo.compiling.machine import c_function
 
         place = int(self._words.__array_interface__["data"][0])
-        address = address_of(entry.code, {name: one.code for name, one in self._parts.items()})
-        return functools.partial(c_function(address, 1 + entry.numbers), place)
+        return functools.partial(c_function(self.program(entry).address(), 1 + entry.numbers), place)
 
 
 class Entry:
@@ -217,6 +231,21 @@ class Entry:
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:
         return handle.function(self)(*numbers)
+
+
+def prepare(*wanted: object) -> None:
+    """Compile what is not compiled yet of several functions, on two cores where that saves time.
+
+    Args:
+        wanted: functions of games, and pairs of an entry and the handle that it works on; what is plain Python stays so.
+    """
+    programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
+    programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]
+    missing = [one for one in programs if not one.is_made()]
+    if missing:
+        from persona_evo.compiling import ahead
+
+        ahead.prepare(missing)
 
 
 def entry(function: Callable[..., int]) -> Entry:

@@ -2,8 +2,8 @@
 
 A compiled function sees an array as a bare row: where it lies, and how long it is. Whole numbers come out of every row
 as int64 and real numbers as float64; an index is never negative and never checked. Of a row there are `row[i]`,
-`row[a:b]`, `len(row)`; of a table (two dimensions, C order) `table[i, j]`, `table[i]`, which is a row, and `table.shape`.
-As plain Python the same code works on NumPy arrays.
+`row[a:b]`, `len(row)`; of a table (two dimensions, C order) `table[i, j]`, `table[i]`, which is a row, and
+`table.shape`. As plain Python the same code works on NumPy arrays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What was compiled, on disk: one file for each piece of bitcode and of machine code, named by all that it was made from.
+"""What was compiled, on disk: a file for each piece of bitcode and of machine code, named by all that it was made from.
 
-A file is written whole or not at all, begins with a checksum, and is made anew where it is damaged. A folder that cannot
-be written is read, and what is missing there is kept in memory. Nothing is ever wrong for being old: an edit gives new
-names. What was not used for long is removed once there is much of it.
+A file is written whole or not at all, begins with a checksum, and is made anew where it is damaged. A folder that
+cannot be written is read, and what is missing there is kept in memory. Nothing is ever wrong for being old: an edit
+gives new names. What was not used for long is removed once there is much of it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+NAME = "code"
+"""The folder's name."""
 
 MOST = 2_000
 """Files that are kept; the ones unused for longest go first."""
@@ -38,7 +42,7 @@ def cache_root() -> Path:
 @functools.cache
 def cache_folder() -> Path:
     """The folder that is written to: below `cache_root`, or a temporary one where that is not possible."""
-    folder = cache_root() / "code"
+    folder = cache_root() / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK) and not any(folder.iterdir()):
@@ -65,6 +69,16 @@ def read(name: str) -> bytes | None:
         if time.time() - file.stat().st_mtime > 86_400:
             os.utime(file)
     return content[_SUM:]
+
+
+def is_kept() -> bool:
+    """Whether what is written is there for other processes, too."""
+    return os.access(cache_folder(), os.W_OK)
+
+
+def has(name: str) -> bool:
+    """Whether something is kept under a name, if whole or not."""
+    return name in _memory or (cache_folder() / name).is_file()
 
 
 def write(name: str, content: bytes) -> None:
@@ -96,3 +110,28 @@ def _remove_old(folder: Path) -> None:
     for _, file in sorted(files)[: max(0, len(files) - MOST)]:
         with contextlib.suppress(OSError):
             file.unlink()
+
+
+def clear() -> tuple[int, list[Path]]:
+    """Remove what is kept, and what former versions kept.
+
+    Returns:
+        How many files are gone, and which cannot be removed.
+    """
+    _memory.clear()
+    former = re.compile("[0-9a-f]{16}")
+    root = cache_root()
+    old = [one for one in root.iterdir() if former.fullmatch(one.name) and one.is_dir()] if root.is_dir() else []
+    files = [file for kind in ("*.bc", "*.o", "*.tmp") for file in cache_folder().glob(kind)]
+    files += [file for folder in old for kind in ("*.nbi", "*.nbc") for file in folder.rglob(kind)]
+    for file in files:
+        with contextlib.suppress(OSError):
+            file.unlink()
+    for folder in old:
+        for inside in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
+            with contextlib.suppress(OSError):
+                inside.rmdir()
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+    left = [file for file in files if file.exists()]
+    return len(files) - len(left), left

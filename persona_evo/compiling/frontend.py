@@ -1,9 +1,8 @@
 """From marked Python functions to LLVM: numba types and translates them, and nothing else of numba is used.
 
-This module is imported only where something has to be compiled that is not on disk yet (see `machine`). It adds to numba
-the types of `arrays`: rows and tables that are nothing but an address and a size, and the functions of a game and of
-formulas. numba's own optimiser and loader are left out: each function is optimised once, after it is linked with what it
-calls.
+This module is imported only where something has to be compiled that is not on disk yet (see `machine`). It adds to
+numba the types of `arrays`: rows and tables that are nothing but an address and a size, and the functions of a game and
+of formulas.
 """
 
 from __future__ import annotations
@@ -245,7 +244,7 @@ def stack_row(context: Any, n: Any) -> Any:
 
 
 def assembler(takes: tuple[types.Type, ...]) -> Any:
-    """The intrinsic that makes a function's arguments of its C parameters (a group comes as the address of its words)."""
+    """The intrinsic that makes a function's arguments of its C parameters; a group comes as an address."""
     result = types.Tuple(takes)
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -342,6 +341,7 @@ def _c_function(compiled: Any, parameters: types.BaseTuple, result: types.Type, 
     (gives,) = flat(result)
     outer = ir.Function(module, ir.FunctionType(gives, kinds), symbol)
     builder = ir.IRBuilder(outer.append_basic_block())
-    _, value = convention.call_function(builder, inner, result, [parameters], [context.make_tuple(builder, parameters, outer.args)])
+    given = context.make_tuple(builder, parameters, outer.args)
+    _, value = convention.call_function(builder, inner, result, [parameters], [given])
     builder.ret(value)
     return llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))

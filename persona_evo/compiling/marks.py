@@ -82,9 +82,24 @@ def names(code: CodeType) -> Iterator[str]:
 
 def used(function: FunctionType) -> dict[str, Any]:
     """The globals that a function uses, without modules and builtins."""
+    return {name: value for name, value in _globals(function).items() if not isinstance(value, ModuleType)}
+
+
+def _globals(function: FunctionType) -> dict[str, Any]:
     known = function.__globals__
-    return {n: known[n] for n in dict.fromkeys(names(function.__code__))
-            if n in known and not isinstance(known[n], ModuleType)}  # fmt: skip
+    return {name: known[name] for name in dict.fromkeys(names(function.__code__)) if name in known}
+
+
+def reached(function: FunctionType) -> dict[FunctionType, None]:
+    """A function and all that it calls, without those whose machine code is written by hand."""
+    found: dict[FunctionType, None] = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one not in found and not hasattr(one, "__primitive__"):
+            found[one] = None
+            waiting += [value for value in used(one).values() if is_marked(value)]
+    return found
 
 
 def fingerprint(function: FunctionType) -> str:
@@ -100,27 +115,40 @@ def fingerprint(function: FunctionType) -> str:
 
 
 def _facts(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
+    yield f"{function.__module__}.{function.__qualname__}"
     if function in seen:
         return
     seen.add(function)
-    yield f"{function.__module__}.{function.__qualname__}"
     where = getattr(function, "__primitive__", "")
     if where:
         yield where + _source(where.split(":")[0])
         return
     yield from _code_facts(function.__code__)
-    for name, value in used(function).items():
+    yield f"{sorted(vars(function))} {function.__defaults__}"
+    for cell in function.__closure__ or ():
+        yield from _value_facts(cell.cell_contents, seen)
+    for name, value in _globals(function).items():
         yield name
-        if is_marked(value):
-            yield from _facts(value, seen)
-        elif isinstance(value, np.ndarray):
-            yield value.tobytes().hex()
-        elif isinstance(value, (int, float, str, tuple, np.generic)):
-            yield repr(value)
-        elif hasattr(value, "_fields"):
-            yield repr(value.__annotations__)
+        if isinstance(value, ModuleType):
+            for attribute in function.__code__.co_names:
+                if hasattr(value, attribute):
+                    yield attribute
+                    yield from _value_facts(getattr(value, attribute), seen)
         else:
-            yield getattr(value, "__qualname__", type(value).__qualname__)
+            yield from _value_facts(value, seen)
+
+
+def _value_facts(value: Any, seen: set[FunctionType]) -> Iterator[str]:
+    if is_marked(value):
+        yield from _facts(value, seen)
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    elif isinstance(value, (int, float, str, tuple, np.generic)):
+        yield repr(value)
+    elif hasattr(value, "_fields"):
+        yield repr(value.__annotations__)
+    else:
+        yield getattr(value, "__qualname__", type(value).__qualname__)
 
 
 def _code_facts(code: CodeType) -> Iterator[str]:

@@ -255,7 +255,7 @@ class Fitness:
             How many times longer than its work this process took for that: about 1 on an idle machine.
         """
         began, worked = time.perf_counter(), time.process_time()
-        self._compile(FitnessTrial(formula, 0, 0))
+        self.warm_up()
         started = time.perf_counter()
         play((self.spec, [FitnessTrial(formula, 0, 0)], None))
         ended = time.perf_counter()
@@ -280,7 +280,7 @@ class Fitness:
         return [scores[i] for i in first]
 
     def _play_each(self, playthroughs: Sequence[FitnessTrial]) -> list[Score | None]:
-        self._compile(playthroughs[0])
+        self.warm_up()
         step = self._group(len(playthroughs))
         stop = self._stop()
         tasks = [(self.spec, playthroughs[i : i + step], stop) for i in range(0, len(playthroughs), step)]
@@ -303,11 +303,12 @@ class Fitness:
         wanted = min(high, max(low, n * self.pace / (self.workers.jobs * _TASKS_PER_WORKER)))
         return max(1, min(n, round(wanted / self.pace)))
 
-    def _compile(self, one: FitnessTrial) -> None:
-        """Have everything compiled and on disk before workers all start to do the same."""
+    def warm_up(self) -> None:
+        """Have everything compiled and on disk before workers all start to do the same, and before time is taken."""
         if not self._warm:
             shop = _workshop(self.spec)
-            shop.play(shop.policy(one.formula), one.case, one.seed, one.side, Budget(iterations=1))
+            for policy in (TreePolicy.ucb1(), self.spec.utility):
+                shop.play(shop.policy(policy), 0, 0, 0, Budget(iterations=1))
             self._warm = True
 
 

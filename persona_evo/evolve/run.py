@@ -291,6 +291,7 @@ def drive(
         first=run.config.get("first", ()), state=state, check=getattr(evaluate, "check", lambda: None),
     )  # fmt: skip
     try:
+        getattr(evaluate, "warm_up", lambda: None)()
         while state is None or state.generation + 1 < target:
             if deadline is not None and pace and time.monotonic() + sum(pace) / len(pace) > deadline:
                 return DEADLINE
