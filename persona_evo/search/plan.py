@@ -86,7 +86,7 @@ class Planner:
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )
-        game, level, _ = game.for_search(level, settings.variant)
+        game, level, self.pack = game.for_search(level, settings.variant)
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal

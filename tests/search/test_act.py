@@ -153,6 +153,7 @@ def check_tree(actor: Actor, of: Any, nodes: int) -> None:
     """Every node hangs where it says, one deeper, in the state that its action leads to."""
     tree = actor._engine.work.tree
     rows, states = tree.nodes, tree.states
+    game, of, _ = GAME.for_search(of)
     seen = [ROOT]
     for node in seen:
         assert tree.links[rows[node, SLOT], NODE] == node
@@ -160,7 +161,7 @@ def check_tree(actor: Actor, of: Any, nodes: int) -> None:
             child = int(tree.links[slot, NODE])
             assert rows[child, PARENT] == node and rows[child, DEPTH] == rows[node, DEPTH] + 1
             after = states[node].copy()
-            GAME.rules().step(of.tables, after, int(rows[child, ACTION]), np.ones(2, dtype=np.int64))
+            game.rules().step(of.tables, after, int(rows[child, ACTION]), np.ones(2, dtype=np.int64))
             assert (after == states[child]).all()
             seen.append(child)
     assert len(seen) == nodes

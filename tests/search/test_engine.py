@@ -21,7 +21,7 @@ from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, FIRST, KIDS, LEFT, NODE, OVER, PARENT, SLOT, STATUS, VISITS
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
-from tests.search.levels import GAME, level, optimum, tiny
+from tests.search.levels import GAME, level, optimum, tiny, tree_of
 
 UCB1 = TreePolicy.ucb1()
 ANYTIME, PAPER = SearchSettings.anytime(), SearchSettings.paper()
@@ -128,7 +128,7 @@ def grown(planner: Planner, depth: int) -> Run:
     tree.values[: depth + 1] = 0.5
     links[:, VISITS], links[:, LEFT], links[:, STATUS], links[:, NODE] = 1, 0, 0, rows
     links[:, FIRST], links[:, KIDS] = rows + 1, rows < depth
-    east = GAME.replay(of, [1])[-1]
+    east = planner.game.replay(of, [1])[-1]
     tree.states[: depth + 1] = np.where((rows % 2)[:, None], east, of.start)
     counts[layout.NODES] = counts[layout.SLOTS] = depth + 1
     run.spend(Budget(3), 0.0)

@@ -110,8 +110,10 @@ def test_scores_are_what_the_formula_says() -> None:
     values, nodes = slots_of(found), found.nodes
     for k in range(1, len(nodes)):
         visits, best = float(found.links[nodes[k, SLOT], VISITS]), float(values[k, found.columns.best])
-        searched = {"R": 0.75 * float(values[k, TOTAL]) / visits + 0.25 * best, "N": visits, "D": float(nodes[k, DEPTH])}
-        assert values[k, found.columns.score] == policy.formula.evaluate(GAME.measure(of, found.states[k]) | searched)
+        worth = 0.75 * (float(values[k, TOTAL]) / visits) + 0.25 * best
+        metrics = planner.game.measure(planner.level, found.states[k])
+        searched = {"R": worth, "N": visits, "D": float(nodes[k, DEPTH])}
+        assert values[k, found.columns.score] == policy.formula.evaluate(metrics | searched)
 
 
 def test_two_players_moving_in_turn_choose_the_same() -> None:
