@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled, names, number, path, whole
-from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
@@ -133,8 +133,6 @@ def run(args: argparse.Namespace) -> int:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
-        if game.outside is None:
-            compiling(game=game)  # what is imported from here on is
         from persona_evo.playtest.bounds import limited
 
         players = players_of(args, game)
@@ -255,7 +253,6 @@ def _resumed(args: argparse.Namespace) -> Results:
     if args.levels or args.out is not None or args.skill:
         raise SettingsError("levels, --out and --skill do not go with --resume",
                             hint="a playtest has them from its folder")
-    compiling(game=options.recorded(args.resume / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
@@ -311,7 +308,6 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
-        compiling(SOLVER, results.game)
         add_bounds(results, args.bound_seconds, options.jobs_of(args),
                    lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
     look = Progress()

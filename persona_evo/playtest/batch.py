@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers, workers_for
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry

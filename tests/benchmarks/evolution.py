@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from persona_evo.evolve.fitness import Fitness, FitnessSpec
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
 from persona_evo.evolve.parallel import Workers

@@ -29,7 +29,8 @@ print(plan.nodes, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, pl
 _GENERATIONS = """
 import sys
 import psutil
-from persona_evo.evolve.fitness import Fitness, FitnessSpec
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.parallel import Workers

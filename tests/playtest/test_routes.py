@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from persona_evo import personas
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import DEFAULT_LISTS
