@@ -461,64 +461,70 @@ class _Plain:
             made += 1
         return made
 
-    def numbers(self, state: Any) -> list[int]:
-        """The legal actions of a state by their numbers."""
+    def choices(self, state: Any) -> list[Any]:
+        """The legal actions of a state as the class gives them, looked at."""
+        try:
+            found = state[0].legal()
+            if type(found) is list and len(found) <= self.limit and len({self.number[a] for a in found}) == len(found):
+                return found
+        except Exception:  # told below, or nothing but actions without names
+            pass
         actions = np.zeros(self.limit, dtype=np.int64)
-        found: list[int] = actions[: self.legal(None, state, actions)].tolist()
-        return found
+        numbers = actions[: self.legal(None, state, actions)].tolist()
+        return [self.names[k] for k in numbers] if self.names else numbers
 
-    def wander(self, state: Any, legal: list[int], draws: list[int], seen: Any) -> tuple[Any, list[int], int]:
-        """Random moves of a game without chance, as `rollout`, but fewer checks and one copy for all of them.
+    def wander(self, own: Any, choices: list[Any], draws: list[int], seen: Any) -> tuple[Any, list[Any], int]:
+        """Random moves of a game without chance, as `rollout`, with one copy for all of them.
 
         Args:
-            state: it stays as it is; the game goes on there.
-            legal: the numbers of its legal actions.
+            own: an instance of the class; it stays as it is.
+            choices: its legal actions.
             draws: a random number of 32 bits for each move.
             seen: where the metrics after each move are written; None if nobody asks.
 
         Returns:
-            The state after the moves, their numbers, and how the game stands there.
+            The instance after the moves, the moves, and how the game stands there.
         """
-        end, made = np.empty(2, dtype=object), list[int]()
-        names, number, outcome = self.names, self.number, RUNNING
+        made: list[Any] = []
+        outcome, known, number = RUNNING, bool(self.names), self.number
         try:
-            own = end[0] = self.copy(state[0])
+            end = self.copy(own)
+            apply, legal, over = end.apply, end.legal, end.over
+            found = choices
             for drawn in draws:
-                if made:
-                    legal = own.legal()
-                count = len(legal)
+                if found is None:
+                    found = legal()
+                count = len(found)
                 if count == 0:
                     break
-                choice = legal[(drawn * count) >> 32]
-                if names:
-                    action, move = (number[choice], choice) if made else (choice, names[choice])
-                else:
-                    action = move = int(choice)
-                own.apply(move)
-                made.append(action)
-                end[1] = state[1] + len(made)
+                move = found[(drawn * count) >> 32]
+                if known and move not in number:
+                    raise GameError(f"{self.place('legal')}: {self.cls.__name__}.legal gives {move!r}")
+                apply(move)
+                made.append(move)
                 if seen is not None:
-                    self.measure(None, end, 0, seen[len(made) - 1])
-                if own.over() is not None:
-                    outcome = self.over(None, end)
+                    self.measure(None, (end, len(made)), 0, seen[len(made) - 1])
+                if over() is not None:
+                    outcome = self.over(None, (end, len(made)))
                     if outcome != RUNNING:
                         break
+                found = None
         except Exception as e:
-            self._check_walk(state, draws)
+            self._check_walk(own, draws)
             if isinstance(e, PersonaEvoError):
                 raise
-            raise GameError(self.raised("apply", e, end)) from e
-        end[1] = state[1] + len(made)
+            raise GameError(self.raised("apply", e)) from e
         return end, made, outcome
 
-    def _check_walk(self, state: Any, draws: list[int]) -> None:
+    def _check_walk(self, own: Any, draws: list[int]) -> None:
         """Make the same random moves step by step, so that what is wrong is found where it is."""
-        state = state.copy()
+        state, actions = np.empty(2, dtype=object), np.zeros(self.limit, dtype=np.int64)
+        state[:] = own, 0
         for drawn in draws:
-            legal = self.numbers(state) if self.over(None, state) == RUNNING else []
-            if not legal:
+            count = self.legal(None, state, actions) if self.over(None, state) == RUNNING else 0
+            if count == 0:
                 return
-            self.step(None, state, legal[(drawn * len(legal)) >> 32], None)
+            self.step(None, state, int(actions[(drawn * count) >> 32]), None)
             self.measure(None, state, 0, np.zeros(len(self.symbols)))
 
     def action_name(self, level: Level, state: Any, action: int) -> str:

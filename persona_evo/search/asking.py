@@ -1,13 +1,14 @@
-"""The tree search for games that are Python classes: the tree is walked in compiled code, the class is asked in between.
+"""The tree search for games that are Python classes: compiled code walks the tree, the class is asked in between.
 
 An iteration is two calls of compiled code. `choose` goes down to the node that is to be expanded or rolled out from;
 then the class makes the new state and plays at random; `settle` puts the node into the tree and backs the result up.
-Both are made of the steps of `mcts`, so the search is the same, number by number. Random numbers for a rollout are drawn
-in advance by `choose`; `settle` moves the stream on by as many as were used.
+Both are made of the steps of `mcts`, so the search is the same, number by number. Random numbers for a rollout are
+drawn in advance by `choose`; `settle` moves the stream on by as many as were used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +17,7 @@ from persona_evo.compiling import Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
 from persona_evo.games.core import RUNNING, Rules
 from persona_evo.search.expansion import attach, is_new, look_up, untried
-from persona_evo.search.layout import GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WATCH_ALL, Search
+from persona_evo.search.layout import BEST_LENGTH, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WATCH_ALL, Search
 from persona_evo.search.mcts import (
     DOWN,
     FRESH,
@@ -38,8 +39,8 @@ KIND, NUMBER, END_AT = 2, 30, 16
 """Bits of what `choose` returns: its kind, then a number (of untried actions, or a reason), then a node; and where in
 the status that `settle` takes that of the end begins."""
 
-Walk = tuple[WordRow, list[int], int]
-"""The state after some moves, the moves, and what `over` says of the state."""
+BETTER = 256
+"""What is added to what `settle` returns where the best plan is a new one."""
 
 
 class Asked(NamedTuple):
@@ -118,7 +119,7 @@ def admit(work: Asked, key: int) -> int:
 
 @entry
 def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: int) -> int:
-    """End an iteration whose rollout made so many moves: those in `played`, with the metrics in `seen` and `told`.
+    """End an iteration whose rollout made so many moves, with the metrics in `seen` and `told`.
 
     Args:
         fresh: whether there is a new node.
@@ -127,7 +128,7 @@ def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: 
         legal: how many actions are legal at the new node, UNKNOWN if nobody has asked.
 
     Returns:
-        GOING_ON, or why the search is over.
+        GOING_ON, or why the search is over; BETTER is added where the best plan ends in this rollout.
     """
     search, buffers, path = work.search, work.search.buffers, work.search.buffers.path
     for _ in range(made):
@@ -136,8 +137,8 @@ def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: 
     if fresh:
         add_node(work, action, status & (1 << END_AT) - 1, legal)
         depth += 1
-    slot = path[depth]
-    node = search.tree.links[slot, NODE]
+    node = search.tree.links[path[depth], NODE]
+    buffers.counts[BEST_LENGTH] = -1 - buffers.counts[BEST_LENGTH]
     if search.options.watch == WATCH_ALL:
         for k in range(made):
             consider(search, node, depth, k + 1, 0, search.codes.utility(buffers.seen[k]))
@@ -145,7 +146,11 @@ def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: 
         buffers.utils[p] = search.codes.utility(work.told[2 + p])
     if search.options.watch and made:
         consider(search, node, depth, made, status >> END_AT, buffers.utils[0])
-    return conclude(search, depth)
+    better = BETTER
+    if buffers.counts[BEST_LENGTH] < 0:
+        buffers.counts[BEST_LENGTH] = -1 - buffers.counts[BEST_LENGTH]
+        better = 0
+    return conclude(search, depth) + better
 
 
 @compiled
@@ -168,13 +173,19 @@ def add_node(work: Asked, action: int, status: int, legal: int) -> None:
 
 @runtime_checkable
 class Player(Protocol):
-    """What a game that is a Python class does for a search; its states are rows of an object and the moves made."""
+    """What a game that is a Python class does for a search; its states are rows of an instance and the moves made."""
 
-    def numbers(self, state: WordRow) -> list[int]:
-        """The legal actions."""
+    names: tuple[str, ...]
+    number: Mapping[str, int]
 
-    def wander(self, state: WordRow, legal: list[int], draws: list[int], seen: FloatTable | None) -> Walk:
-        """Random moves from a state, in which `legal` is legal, by these numbers; metrics after each go to `seen`."""
+    def choices(self, state: WordRow) -> list[object]:
+        """The legal actions: names, or numbers where actions have no names."""
+
+    def wander(
+        self, own: object, choices: list[object], draws: list[int], seen: FloatTable | None
+    ) -> tuple[object, list[object], int]:
+        """Random moves from an instance with these legal actions, by these numbers: the instance after them, the moves,
+        and how the game stands there. Metrics after each go to `seen`."""
 
 
 class Asking:
@@ -186,19 +197,22 @@ class Asking:
     """
 
     def __init__(self, work: Search, player: Player) -> None:
-        self._player, self._legal = player, dict[int, list[int]]()
+        self._player, self._choices = player, dict[int, list[object]]()
         metrics, length = len(work.buffers.metrics), work.options.length
         self._asked = Asked(
             work, np.zeros((2 + work.options.players, metrics)), np.zeros(length, dtype=np.int64),
             np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64),
         )  # fmt: skip
         self._keeps = keeps(work)
+        self._seen = work.buffers.seen if work.options.watch == WATCH_ALL else None
+        self._ends = tuple(self._asked.told[2:])
         self._handle = Handle(self._asked._replace(search=self._quiet(work)))
-        self.work = work
+        self.change(work)
 
     def change(self, work: Search) -> None:
         """Work on the same with other arrays."""
         self.work, self._handle.work = work, self._asked._replace(search=self._quiet(work))
+        self._choose, self._settle = self._handle.function(choose), self._handle.function(settle)
 
     @staticmethod
     def _quiet(work: Search) -> Search:
@@ -211,12 +225,12 @@ class Asking:
 
     def forget(self) -> None:
         """Nodes have other numbers from now on."""
-        self._legal.clear()
+        self._choices.clear()
 
     def search(self, iterations: int) -> int:
         """Up to `iterations` iterations; why it returned."""
         for _ in range(iterations):
-            found = choose(self._handle, UNKNOWN - 1)
+            found = self._choose(UNKNOWN - 1)
             if found < 0:
                 return NO_ROOM
             reason = self._iterate(found)
@@ -225,67 +239,64 @@ class Asking:
         return GOING_ON
 
     def _iterate(self, found: int) -> int:
-        """Go on with an iteration from what `choose` asks for first."""
-        work, states = self.work, self.work.tree.states
+        """Go on with an iteration from what `choose` asks for first; why the search is over, or GOING_ON."""
+        work, tree, rules = self.work, self.work.tree, self.work.rules
         while True:
-            kind, node = found & (1 << KIND) - 1, found >> KIND + NUMBER
-            number = found >> KIND & (1 << NUMBER) - 1
+            kind, number, node = found & 3, found >> KIND & (1 << NUMBER) - 1, found >> KIND + NUMBER
             if kind == END:
                 return number
             if kind == ROLL:
-                status = int(work.tree.links[work.tree.nodes[node, SLOT], STATUS])
-                return self._settle(0, 0, node, status & OVER, states[node])
-            legal = self._legal_of(node)
+                status = int(tree.links[tree.nodes[node, SLOT], STATUS])
+                return self._roll_out(0, 0, node, status & OVER, tree.states[node, 0])
+            choices = self._choices.get(node)
+            if choices is None:
+                choices = self._choices[node] = self._player.choices(tree.states[node])
+            count = len(choices)
             if kind == COUNT:
-                found = choose(self._handle, len(legal))
+                found = self._choose(count)
                 continue
-            count = len(legal)
-            index = shuffled(self._handle, node, count, number) if work.options.shuffle else count - number
-            state, child = states[node].copy(), int(work.buffers.counts[NODES])
-            work.rules.step(work.tables, state, legal[index], work.buffers.rng)
-            work.rules.measure(work.tables, state, 0, self._asked.told[0])
-            if not work.options.hashed or admit(self._handle, work.rules.key(work.tables, state)):
-                states[child] = state
-                self._tell(node, state)
-                return self._settle(1, legal[index], child, self._status(state), state)
-            found = choose(self._handle, UNKNOWN)
+            choice = choices[shuffled(self._handle, node, count, number) if work.options.shuffle else count - number]
+            action, state = self._number(choice), tree.states[node].copy()
+            rules.step(work.tables, state, action, work.buffers.rng)
+            rules.measure(work.tables, state, 0, self._asked.told[0])
+            if not work.options.hashed or admit(self._handle, rules.key(work.tables, state)):
+                child = int(work.buffers.counts[NODES])
+                tree.states[child] = state
+                return self._roll_out(1, action, child, self._status(state, node), state[0])
+            found = self._choose(UNKNOWN)
 
-    def _tell(self, parent: int, state: WordRow) -> None:
-        """Tell what the tree policy keeps of a new node."""
-        work, told = self.work, self._asked.told
+    def _number(self, choice: object) -> int:
+        return self._player.number[choice] if self._player.names else choice  # type: ignore[index, return-value]
+
+    def _status(self, state: WordRow, parent: int) -> int:
+        """How the game stands at a new node, and who moves; tells what the tree policy keeps of it."""
+        work, tree, told = self.work, self.work.tree, self._asked.told
+        status = work.rules.over(work.tables, state)
+        if status == RUNNING and work.options.players > 1:
+            status |= work.rules.mover(work.tables, state) << MOVER
         if self._keeps:
-            tree = work.tree
             player = int(tree.links[tree.nodes[parent, SLOT], STATUS]) >> MOVER
             told[1] = told[0]
             if player:
                 work.rules.measure(work.tables, state, player, told[1])
-
-    def _status(self, state: WordRow) -> int:
-        """How the game stands, and who moves."""
-        work = self.work
-        status = work.rules.over(work.tables, state)
-        if status == RUNNING and work.options.players > 1:
-            status |= work.rules.mover(work.tables, state) << MOVER
         return status
 
-    def _legal_of(self, node: int) -> list[int]:
-        if node not in self._legal:
-            self._legal[node] = self._player.numbers(self.work.tree.states[node])
-        return self._legal[node]
-
-    def _settle(self, fresh: int, action: int, node: int, status: int, state: WordRow) -> int:
-        """Roll out from a node and back the result up."""
-        work, asked, end, made = self.work, self._asked, state, 0
-        over, legal = status & OVER, UNKNOWN
-        depth = int(asked.at[0]) // DOWN + fresh
-        length = min(work.options.length, work.options.horizon - depth)
+    def _roll_out(self, fresh: int, action: int, node: int, status: int, own: object) -> int:
+        """Roll out from a node and back the result up; why the search is over, or GOING_ON."""
+        work, options = self.work, self.work.options
+        over, legal, end, moves = status & OVER, UNKNOWN, own, list[object]()
+        length = min(options.length, options.horizon - int(self._asked.at[0]) // DOWN - fresh)
         if length > 0 and over == RUNNING:
-            choices = self._legal_of(node)
+            choices = self._choices.get(node)
+            if choices is None:
+                choices = self._choices[node] = self._player.choices((own, 0))
             legal = len(choices)
-            seen = work.buffers.seen if work.options.watch == WATCH_ALL else None
-            end, moves, over = self._player.wander(state, choices, asked.draws[:length].tolist(), seen)
-            made = len(moves)
-            work.buffers.played[:made] = moves
-        for player in range(work.options.players):
-            work.rules.measure(work.tables, end, player, asked.told[2 + player])
-        return settle(self._handle, fresh, action, status | over << END_AT, legal, made)
+            draws = self._asked.draws.tolist()
+            end, moves, over = self._player.wander(own, choices, draws[:length], self._seen)
+        for player, told in enumerate(self._ends):
+            work.rules.measure(work.tables, (end, 0), player, told)
+        reason = self._settle(fresh, action, status | over << END_AT, legal, len(moves))
+        if reason >= BETTER:
+            work.buffers.best_moves[: len(moves)] = [self._number(move) for move in moves]
+            return reason - BETTER
+        return reason
