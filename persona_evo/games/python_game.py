@@ -144,7 +144,7 @@ def from_class(
     if idle and idle not in names:
         raise GameError(f"{cls.__name__}.idle is none of its actions\n  found: {idle!r}\n"
                         f"  expected: one of {', '.join(names) or 'its actions, which it has to name'}")  # fmt: skip
-    plain = _Plain(cls, found, names, players, deterministic)
+    plain = _Plain(cls, found, names, players, deterministic, limit)
     game_name = name or cls.__name__.lower()
 
     def load(text: str, level_name: str, source: str = "", **options: Any) -> Level:
@@ -201,9 +201,11 @@ class _Plain:
     """The rules of a class as functions over rows of one object."""
 
     def __init__(
-        self, cls: type[Any], metrics: tuple[Metric, ...], names: tuple[str, ...], players: int, deterministic: bool
-    ) -> None:
+        self, cls: type[Any], metrics: tuple[Metric, ...], names: tuple[str, ...], players: int, deterministic: bool,
+        limit: int,
+    ) -> None:  # fmt: skip
         self.cls, self.names, self.players, self.chance = cls, names, players, not deterministic
+        self.limit = limit
         self.symbols = tuple(m.symbol for m in metrics)
         self.ranges = tuple((m.low, m.high) for m in metrics)
         self.number = {action: i for i, action in enumerate(names)}
@@ -458,6 +460,72 @@ class _Plain:
                 self.measure(tables, state, 0, seen[made])
             made += 1
         return made
+
+    def choices(self, state: Any) -> list[Any]:
+        """The legal actions of a state as the class gives them, looked at."""
+        try:
+            found = state[0].legal()
+            if type(found) is list and len(found) <= self.limit and len({self.number[a] for a in found}) == len(found):
+                return found
+        except Exception:  # told below, or nothing but actions without names
+            pass
+        actions = np.zeros(self.limit, dtype=np.int64)
+        numbers = actions[: self.legal(None, state, actions)].tolist()
+        return [self.names[k] for k in numbers] if self.names else numbers
+
+    def wander(self, own: Any, choices: list[Any], draws: list[int], seen: Any) -> tuple[Any, list[Any], int]:
+        """Random moves of a game without chance, as `rollout`, with one copy for all of them.
+
+        Args:
+            own: an instance of the class; it stays as it is.
+            choices: its legal actions.
+            draws: a random number of 32 bits for each move.
+            seen: where the metrics after each move are written; None if nobody asks.
+
+        Returns:
+            The instance after the moves, the moves, and how the game stands there.
+        """
+        made: list[Any] = []
+        outcome, known, number = RUNNING, bool(self.names), self.number
+        try:
+            end = self.copy(own)
+            apply, legal, over = end.apply, end.legal, end.over
+            found = choices
+            for drawn in draws:
+                if found is None:
+                    found = legal()
+                count = len(found)
+                if count == 0:
+                    break
+                move = found[(drawn * count) >> 32]
+                if known and move not in number:
+                    raise GameError(f"{self.place('legal')}: {self.cls.__name__}.legal gives {move!r}")
+                apply(move)
+                made.append(move)
+                if seen is not None:
+                    self.measure(None, (end, len(made)), 0, seen[len(made) - 1])
+                if over() is not None:
+                    outcome = self.over(None, (end, len(made)))
+                    if outcome != RUNNING:
+                        break
+                found = None
+        except Exception as e:
+            self._check_walk(own, draws)
+            if isinstance(e, PersonaEvoError):
+                raise
+            raise GameError(self.raised("apply", e)) from e
+        return end, made, outcome
+
+    def _check_walk(self, own: Any, draws: list[int]) -> None:
+        """Make the same random moves step by step, so that what is wrong is found where it is."""
+        state, actions = np.empty(2, dtype=object), np.zeros(self.limit, dtype=np.int64)
+        state[:] = own, 0
+        for drawn in draws:
+            count = self.legal(None, state, actions) if self.over(None, state) == RUNNING else 0
+            if count == 0:
+                return
+            self.step(None, state, int(actions[(drawn * count) >> 32]), None)
+            self.measure(None, state, 0, np.zeros(len(self.symbols)))
 
     def action_name(self, level: Level, state: Any, action: int) -> str:
         return self.names[action] if self.names else str(action)

@@ -18,15 +18,22 @@ from persona_evo.search.tree import (
 
 @compiled
 def place_of(work: Search, node: int) -> int:
-    """Where in the hash table a node's state belongs: the place of an equal state, or a free one.
+    """Where in the hash table a node's state belongs.
 
     States are equal when all that decides the future is, and all metrics that utility and tree policy read (but for
     the clock, which depth stands for).
     """
-    tree, metrics, used = work.tree, work.buffers.metrics, work.options.used
-    h = work.rules.key(work.tables, tree.states[node])
+    key = work.rules.key(work.tables, work.tree.states[node])
+    if work.options.used:
+        work.rules.measure(work.tables, work.tree.states[node], 0, work.buffers.metrics)
+    return look_up(work, node, key)
+
+
+@compiled
+def look_up(work: Search, node: int, key: int) -> int:
+    """The place of a state with this key and the metrics just measured: that of an equal state, or a free one."""
+    tree, metrics, used, h = work.tree, work.buffers.metrics, work.options.used, key
     if used:
-        work.rules.measure(work.tables, tree.states[node], 0, metrics)
         for i in range(len(metrics)):
             if (used >> i) & 1:
                 h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
@@ -40,15 +47,26 @@ def place_of(work: Search, node: int) -> int:
 
 
 @compiled
-def set_node(work: Search, slot: int, node: int, parent: int, action: int, depth: int) -> None:
-    """Fill in a new node, whose state is in place."""
-    tree = work.tree
+def is_new(work: Search, node: int, depth: int, at: int) -> bool:
+    """Whether a state, whose place in the hash table is `at`, becomes a node; it is entered there if so."""
+    tree, held = work.tree, work.tree.table[at]
+    if work.options.hashed == MERGE:
+        tree.twins[node] = node if held == EMPTY else tree.twins[held]
+    elif held != EMPTY and tree.nodes[held, DEPTH] <= depth:
+        return False
+    if held == EMPTY or work.options.hashed != MERGE:
+        tree.table[at] = node
+    return True
+
+
+@compiled
+def set_node(tree: Tree, slot: int, node: int, parent: int, action: int, depth: int) -> None:
+    """Fill in a new node."""
     tree.nodes[node, PARENT] = parent
     tree.nodes[node, ACTION] = action
     tree.nodes[node, DEPTH] = depth
     tree.nodes[node, SLOT] = slot
     clear(tree, slot, node)
-    tree.links[slot, STATUS] = status_of(work, node, depth)
 
 
 @compiled
@@ -157,21 +175,9 @@ def expand(work: Search, slot: int, depth: int) -> int:
     tree.links[slot, LEFT] -= 1
     copy(tree.states[node], tree.states[child])
     work.rules.step(work.tables, tree.states[child], action, buffers.rng)
-    twin = child
-    if work.options.hashed:
-        at = place_of(work, child)
-        held = tree.table[at]
-        if held == EMPTY:
-            tree.table[at] = child
-        elif work.options.hashed == MERGE:
-            twin = tree.twins[held]
-        elif tree.nodes[held, DEPTH] <= depth + 1:
-            return NOBODY
-        else:
-            tree.table[at] = child
-    if work.options.hashed == MERGE:
-        tree.twins[child] = twin
-    return attach(work, slot, child, action, depth + 1)
+    if work.options.hashed and not is_new(work, child, depth + 1, place_of(work, child)):
+        return NOBODY
+    return attach(work, slot, child, action, depth + 1, status_of(work, child, depth + 1))
 
 
 @compiled
@@ -200,8 +206,9 @@ def next_child(work: Search) -> int:
 
 
 @compiled
-def attach(work: Search, slot: int, child: int, action: int, depth: int) -> int:
-    """Hang a new node, whose state is in place, below a slot; its own slot."""
+def attach(work: Search, slot: int, child: int, action: int, depth: int, status: int) -> int:
+    """Hang a new node below a slot; its own slot."""
     at = take_slot(work, slot, child)
-    set_node(work, at, child, work.tree.links[slot, NODE], action, depth)
+    set_node(work.tree, at, child, work.tree.links[slot, NODE], action, depth)
+    work.tree.links[at, STATUS] = status
     return at

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 
 from persona_evo.compiling import compiled, entry
+from persona_evo.compiling.arrays import FloatRow
 from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.amaf import credit, mark, roll
-from persona_evo.search.expansion import close, copy, expand, place_of, set_node
+from persona_evo.search.expansion import close, copy, expand, place_of, set_node, status_of
 from persona_evo.search.layout import (
     BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, EXHAUSTED, FULL, GOING_ON, ITERATIONS, MERGE, NO_ROOM, NODES,
     SLOTS, STUCK, WATCH_ALL, WIN, WINNER, Search,
@@ -28,6 +29,9 @@ from persona_evo.search.tree_policy import ALONG_PATH, STATIC
 TIED, FRESH, DOWN = 1, 2, 4
 """Where a descent has got to, as one number: DOWN times its depth, and bits for a child that was drawn by lot on the
 way and for a node that was just made."""
+
+NEEDED = -1
+"""What `needless` returns where a rollout is needed."""
 
 
 @compiled
@@ -98,18 +102,23 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
     node = tree.links[slot, NODE]
     work.rules.measure(work.tables, tree.states[node], 0, metrics)
     consider(work, node, depth, 0, tree.links[slot, STATUS] & OVER, work.codes.utility(metrics))
-    keep_parts(work, slot, player, 0)
+    if keeps(work):
+        if player:
+            work.rules.measure(work.tables, tree.states[node], player, metrics)
+        keep_parts(work, slot, metrics)
 
 
 @compiled
-def keep_parts(work: Search, slot: int, player: int, measured: int) -> None:
-    """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
+def keeps(work: Search) -> bool:
+    """Whether the tree policy keeps anything of a node."""
+    return work.tree.columns.kept >= 0 or work.options.holds == STATIC
+
+
+@compiled
+def keep_parts(work: Search, slot: int, metrics: FloatRow) -> None:
+    """Keep what the tree policy reads of a node with these metrics, as the player who moved into it sees them."""
     tree = work.tree
-    if tree.columns.kept < 0 and work.options.holds != STATIC:
-        return
-    if player != measured:
-        work.rules.measure(work.tables, tree.states[tree.links[slot, NODE]], player, work.buffers.metrics)
-    work.codes.keep(work.buffers.metrics, tree.values[slot])
+    work.codes.keep(metrics, tree.values[slot])
     if work.options.hashed == MERGE and work.options.holds == STATIC:
         twin = tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT]
         tree.values[slot, tree.columns.score] = tree.values[twin, tree.columns.score]
@@ -181,32 +190,49 @@ def enter(tree: Tree, slot: int, utility: float) -> None:
 
 
 @compiled
-def iterate(work: Search) -> int:
-    """One iteration; GOING_ON, or why the search is over."""
+def needless(work: Search, at: int) -> int:
+    """Why an iteration that got so far needs no rollout, NEEDED if it does; closes what is explored."""
     links, path, counts, options = work.tree.links, work.buffers.path, work.buffers.counts, work.options
-    at = grow(work)
     depth, fresh = at // DOWN, at & FRESH
     slot = path[depth]
-    status = links[slot, STATUS]
+    won = links[slot, STATUS] & OVER == WON and options.first_win
     if options.cut_off:
         close(work.tree, path[depth - 1] if fresh else slot)
         if not fresh and links[slot, STATUS] & DONE:
             return EXHAUSTED if links[ROOT, STATUS] & DONE else GOING_ON
+        if fresh and won:
+            counts[WINNER] = links[slot, NODE]
     elif not fresh:
-        if options.first_win and status & OVER == WON:
+        if won:
             counts[WINNER] = links[slot, NODE]
             return WIN
-        if options.holds == STATIC and at & TIED == 0 and status & DONE:
+        if options.holds == STATIC and at & TIED == 0 and links[slot, STATUS] & DONE:
             return STUCK
-    if fresh:
-        assess(work, slot, depth, links[path[depth - 1], STATUS] >> MOVER)
-        if options.first_win and options.cut_off and status & OVER == WON:
-            counts[WINNER] = links[slot, NODE]
-    roll_out(work, slot, depth)
+    return NEEDED
+
+
+@compiled
+def conclude(work: Search, depth: int) -> int:
+    """Back up the result of an iteration; GOING_ON, or why the search is over."""
     back_up(work, depth)
-    if counts[WINNER] >= 0:
+    if work.buffers.counts[WINNER] >= 0:
         return WIN
-    return EXHAUSTED if options.cut_off and links[ROOT, STATUS] & DONE else GOING_ON
+    return EXHAUSTED if work.options.cut_off and work.tree.links[ROOT, STATUS] & DONE else GOING_ON
+
+
+@compiled
+def iterate(work: Search) -> int:
+    """One iteration; GOING_ON, or why the search is over."""
+    at = grow(work)
+    depth = at // DOWN
+    slot = work.buffers.path[depth]
+    reason = needless(work, at)
+    if reason != NEEDED:
+        return reason
+    if at & FRESH:
+        assess(work, slot, depth, work.tree.links[work.buffers.path[depth - 1], STATUS] >> MOVER)
+    roll_out(work, slot, depth)
+    return conclude(work, depth)
 
 
 @entry
@@ -219,7 +245,8 @@ def plant(work: Search) -> int:
     buffers.counts[NODES] = buffers.counts[SLOTS] = 1
     buffers.best[0] = -math.inf
     buffers.path[0] = ROOT
-    set_node(work, ROOT, ROOT, ROOTLESS, NOBODY, 0)
+    set_node(tree, ROOT, ROOT, ROOTLESS, NOBODY, 0)
+    tree.links[ROOT, STATUS] = status_of(work, ROOT, 0)
     if work.options.hashed:
         for k in range(len(tree.table)):
             tree.table[k] = EMPTY

@@ -11,7 +11,7 @@ from __future__ import annotations
 from persona_evo.compiling import compiled, entry
 from persona_evo.search.expansion import attach, child_by, copy, status_of
 from persona_evo.search.layout import FULL, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WIDEST, Search
-from persona_evo.search.mcts import assess, back_up, keep_parts, roll_out
+from persona_evo.search.mcts import assess, back_up, keep_parts, keeps, roll_out
 from persona_evo.search.selection import select
 from persona_evo.search.tree import ACTION, DONE, FIRST, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, SLOT, STATUS
 from persona_evo.seeds import below
@@ -80,7 +80,8 @@ def go(work: Search) -> int:
             action = buffers.actions[below(buffers.rng, fresh) if options.shuffle else 0]
             make_room(work, slot, count)
             play(work, node, buffers.counts[NODES], action)
-            buffers.path[depth + 1] = attach(work, slot, buffers.counts[NODES], action, depth + 1)
+            status = status_of(work, buffers.counts[NODES], depth + 1)
+            buffers.path[depth + 1] = attach(work, slot, buffers.counts[NODES], action, depth + 1, status)
             return 2 * depth + 3
         if fresh:
             buffers.counts[FULL] = 1
@@ -94,7 +95,10 @@ def go(work: Search) -> int:
         buffers.path[depth] = child
         play(work, node, links[child, NODE], tree.nodes[links[child, NODE], ACTION])
         links[child, STATUS] = status_of(work, links[child, NODE], depth)
-        keep_parts(work, child, links[slot, STATUS] >> MOVER, NOBODY)
+        if keeps(work):
+            player = links[slot, STATUS] >> MOVER
+            work.rules.measure(work.tables, tree.states[links[child, NODE]], player, buffers.metrics)
+            keep_parts(work, child, buffers.metrics)
 
 
 @entry

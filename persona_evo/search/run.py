@@ -12,6 +12,7 @@ from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.search import best_first, layout, mcts, moving
+from persona_evo.search.asking import Asking, Player
 from persona_evo.search.layout import Search
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
@@ -45,10 +46,15 @@ class Engine:
 
     def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
+        player = getattr(work.rules.step, "__self__", None)
+        asks = isinstance(player, Player) and not work.options.amaf
+        self._asking = Asking(work, player) if asks else None
         self._change(work)
 
     def _change(self, work: Search) -> None:
         self.work = self.handle.work = work
+        if self._asking is not None:
+            self._asking.change(work)
 
     def limit(self, nodes: int) -> None:
         """Let the tree have so many nodes at most."""
@@ -62,7 +68,9 @@ class Engine:
         end = int(counts[layout.ITERATIONS]) + iterations
         with np.errstate(all="ignore"):
             while True:
-                reason = entry(self.handle, end - int(counts[layout.ITERATIONS]))
+                left = end - int(counts[layout.ITERATIONS])
+                asking = self._asking if entry is mcts.search else None
+                reason = entry(self.handle, left) if asking is None else asking.search(left)
                 if reason != layout.NO_ROOM:
                     return reason
                 tree = self._memory.grow(self.work.tree, int(counts[layout.SLOTS]))
@@ -77,10 +85,14 @@ class Engine:
         kept = moving.move_root(Handle(move), node)
         old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
         self._change(work._replace(tree=new))
+        if self._asking is not None:
+            self._asking.forget()
 
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
         self.work.tree.states[0] = state
+        if self._asking is not None:
+            self._asking.forget()
         with np.errstate(all="ignore"):
             mcts.plant(self.handle)
 

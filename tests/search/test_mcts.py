@@ -166,11 +166,11 @@ def test_a_node_takes_little_memory() -> None:
     """Bytes a node under UCB1 in large trees, with the slots that blocks of children leave free."""
     for of in mapsets.resolve(GAME, ["train01", "train07", "test06"]):
         planner = Planner(GAME, of, dataclasses.replace(PAPER, stop="budget"), 20_001)
-        run = Run(planner, of.start, 0, KILLER, UCB1, 1, None)
+        run = Run(planner, planner.level.start, 0, KILLER, UCB1, 1, None)
         run.spend(Budget(20_000), 0.0)
         slots = int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes
         assert run.nodes > 15_000
-        assert planner.memory.bytes_per_node(run.tree, slots) <= 68 + 2 * len(of.start)
+        assert planner.memory.bytes_per_node(run.tree, slots) <= 68 + 2 * len(planner.level.start)
 
 
 def test_leaf_selection_is_best_first_search_over_the_whole_tree() -> None:

@@ -1,0 +1,302 @@
+"""The tree search for games that are Python classes: compiled code walks the tree, the class is asked in between.
+
+An iteration is two calls of compiled code. `choose` goes down to the node that is to be expanded or rolled out from;
+then the class makes the new state and plays at random; `settle` puts the node into the tree and backs the result up.
+Both are made of the steps of `mcts`, so the search is the same, number by number. Random numbers for a rollout are
+drawn in advance by `choose`; `settle` moves the stream on by as many as were used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from persona_evo.compiling import Handle, compiled, entry
+from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
+from persona_evo.games.core import RUNNING, Rules
+from persona_evo.search.expansion import attach, is_new, look_up, untried
+from persona_evo.search.layout import BEST_LENGTH, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WATCH_ALL, Search
+from persona_evo.search.mcts import (
+    DOWN,
+    FRESH,
+    NEEDED,
+    conclude,
+    consider,
+    descend,
+    keep_parts,
+    keeps,
+    needless,
+)  # fmt: skip
+from persona_evo.search.tree import DONE, LEFT, MOVER, NODE, OVER, SLOT, STATUS, UNKNOWN
+from persona_evo.seeds import draw
+
+END, ROLL, EXPAND, COUNT = range(4)
+"""What `choose` asks for: nothing, the iteration has ended for the reason it gives; a rollout from a node; the state
+after the untried action of this number; how many legal actions a node has."""
+KIND, NUMBER, END_AT = 2, 30, 16
+"""Bits of what `choose` returns: its kind, then a number (of untried actions, or a reason), then a node; and where in
+the status that `settle` takes that of the end begins."""
+
+BETTER = 256
+"""What is added to what `settle` returns where the best plan is a new one."""
+
+
+class Asked(NamedTuple):
+    """What the search works on.
+
+    Attributes:
+        search: without the game's functions and states.
+        told: float64[2 + players, metrics], what the class says of a new node as player 0 and as the player who moved
+            there see it, and of the end of a rollout as each player sees it.
+        draws: int64[moves of a rollout], random numbers.
+        ahead: int64[2], for scratch.
+        at: int64[1], where the descent has got to.
+    """
+
+    search: Search
+    told: FloatTable
+    draws: IntRow
+    ahead: IntRow
+    at: IntRow
+
+
+@compiled
+def request(kind: int, number: int, node: int) -> int:
+    """What `choose` returns."""
+    return (node << (KIND + NUMBER)) | (number << KIND) | kind
+
+
+@entry
+def choose(work: Asked, legal: int) -> int:
+    """Begin an iteration (legal: UNKNOWN - 1), or go on with it where so many actions are legal (UNKNOWN: no news).
+
+    Returns:
+        See `request`; -1 where there are too few slots.
+    """
+    search, buffers, at = work.search, work.search.buffers, work.at
+    links, path, counts = search.tree.links, buffers.path, buffers.counts
+    if legal < UNKNOWN:
+        if counts[SLOTS] + search.options.room > search.tree.values.shape[0]:
+            return -1
+        counts[ITERATIONS] += 1
+        at[0] = 0
+    elif legal > UNKNOWN:
+        links[path[at[0] // DOWN], LEFT] = legal
+    at[0] = descend(search, at[0])
+    depth = at[0] // DOWN
+    slot = path[depth]
+    node = links[slot, NODE]
+    work.ahead[0] = buffers.rng[0]
+    work.ahead[1] = buffers.rng[1]
+    for k in range(len(work.draws)):
+        work.draws[k] = draw(work.ahead)
+    if links[slot, STATUS] & OVER == 0 and depth < search.options.horizon:
+        if links[slot, LEFT] == UNKNOWN:
+            return request(COUNT, 0, node)
+        if links[slot, LEFT] > 0 and counts[NODES] < search.tree.nodes.shape[0]:
+            links[slot, LEFT] -= 1
+            return request(EXPAND, links[slot, LEFT] + 1, node)
+    reason = needless(search, at[0])
+    return request(ROLL, 0, node) if reason == NEEDED else request(END, reason, node)
+
+
+@entry
+def shuffled(work: Asked, node: int, count: int, left: int) -> int:
+    """The number of the untried action to take where `left` of `count` are left."""
+    return untried(work.search.options, work.search.buffers.order, node, count, left)
+
+
+@entry
+def admit(work: Asked, key: int) -> int:
+    """Whether the new state, whose metrics are told and whose key this is, becomes a node: 1 or 0."""
+    search, node = work.search, work.search.buffers.counts[NODES]
+    for k in range(len(search.buffers.metrics)):
+        search.buffers.metrics[k] = work.told[0, k]
+    return 1 if is_new(search, node, work.at[0] // DOWN + 1, look_up(search, node, key)) else 0
+
+
+@entry
+def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: int) -> int:
+    """End an iteration whose rollout made so many moves, with the metrics in `seen` and `told`.
+
+    Args:
+        fresh: whether there is a new node.
+        action: that led to it.
+        status: how the game stands there, and at the end of the rollout in the bits from END_AT on.
+        legal: how many actions are legal at the new node, UNKNOWN if nobody has asked.
+
+    Returns:
+        GOING_ON, or why the search is over; BETTER is added where the best plan ends in this rollout.
+    """
+    search, buffers, path = work.search, work.search.buffers, work.search.buffers.path
+    for _ in range(made):
+        draw(buffers.rng)
+    depth = work.at[0] // DOWN
+    if fresh:
+        add_node(work, action, status & (1 << END_AT) - 1, legal)
+        depth += 1
+    node = search.tree.links[path[depth], NODE]
+    buffers.counts[BEST_LENGTH] = -1 - buffers.counts[BEST_LENGTH]
+    if search.options.watch == WATCH_ALL:
+        for k in range(made):
+            consider(search, node, depth, k + 1, 0, search.codes.utility(buffers.seen[k]))
+    for p in range(search.options.players):
+        buffers.utils[p] = search.codes.utility(work.told[2 + p])
+    if search.options.watch and made:
+        consider(search, node, depth, made, status >> END_AT, buffers.utils[0])
+    better = BETTER
+    if buffers.counts[BEST_LENGTH] < 0:
+        buffers.counts[BEST_LENGTH] = -1 - buffers.counts[BEST_LENGTH]
+        better = 0
+    return conclude(search, depth) + better
+
+
+@compiled
+def add_node(work: Asked, action: int, status: int, legal: int) -> None:
+    """Put the new node below the last one of the path, and at its end."""
+    search, path, parent = work.search, work.search.buffers.path, work.search.buffers.path[work.at[0] // DOWN]
+    depth = work.at[0] // DOWN + 1
+    if status & OVER != RUNNING or depth >= search.options.horizon:
+        status |= DONE
+    node = search.buffers.counts[NODES]
+    slot = attach(search, parent, node, action, depth, status)
+    search.tree.links[slot, LEFT] = legal
+    path[depth] = slot
+    work.at[0] = (work.at[0] + DOWN) | FRESH
+    needless(search, work.at[0])
+    consider(search, node, depth, 0, status & OVER, search.codes.utility(work.told[0]))
+    if keeps(search):
+        keep_parts(search, slot, work.told[1])
+
+
+@runtime_checkable
+class Player(Protocol):
+    """What a game that is a Python class does for a search; its states are rows of an instance and the moves made."""
+
+    names: tuple[str, ...]
+    number: Mapping[str, int]
+
+    def choices(self, state: WordRow) -> list[object]:
+        """The legal actions: names, or numbers where actions have no names."""
+
+    def wander(
+        self, own: object, choices: list[object], draws: list[int], seen: FloatTable | None
+    ) -> tuple[object, list[object], int]:
+        """Random moves from an instance with these legal actions, by these numbers: the instance after them, the moves,
+        and how the game stands there. Metrics after each go to `seen`."""
+
+
+class Asking:
+    """A search with a game that is a Python class.
+
+    Args:
+        work: what it works on, with the class's functions and states.
+        player: the class.
+    """
+
+    def __init__(self, work: Search, player: Player) -> None:
+        self._player, self._choices = player, dict[int, list[object]]()
+        metrics, length = len(work.buffers.metrics), work.options.length
+        self._asked = Asked(
+            work, np.zeros((2 + work.options.players, metrics)), np.zeros(length, dtype=np.int64),
+            np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
+        self._keeps = keeps(work)
+        self._seen = work.buffers.seen if work.options.watch == WATCH_ALL else None
+        self._ends = tuple(self._asked.told[2:])
+        self._handle = Handle(self._asked._replace(search=self._quiet(work)))
+        self.change(work)
+
+    def change(self, work: Search) -> None:
+        """Work on the same with other arrays."""
+        self.work, self._handle.work = work, self._asked._replace(search=self._quiet(work))
+        self._choose, self._settle = self._handle.function(choose), self._handle.function(settle)
+
+    @staticmethod
+    def _quiet(work: Search) -> Search:
+        """The same without the class's functions and states."""
+        none = np.zeros(0, dtype=np.uint16)
+        return work._replace(
+            rules=Rules(*[None] * 7), tables=none, tree=work.tree._replace(states=none.reshape(0, 0)),
+            buffers=work.buffers._replace(scratch=none),
+        )  # fmt: skip
+
+    def forget(self) -> None:
+        """Nodes have other numbers from now on."""
+        self._choices.clear()
+
+    def search(self, iterations: int) -> int:
+        """Up to `iterations` iterations; why it returned."""
+        for _ in range(iterations):
+            found = self._choose(UNKNOWN - 1)
+            if found < 0:
+                return NO_ROOM
+            reason = self._iterate(found)
+            if reason != GOING_ON:
+                return reason
+        return GOING_ON
+
+    def _iterate(self, found: int) -> int:
+        """Go on with an iteration from what `choose` asks for first; why the search is over, or GOING_ON."""
+        work, tree, rules = self.work, self.work.tree, self.work.rules
+        while True:
+            kind, number, node = found & 3, found >> KIND & (1 << NUMBER) - 1, found >> KIND + NUMBER
+            if kind == END:
+                return number
+            if kind == ROLL:
+                status = int(tree.links[tree.nodes[node, SLOT], STATUS])
+                return self._roll_out(0, 0, node, status & OVER, tree.states[node, 0])
+            choices = self._choices.get(node)
+            if choices is None:
+                choices = self._choices[node] = self._player.choices(tree.states[node])
+            count = len(choices)
+            if kind == COUNT:
+                found = self._choose(count)
+                continue
+            choice = choices[shuffled(self._handle, node, count, number) if work.options.shuffle else count - number]
+            action, state = self._number(choice), tree.states[node].copy()
+            rules.step(work.tables, state, action, work.buffers.rng)
+            rules.measure(work.tables, state, 0, self._asked.told[0])
+            if not work.options.hashed or admit(self._handle, rules.key(work.tables, state)):
+                child = int(work.buffers.counts[NODES])
+                tree.states[child] = state
+                return self._roll_out(1, action, child, self._status(state, node), state[0])
+            found = self._choose(UNKNOWN)
+
+    def _number(self, choice: object) -> int:
+        return self._player.number[choice] if self._player.names else choice  # type: ignore[index, return-value]
+
+    def _status(self, state: WordRow, parent: int) -> int:
+        """How the game stands at a new node, and who moves; tells what the tree policy keeps of it."""
+        work, tree, told = self.work, self.work.tree, self._asked.told
+        status = work.rules.over(work.tables, state)
+        if status == RUNNING and work.options.players > 1:
+            status |= work.rules.mover(work.tables, state) << MOVER
+        if self._keeps:
+            player = int(tree.links[tree.nodes[parent, SLOT], STATUS]) >> MOVER
+            told[1] = told[0]
+            if player:
+                work.rules.measure(work.tables, state, player, told[1])
+        return status
+
+    def _roll_out(self, fresh: int, action: int, node: int, status: int, own: object) -> int:
+        """Roll out from a node and back the result up; why the search is over, or GOING_ON."""
+        work, options = self.work, self.work.options
+        over, legal, end, moves = status & OVER, UNKNOWN, own, list[object]()
+        length = min(options.length, options.horizon - int(self._asked.at[0]) // DOWN - fresh)
+        if length > 0 and over == RUNNING:
+            choices = self._choices.get(node)
+            if choices is None:
+                choices = self._choices[node] = self._player.choices((own, 0))
+            legal = len(choices)
+            draws = self._asked.draws.tolist()
+            end, moves, over = self._player.wander(own, choices, draws[:length], self._seen)
+        for player, told in enumerate(self._ends):
+            work.rules.measure(work.tables, (end, 0), player, told)
+        reason = self._settle(fresh, action, status | over << END_AT, legal, len(moves))
+        if reason >= BETTER:
+            work.buffers.best_moves[: len(moves)] = [self._number(move) for move in moves]
+            return reason - BETTER
+        return reason
