@@ -18,6 +18,7 @@ from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Rules
 from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
+from persona_evo.search.problem import Problem
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
@@ -104,6 +105,7 @@ class Planner:
         )  # fmt: skip
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
         self.handle: Handle[Search] | None = None
+        self._problem: Problem | None = None
         self._finisher: Planner | None = None
         self._hedge: Planner | None = None
         self._routes: Routes | None = None
@@ -113,6 +115,13 @@ class Planner:
     def heap(self) -> ShortRow:
         """Room for all open leaves."""
         return np.empty(self.capacity, dtype=np.int32)
+
+    def problem(self, utility: Formula, horizon: int) -> Problem:
+        """The problem that a search is for; that of the search before if it is the same."""
+        known = self._problem
+        if known is None or known.utility != utility or known.horizon != horizon:
+            self._problem = known = Problem.of(self.game, self.level, utility, horizon)
+        return known
 
     def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes, seed: int) -> Search:
         """What a search in this planner's memory works on; what was there is lost."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ class Engine:
     def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
         player = getattr(work.rules.step, "__self__", None)
-        asks = isinstance(player, Player) and not work.options.amaf
+        asks = player is not None and isinstance(player, Player) and not work.options.amaf
         self._asking = Asking(work, player) if asks else None
         self._change(work)
 
@@ -66,7 +67,7 @@ class Engine:
         """Make so many iterations; why it returned, NO_ROOM aside."""
         counts = self.work.buffers.counts
         end = int(counts[layout.ITERATIONS]) + iterations
-        with np.errstate(all="ignore"):
+        with self._quiet():
             while True:
                 left = end - int(counts[layout.ITERATIONS])
                 asking = self._asking if entry is mcts.search else None
@@ -93,8 +94,12 @@ class Engine:
         self.work.tree.states[0] = state
         if self._asking is not None:
             self._asking.forget()
-        with np.errstate(all="ignore"):
+        with self._quiet():
             mcts.plant(self.handle)
+
+    def _quiet(self) -> contextlib.AbstractContextManager[object]:
+        """No warnings where whole numbers of plain Python wrap."""
+        return np.errstate(all="ignore") if self.handle.plain else contextlib.nullcontext()
 
 
 class Counted:
@@ -150,9 +155,10 @@ class Run(Counted):
             Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
         )
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
-        self._problem = problem = Problem.of(game, planner.level, utility, planner.horizon - depth)
+        self._problem = problem = planner.problem(utility, planner.horizon - depth)
         options = planner.options._replace(
-            horizon=problem.horizon, holds=holds, c=policy.c, salt=derive(seed, "expansion") & 0xFFFFFFFF,
+            horizon=problem.horizon, holds=holds, c=policy.c,
+            salt=derive(seed, "expansion") & 0xFFFFFFFF if planner.options.shuffle else 0,
             used=problem.used(*read), hashed=0 if problem.clocked else planner.options.hashed,
         )  # fmt: skip
         heap = planner.heap if self._search is best_first.search else planner.heap[:0]
