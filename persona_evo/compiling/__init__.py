@@ -213,7 +213,7 @@ def prepare(*wanted: object) -> None:
     """Compile what is not compiled yet of several functions, on two cores where that saves time.
 
     Args:
-        wanted: functions of games, and pairs of an entry and the handle that it works on; what is plain Python stays so.
+        wanted: functions of games, and pairs of an entry and the handle that it works on; plain Python is left alone.
     """
     programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
     programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]

@@ -14,12 +14,14 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types, typing
+from numba.core import cgutils, errors, types, typing
 from numba.core.extending import intrinsic, lower_builtin, models, register_model
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 
 from persona_evo.compiling.arrays import Field, Function, Number, Shape
+from persona_evo.compiling.checks import explained
+from persona_evo.compiling.marks import reached
 from persona_evo.compiling.typing import helper, texts, typed
 
 _WORD = ir.IntType(64)
@@ -145,6 +147,8 @@ class _Getitem(AbstractTemplate):  # type: ignore[misc]
             return typing.signature(row, row, types.slice2_type)
         if isinstance(at, types.BaseTuple):
             return typing.signature(row.value, row, types.UniTuple(types.int64, 2))
+        if not isinstance(at, (types.Integer, types.Boolean)):
+            return None
         return typing.signature(row.value if row.dimensions == 1 else row.within(), row, types.int64)
 
 
@@ -152,7 +156,7 @@ class _Getitem(AbstractTemplate):  # type: ignore[misc]
 class _Setitem(AbstractTemplate):  # type: ignore[misc]
     def generic(self, args: Any, kws: Any) -> Any:
         row, at, _ = args
-        if not isinstance(row, Row):
+        if not isinstance(row, Row) or not isinstance(at, (types.Integer, types.Boolean, types.BaseTuple)):
             return None
         index = types.UniTuple(types.int64, 2) if isinstance(at, types.BaseTuple) else types.int64
         return typing.signature(types.void, row, index, row.value)
@@ -312,15 +316,27 @@ def translate(function: FunctionType, takes: tuple[Field, ...], gives: Number, s
     def outer(parts: Any) -> Any:
         return inner(*assemble(parts))
 
-    compiled = typed(outer, result(parameters))
+    try:
+        compiled = typed(outer, result(parameters))
+    except (errors.NumbaError, NotImplementedError) as e:
+        raise explained(function, list(reached(function)), e) from None
     module = _c_function(compiled, parameters, result, symbol)
     for text in texts(compiled.library):
-        module.link_in(llvm.parse_assembly(text.replace('@"sqrt"', '@"llvm.sqrt.f64"')))  # no call of the C library
+        module.link_in(llvm.parse_assembly(text))
+    _check_linked(function, module)
     for one in module.functions:
         if not one.is_declaration and one.name != symbol:
             one.linkage = "internal"
     module.verify()
     return bytes(module.as_bitcode())
+
+
+def _check_linked(function: FunctionType, module: Any) -> None:
+    """See that it calls nothing that only numba has, which is not there on a warm start."""
+    for one in module.functions:
+        known = one.name.startswith(("work.", "llvm.")) or llvm.address_of_symbol(one.name) is not None
+        if one.is_declaration and (not known or one.name.startswith(("numba_", "NRT_", "Py"))):
+            raise explained(function, [function], NotImplementedError(f"calls {one.name}"))
 
 
 def _parts(kind: types.Type) -> list[types.Type]:

@@ -25,6 +25,7 @@ from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, 
 from numba.core.typing.context import Context
 from numba.cpython import mathimpl, numbers
 
+from persona_evo.compiling.checks import check
 from persona_evo.compiling.marks import is_marked, used
 
 _FLAGS = {"nopython": True, "error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False,
@@ -169,6 +170,7 @@ def helper(function: FunctionType) -> Any:
     if where:
         module, name = where.split(":")
         return getattr(importlib.import_module(module), name)
+    check(function)
     known = dict(function.__globals__)
     for name, value in used(function).items():
         if is_marked(value):

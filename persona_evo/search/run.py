@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from persona_evo.compiling import Entry, Handle
+from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
@@ -73,6 +73,10 @@ class Engine:
         kept = moving.move_root(Handle(move), node)
         old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
         self._handle.work = work._replace(tree=new)
+
+    def prepare(self, entry: Entry, *functions: object) -> None:
+        """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
+        prepare((mcts.plant, self._handle), (entry, self._handle), *functions)
 
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
@@ -142,6 +146,7 @@ class Run(Counted):
         work = planner.work(rules, scoring.columns, options, codes, seed)._replace(heap=heap)
         self._engine, self._counts = Engine(planner.memory, work), work.buffers.counts
         self._reason, self._why = layout.GOING_ON, "budget"
+        self._engine.prepare(self._search, rules.step, rules.over, game.rules(costly=True).measure)
         self._engine.plant(state)
 
     def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
