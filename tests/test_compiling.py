@@ -129,7 +129,8 @@ def test_every_edit_that_matters_is_noticed(folder: Path, before: str, after: st
 
 
 def test_a_constant_of_another_module_is_noticed(folder: Path) -> None:
-    text = HEAD + "import own_numbers\n@callback()\ndef rule(row: IntRow) -> int:\n    return own_numbers.LIMIT + row[0]\n"
+    rule = "@callback()\ndef rule(row: IntRow) -> int:\n    return own_numbers.LIMIT + row[0]\n"
+    text = f"{HEAD}import own_numbers\n{rule}"
     found = []
     for limit in (1, 2):
         sys.modules["own_numbers"] = numbers = ModuleType("own_numbers")
@@ -140,7 +141,7 @@ def test_a_constant_of_another_module_is_noticed(folder: Path) -> None:
 
 
 def test_a_comment_and_a_function_beside_it_change_nothing(folder: Path) -> None:
-    more = DOUBLED.replace("@callback()", "# a comment\n@callback()") + "\n@compiled\ndef another() -> int:\n    return 3\n"
+    more = DOUBLED.replace("@callback()", "# a comment\n@callback()") + "\n@compiled\ndef other():\n    return 3\n"
     assert fingerprint(module_of(DOUBLED, folder).total.plain) == fingerprint(module_of(more, folder).total.plain)
 
 

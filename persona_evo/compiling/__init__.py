@@ -102,14 +102,14 @@ class Callback:
             self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
             parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
             self._function = c_function(self.address, parts, self.signature.gives)
-        parts = []
+        numbers: list[Any] = []
         for kind, value in zip(self._kinds, given, strict=True):
             if kind is None:
-                parts.append(value)
+                numbers.append(value)
             else:
-                parts.append(address(value, kind))
-                parts += value.shape
-        return self._function(*parts)
+                numbers.append(address(value, kind))
+                numbers += value.shape
+        return self._function(*numbers)
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
@@ -137,7 +137,7 @@ class Handle(Generic[W]):
     """
 
     def __init__(self, work: W) -> None:
-        self._field = describe(type(work))
+        self._field = describe(type(work))  # type: ignore[arg-type]
         self._functions: dict[Entry, Callable[..., int]] = {}
         self.work = work
 
@@ -203,6 +203,7 @@ class Entry:
         hints = get_type_hints(self.plain, include_extras=True)
         group = describe(next(iter(hints.values())))
         assert isinstance(group, Group)
+        assert isinstance(self.plain, FunctionType)
         return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:

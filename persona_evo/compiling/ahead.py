@@ -38,7 +38,7 @@ def prepare(programs: Iterable[Program]) -> None:
         _both(other, missing, lambda some: sum(map(_optimising, some)), Program.make)
 
 
-def _translating(codes: Iterable[Code]) -> float:
+def _translating(codes: list[Code]) -> float:
     """Seconds: what several codes call is translated once in a process."""
     functions: dict[FunctionType, None] = {}
     for one in codes:

@@ -60,7 +60,7 @@ def check(function: FunctionType) -> None:
             module = value if isinstance(value, ModuleType) else None
             if one.argval in known:
                 _check_called(function, line, one.argval, value)
-    if function.__code__.co_exceptiontable:  # type: ignore[attr-defined]
+    if function.__code__.co_exceptiontable:
         raise _refused(function, function.__code__.co_firstlineno, "try or with", _FLAG)
 
 

@@ -42,7 +42,7 @@ class Row(types.Type):
 
 
 @register_model(Row)
-class _RowModel(models.StructModel):  # type: ignore[misc]
+class _RowModel(models.StructModel):
     def __init__(self, manager: Any, kind: Row) -> None:
         sizes = [(f"n{k}", types.int64) for k in range(kind.dimensions)]
         super().__init__(manager, kind, [("data", types.CPointer(kind.element)), *sizes])
@@ -69,7 +69,7 @@ class Called(types.Callable):
 
 
 @register_model(Called)
-class _CalledModel(models.PrimitiveModel):  # type: ignore[misc]
+class _CalledModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Called) -> None:
         super().__init__(manager, kind, _WORD)
 
@@ -138,7 +138,7 @@ def _make(context: Any, builder: Any, kind: Row, data: Any, *sizes: Any) -> Any:
 
 
 @infer_global(operator.getitem)
-class _Getitem(AbstractTemplate):  # type: ignore[misc]
+class _Getitem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         row, at = args
         if not isinstance(row, Row):
@@ -153,7 +153,7 @@ class _Getitem(AbstractTemplate):  # type: ignore[misc]
 
 
 @infer_global(operator.setitem)
-class _Setitem(AbstractTemplate):  # type: ignore[misc]
+class _Setitem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         row, at, _ = args
         if not isinstance(row, Row) or not isinstance(at, (types.Integer, types.Boolean, types.BaseTuple)):
@@ -206,7 +206,7 @@ def _slice(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @infer_global(len)
-class _Len(AbstractTemplate):  # type: ignore[misc]
+class _Len(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return typing.signature(types.int64, args[0]) if isinstance(args[0], Row) else None
 
@@ -217,7 +217,7 @@ def _length(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @infer_getattr
-class _Attributes(AttributeTemplate):  # type: ignore[misc]
+class _Attributes(AttributeTemplate):
     key = Row
 
     def resolve_shape(self, row: Row) -> Any:
@@ -230,7 +230,7 @@ def _shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return cgutils.pack_array(builder, [getattr(row, f"n{k}") for k in range(kind.dimensions)])
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+@intrinsic(prefer_literal=True)
 def stack_row(context: Any, n: Any) -> Any:
     """int64[n] on the stack of the function that calls it; n is a constant."""
     if not isinstance(n, types.IntegerLiteral):
@@ -251,7 +251,7 @@ def assembler(takes: tuple[types.Type, ...]) -> Any:
     """The intrinsic that makes a function's arguments of its C parameters; a group comes as an address."""
     result = types.Tuple(takes)
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def assemble(context: Any, parts: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             given = iter(cgutils.unpack_tuple(builder, args[0]))

@@ -52,8 +52,8 @@ def test_what_has_to_be_compiled_is_announced_once(capsys: pytest.CaptureFixture
 def test_a_first_start_says_what_it_does_and_a_warm_one_nothing(tmp_path: Path) -> None:
     env = {**environment(), "PERSONA_EVO_CACHE": str(tmp_path / "cache")}
     words = [sys.executable, "-m", "persona_evo", "level", "check", "--game", "roguelike2d", "train01"]
-    first, second = (subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False)
-                     for _ in range(2))  # fmt: skip
+    usual = {"cwd": tmp_path, "env": env, "capture_output": True, "text": True, "timeout": 300, "check": False}
+    first, second = (subprocess.run(words, **usual) for _ in range(2))  # type: ignore[call-overload]
     assert first.returncode == second.returncode == 0, first.stderr
     assert first.stderr.startswith("compiling for this machine, once: about ")
     assert second.stderr == "" and second.stdout == first.stdout
