@@ -117,6 +117,14 @@ def test_other_arrays_are_refused(folder: Path, given: Any, words: str) -> None:
         module_of(DOUBLED, folder).total(given)
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_numbers_beyond_64_bits_are_refused(folder: Path, number: int) -> None:
+    rule = module_of(f"{HEAD}@callback()\ndef rule(row: IntRow, n: int) -> int:\n    return row[0] + n\n", folder).rule
+    with pytest.raises(TypeError, match="64 bits"):
+        rule(np.arange(3), number)
+    assert rule(np.arange(3), 2**63 - 1) == 2**63 - 1
+
+
 @pytest.mark.parametrize(("before", "after"), [
     ("FACTOR = 2", "FACTOR = 3"), ("more: int = 1", "more: int = 2"), ("FACTOR * x + more", "FACTOR * x - more"),
     ("len(row) - 1", "len(row) - 2"), ("return FACTOR * x", "return int(math.pi) * x"),

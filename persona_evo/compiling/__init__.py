@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 import numpy as np
 
-from persona_evo.compiling.arrays import Function, Group, Number, Shape, address, describe, linked, words
+from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape, address, describe, fields, leaves, words
 from persona_evo.compiling.cache import cache_folder, cache_root
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 from persona_evo.compiling.news import Work, listen
@@ -105,6 +105,8 @@ class Callback:
         numbers: list[Any] = []
         for kind, value in zip(self._kinds, given, strict=True):
             if kind is None:
+                if not -(2**63) <= value < 2**63:
+                    raise TypeError(f"compiled code takes whole numbers of 64 bits, not {value}")
                 numbers.append(value)
             else:
                 numbers.append(address(value, kind))
@@ -126,6 +128,20 @@ def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]
     return mark
 
 
+_NOTHING = object()
+
+
+def _is_linked(field: Field) -> bool:
+    return isinstance(field, Function) and field.linked
+
+
+@functools.cache
+def _fields_of(kind: type) -> list[tuple[str, Field]]:
+    group = describe(kind)
+    assert isinstance(group, Group)
+    return list(fields(group, "work"))
+
+
 class Handle(Generic[W]):
     """What an entry works on: a named tuple of rows, numbers and functions, as machine code finds it in memory.
 
@@ -137,8 +153,12 @@ class Handle(Generic[W]):
     """
 
     def __init__(self, work: W) -> None:
-        self._field = describe(type(work))  # type: ignore[arg-type]
+        self._fields = _fields_of(type(work))  # type: ignore[arg-type]
         self._functions: dict[Entry, Callable[..., int]] = {}
+        self._values: list[Any] = [_NOTHING] * len(self._fields)
+        self._words, self.plain = np.empty(0, dtype=np.uint64), INTERPRET
+        self._parts: dict[str, Callback] = {}
+        self._numbers: list[tuple[int, ...]] = [()] * len(self._fields)
         self.work = work
 
     @property
@@ -148,16 +168,22 @@ class Handle(Generic[W]):
 
     @work.setter
     def work(self, work: W) -> None:
-        parts = dict(linked(self._field, work, "work"))
-        if parts != getattr(self, "_parts", parts):
+        values = list(leaves(work))
+        changed = [k for k, (value, before) in enumerate(zip(values, self._values, strict=True)) if value is not before]
+        self._work, self._values = work, values
+        if any(_is_linked(self._fields[k][1]) for k in changed):
+            paths = zip(self._fields, values, strict=True)
+            parts = {path: value for (path, field), value in paths if _is_linked(field)}
+            self._parts = {path: value for path, value in parts.items() if value is not None}
+            self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
-        self._work, self._parts = work, parts
-        self.plain = INTERPRET or not all(isinstance(one, Callback) for one in parts.values() if one is not None)
         if not self.plain:
-            numbers = list(words(self._field, work))
-            self._words = np.array([n & 0xFFFFFFFFFFFFFFFF for n in numbers], dtype=np.uint64)
-            self._address = int(self._words.__array_interface__["data"][0])
-            self._functions.clear()
+            for k in changed:
+                self._numbers[k] = tuple(words(self._fields[k][1], values[k]))
+            numbers = [number & 0xFFFFFFFFFFFFFFFF for some in self._numbers for number in some]
+            if len(self._words) != len(numbers):
+                self._words = np.empty(len(numbers), dtype=np.uint64)
+            self._words[:] = numbers
 
     def function(self, entry: Entry) -> Callable[..., int]:
         """What runs an entry on this work, given the numbers that it takes."""
@@ -177,7 +203,8 @@ class Handle(Generic[W]):
             return lambda *numbers: entry.plain(self._work, *numbers)
         from persona_evo.compiling.machine import c_function
 
-        return functools.partial(c_function(self.program(entry).address(), 1 + entry.numbers), self._address)
+        place = int(self._words.__array_interface__["data"][0])
+        return functools.partial(c_function(self.program(entry).address(), 1 + entry.numbers), place)
 
 
 class Entry:

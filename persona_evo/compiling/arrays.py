@@ -117,24 +117,33 @@ def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:
         return int(array.__array_interface__["data"][0])
 
 
+def fields(field: Group, path: str) -> Iterator[tuple[str, Field]]:
+    """The fields of a group and of the groups in it, one after the other, each with the way to it."""
+    for name, member in field.members.items():
+        if isinstance(member, Group):
+            yield from fields(member, f"{path}.{name}")
+        else:
+            yield f"{path}.{name}", member
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The values of these fields in a named tuple."""
+    for part in value:
+        if isinstance(part, tuple):
+            yield from leaves(part)
+        else:
+            yield part
+
+
 def words(field: Field, value: Any) -> Iterator[int]:
-    """A value as the 64-bit words that compiled code reads it from: rows as address and sizes."""
+    """A value as the 64-bit words that compiled code reads it from: rows as address and sizes.
+
+    A missing function by address is 0, which nobody calls.
+    """
     if isinstance(field, Shape):
         yield address(value, np.dtype(field.dtype))
         yield from value.shape
     elif isinstance(field, Number):
         yield struct.unpack("q", struct.pack("d", value))[0] if field.real else int(value)
-    elif isinstance(field, Group):
-        for member, part in zip(field.members.values(), value, strict=True):
-            yield from words(member, part)
-    elif not field.linked:
+    elif isinstance(field, Function) and not field.linked:
         yield 0 if value is None else value.address
-
-
-def linked(field: Field, value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The functions in a value that machine code is linked with, by the names that it knows them by."""
-    if isinstance(field, Group):
-        for (name, member), part in zip(field.members.items(), value, strict=True):
-            yield from linked(member, part, f"{path}.{name}")
-    elif isinstance(field, Function) and field.linked:
-        yield path, value

@@ -35,7 +35,7 @@ from persona_evo.formula import Formula
 from persona_evo.games.core import Game
 from persona_evo.search.layout import IS_UCB1, Options
 from persona_evo.search.prefixes import PrefixEngine
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, SLOT, TOTAL, UNKNOWN, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
@@ -124,13 +124,13 @@ class Search:
         holds = IS_UCB1 if policy.formula is None else EVERY_TIME
         scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean", pending=True,
                           read=frozenset(("RMAX", "RSD")))  # fmt: skip
-        (codes,) = policy_codes([scoring])
+        columns, codes = policy_code(scoring)
         options = Options(
             self._horizon, 0, 0, holds, policy.c, ordering.inside,
             DONE if settings.terminal == "cut_off" else DEAD, shuffle=settings.expansion == "random",
             salt=derive(seed, "expansion") & 0xFFFFFFFF, early=1,
         )  # fmt: skip
-        self._engine = PrefixEngine(options, codes, scoring.columns, len(game.metrics), max(1, most),
+        self._engine = PrefixEngine(options, codes, columns, len(game.metrics), max(1, most),
                                     p.MOST_CHOICES + 1, stream(seed), ordering.whole)  # fmt: skip
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
         self._known = 0

@@ -27,23 +27,13 @@ from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop
 from persona_evo.search.amaf import marks_for
-from persona_evo.search.layout import (
-    FULL,
-    GOING_ON,
-    IS_UCB1,
-    ITERATIONS,
-    NO_MARKS,
-    NODES,
-    Options,
-    Search,
-    buffers_for,
-)  # fmt: skip
+from persona_evo.search.layout import FULL, GOING_ON, IS_UCB1, ITERATIONS, NO_MARKS, NODES, Options, Search, buffers_for
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.run import Engine
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, DONE, NODE, ROOT, TOTAL, VISITS, Memory
+from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, Memory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
@@ -125,16 +115,18 @@ class Actor:
         self._allocate()
 
     def _allocate(self) -> None:
-        game, level, settings = self.game, self.level, self.settings
+        game, level, self._pack = self.game.for_search(self.level, self._variant)
+        settings = self.settings
         policy, choice = (f.symbols if isinstance(f, Formula) else frozenset() for f in
                           (self.policy.formula, self.choice))  # fmt: skip
         check_moves(game, self._variant, policy | choice)
         self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
-        self._rules = rules = game.rules_for(self.utility.symbols | policy, self._variant)
+        rules = game.rules_for(self.utility.symbols | policy, self._variant)
         holds = IS_UCB1 if self.policy.formula is None else EVERY_TIME if self._open else self.policy.holds
-        scoring = Scoring(self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
-                          read=choice | {"RMAX"})  # fmt: skip
-        (codes,) = policy_codes([scoring])
+        columns, codes = policy_code(Scoring(
+            self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
+            read=choice | {"RMAX"},
+        ))  # fmt: skip
         options = Options(
             settings.horizon or game.horizon_of(level), settings.rollout, max(1, level.max_actions), holds,
             self.policy.c, cut_off=DONE if self._open else 0, shuffle=settings.expansion == "random",
@@ -147,7 +139,7 @@ class Actor:
         if self._open:  # where a node can have more children than there are legal actions at a time
             buffers = buffers._replace(scores=np.empty(capacity + LANES))
         memory = Memory(capacity, level.start)
-        tree = memory.lay_out(scoring.columns, 2 * capacity + options.room)
+        tree = memory.lay_out(columns, 2 * capacity + options.room)
         none = np.empty(0, dtype=np.int32)
         self._engine = Engine(
             memory, Search(rules, level.tables, tree, options, codes, buffers, none)
@@ -164,7 +156,7 @@ class Actor:
             SettingsError: the game is over there.
         """
         pace = Pace(self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20)
-        if int(self._rules.over(self.level.tables, state)) != RUNNING:
+        if self.game.over(self.level, state) != RUNNING:
             raise SettingsError("the game is over: there is no move to make")
         self._moves += 1
         buffers = self._engine.work.buffers
@@ -190,18 +182,19 @@ class Actor:
         tree, counts = self._engine.work.tree, self._engine.work.buffers.counts
         if counts[NODES] == 0:
             return
-        slots = self._slots()
-        if self._open or action not in slots:
+        children = [int(tree.links[slot, NODE]) for slot in tree.children(ROOT)]
+        child = next((node for node in children if tree.nodes[node, ACTION] == action), NOBODY)
+        if self._open or child == NOBODY:
             counts[NODES] = 0
         else:
-            self._engine.move_root(int(tree.links[slots[action], NODE]))
+            self._engine.move_root(child)
 
     def _root(self, state: WordRow) -> int:
         """See that the root is this state; how many nodes are there already."""
-        work = self._engine.work
-        if work.buffers.counts[NODES] and same(work.tree.states[ROOT], state):
+        work, packed = self._engine.work, self._pack(state)
+        if work.buffers.counts[NODES] and same(work.tree.states[ROOT], packed):
             return int(work.buffers.counts[NODES])
-        self._engine.plant(state)
+        self._engine.plant(packed)
         return 0
 
     def _options(self, state: WordRow) -> tuple[Option, ...]:
@@ -238,11 +231,13 @@ class Actor:
         """What the formula that chooses gives each option: a tree policy's score of a child of the root."""
         assert isinstance(self.choice, Formula)
         game, level, tree = self.game, self.level, self._engine.work.tree
-        scoring = Scoring(self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf)
-        (codes,) = policy_codes([scoring])
+        columns, codes = policy_code(Scoring(
+            self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf
+        ))  # fmt: skip
         rules, luck, metrics = game.rules(costly=True), stream(self.seed), np.zeros(len(game.metrics))
-        slots, player, found = self._slots(), int(self._rules.mover(level.tables, state)), np.zeros(len(options) + LANES)
-        rows = Memory(1, state).lay_out(scoring.columns, len(options) + LANES)
+        slots, player = self._slots(), int(game.rules_for((), self._variant).mover(level.tables, state))
+        found = np.zeros(len(options) + LANES)
+        rows = Memory(1, state).lay_out(columns, len(options) + LANES)
         for k, option in enumerate(options):
             after, slot = state.copy(), slots[option.action]
             rules.step(level.tables, after, option.action, luck)

@@ -20,7 +20,7 @@ from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.routes import least, longest
 from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted, Engine
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import (
     DEPTH,
@@ -35,7 +35,7 @@ from persona_evo.search.tree import (
     UNKNOWN,
     Columns,
     Tree,
-)
+)  # fmt: skip
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
 
@@ -115,7 +115,7 @@ class ListSearch(Counted):
             hashed=0 if problem.clocked else planner.options.hashed,
         )  # fmt: skip
         columns = Columns(width=FIXED + 1 + (len(scores.scores) + 1) // 2)
-        (codes,) = policy_codes([Scoring(None, utility, game.symbols)])
+        _, codes = policy_code(Scoring(None, utility, game.symbols))
         self._look, self._last, self._steps = FIRST_LOOK, ENDLESS, 0
         self._proof: int | None = None
         self._done, self._why = False, "budget"

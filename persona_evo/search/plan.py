@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
@@ -85,7 +86,7 @@ class Planner:
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )
-        game, level, _ = game.for_search(level, settings.variant)
+        game, level, self.pack = game.for_search(level, settings.variant)
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal
@@ -102,6 +103,7 @@ class Planner:
             watch=("tree", "ends", "all").index(settings.watch),
         )  # fmt: skip
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
+        self.handle: Handle[Search] | None = None
         self._finisher: Planner | None = None
         self._hedge: Planner | None = None
         self._routes: Routes | None = None

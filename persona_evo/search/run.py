@@ -15,7 +15,7 @@ from persona_evo.search import best_first, layout, mcts, moving
 from persona_evo.search.layout import Search
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import NOBODY, Memory, Tree
 from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
@@ -37,20 +37,24 @@ class Engine:
     Args:
         memory: where its tree lies.
         work: what it works on.
+        handle: that of a search in the same memory before, of which it keeps what is the same.
+
+    Attributes:
+        work: what it works on now.
     """
 
-    def __init__(self, memory: Memory, work: Search) -> None:
-        self._memory, self._handle = memory, Handle(work)
+    def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
+        self._memory, self.handle = memory, handle or Handle(work)
+        self._change(work)
 
-    @property
-    def work(self) -> Search:
-        """What the search works on."""
-        return self._handle.work
+    def _change(self, work: Search) -> None:
+        self.work = self.handle.work = work
 
     def limit(self, nodes: int) -> None:
         """Let the tree have so many nodes at most."""
         work = self.work
-        self._handle.work = work._replace(tree=work.tree._replace(nodes=self._memory.nodes[:nodes]))
+        if nodes != len(work.tree.nodes):
+            self._change(work._replace(tree=work.tree._replace(nodes=self._memory.nodes[:nodes])))
 
     def run(self, entry: Entry, iterations: int) -> int:
         """Make so many iterations; why it returned, NO_ROOM aside."""
@@ -58,11 +62,11 @@ class Engine:
         end = int(counts[layout.ITERATIONS]) + iterations
         with np.errstate(all="ignore"):
             while True:
-                reason = entry(self._handle, end - int(counts[layout.ITERATIONS]))
+                reason = entry(self.handle, end - int(counts[layout.ITERATIONS]))
                 if reason != layout.NO_ROOM:
                     return reason
                 tree = self._memory.grow(self.work.tree, int(counts[layout.SLOTS]))
-                self._handle.work = self.work._replace(tree=tree)
+                self._change(self.work._replace(tree=tree))
 
     def move_root(self, node: int) -> None:
         """Keep only what is below a node."""
@@ -72,7 +76,7 @@ class Engine:
         move = moving.Move(old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon)
         kept = moving.move_root(Handle(move), node)
         old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
-        self._handle.work = work._replace(tree=new)
+        self._change(work._replace(tree=new))
 
     def prepare(self, entry: Entry, *functions: object) -> None:
         """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
@@ -82,7 +86,7 @@ class Engine:
         """Begin anew from a state."""
         self.work.tree.states[0] = state
         with np.errstate(all="ignore"):
-            mcts.plant(self._handle)
+            mcts.plant(self.handle)
 
 
 class Counted:
@@ -134,8 +138,9 @@ class Run(Counted):
                                 hint="AN and AR are for play from move to move")  # fmt: skip
         holds = policy.holds if policy.formula is not None else layout.IS_UCB1
         self._search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
-        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
-        (codes,) = policy_codes([scoring])
+        columns, codes = policy_code(
+            Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        )
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
         self._problem = problem = Problem.of(game, planner.level, utility, planner.horizon - depth)
         options = planner.options._replace(
@@ -143,8 +148,9 @@ class Run(Counted):
             used=problem.used(*read), hashed=0 if problem.clocked else planner.options.hashed,
         )  # fmt: skip
         heap = planner.heap if self._search is best_first.search else planner.heap[:0]
-        work = planner.work(rules, scoring.columns, options, codes, seed)._replace(heap=heap)
-        self._engine, self._counts = Engine(planner.memory, work), work.buffers.counts
+        work = planner.work(rules, columns, options, codes, seed)._replace(heap=heap)
+        self._engine, self._counts = Engine(planner.memory, work, planner.handle), work.buffers.counts
+        planner.handle = self._engine.handle
         self._reason, self._why = layout.GOING_ON, "budget"
         self._engine.prepare(self._search, rules.step, rules.over, game.rules(costly=True).measure)
         self._engine.plant(state)

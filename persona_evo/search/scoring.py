@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,6 +283,13 @@ def _evaluated(scoring: Scoring, row: NDArray[np.float64], parent_visits: int, d
     for symbol in scoring.rest.symbols - values.keys():
         values[symbol] = scoring.definitions[symbol](slot)
     return scoring.rest.evaluate(values)
+
+
+@lru_cache(maxsize=1_024)
+def policy_code(scoring: Scoring) -> tuple[Columns, Codes]:
+    """The layout of a slot and the code of formulas, remembered."""
+    (codes,) = policy_codes([scoring])
+    return scoring.columns, codes
 
 
 def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:

@@ -19,12 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.compiling.arrays import WordRow
+from persona_evo.compiling.arrays import FloatRow, WordRow, WordTable
 from persona_evo.formula import Formula
-from persona_evo.formula.machine import STACK, run
+from persona_evo.formula.native import formula_on_row
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.search.act import Actor
-from persona_evo.search.coding import code
 from persona_evo.search.plan import Plan, Planner
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
@@ -62,9 +61,7 @@ class SkilledPlayer:
     def __init__(self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill) -> None:
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
         self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
-        self._measure = game.rules_for(utility.symbols).measure
-        self._codes = code(utility, game.symbols)
-        self._metrics, self._stack = np.zeros(len(game.metrics)), np.zeros(STACK)
+        self._utility = formula_on_row(utility, game.symbols)
         self._horizon = game.horizon_of(level)
         self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
         self._planner: Planner | None = None
@@ -114,10 +111,11 @@ class SkilledPlayer:
         if self._planner is None:
             return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
         self._planner.horizon = min(self._horizon, made + self.skill.sight)
-        search = Run(self._planner, state, made, self.utility, self._policy, seed, None)
+        search = Run(self._planner, self._planner.pack(state), made, self.utility, self._policy, seed, None)
         search.spend(budget, time.perf_counter())
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
-        return self._judged(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
+        worth = self._worth(self._planner, search.tree.states[: search.nodes])
+        return _judged(search.tree, worth, np.random.default_rng(derive(seed, "ties")))
 
     def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
@@ -129,33 +127,42 @@ class SkilledPlayer:
         order = sorted(zip(move.options, ties, strict=True), key=lambda o: (o[0].mean, o[0].visits, o[1]))
         return [Candidate(option.action, option.mean, rank) for rank, (option, _) in enumerate(order)]
 
-    def _judged(self, tree: Tree, count: int, ties: np.random.Generator) -> list[Candidate]:
-        """The root's children by the best state in each one's part of the tree of so many nodes.
+    def _worth(self, planner: Planner, states: WordTable) -> FloatRow:
+        """The utility of each state of a planner."""
+        measure, metrics = planner.game.rules_for(self.utility.symbols).measure, np.zeros(len(self.game.metrics))
+        found = np.zeros(len(states))
+        for k, state in enumerate(states):
+            measure(planner.level.tables, state, 0, metrics)
+            found[k] = self._utility(metrics)
+        return found
 
-        States from which the player gets away come before others; then those of the higher utility, wins, and those
-        that are reached sooner (lost ones: later). A draw decides among equals.
-        """
-        nodes = tree.nodes[:count]
-        status, left = (tree.links[nodes[:, SLOT], column] for column in (STATUS, LEFT))
-        lost = _lost(nodes[:, PARENT], status, left)
-        worth = np.array([self._worth(state) for state in tree.states[:count]])
-        depth, won = nodes[:, DEPTH] * np.where(lost, -1, 1), (status & OVER) == WON
-        order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
-        best = np.empty(count, dtype=np.int64)
-        best[order] = np.arange(count)
-        parents = nodes[:, PARENT].tolist()
-        for node in range(count - 1, 0, -1):
-            if parents[node] != ROOT:
-                best[parents[node]] = max(best[parents[node]], best[node])
-        return [
-            Candidate(int(nodes[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
-            for node in range(1, count)
-            if parents[node] == ROOT
-        ]
 
-    def _worth(self, state: WordRow) -> float:
-        self._measure(self.level.tables, state, 0, self._metrics)
-        return float(run(*self._codes, self._metrics, self._stack))
+def _judged(tree: Tree, worth: FloatRow, ties: np.random.Generator) -> list[Candidate]:
+    """The root's children by the best state in each one's part of the tree.
+
+    States from which the player gets away come before others; then those of the higher utility, wins, and those that
+    are reached sooner (lost ones: later). A draw decides among equals.
+
+    Args:
+        worth: of the states of all nodes.
+    """
+    count = len(worth)
+    nodes = tree.nodes[:count]
+    status, left = (tree.links[nodes[:, SLOT], column] for column in (STATUS, LEFT))
+    lost = _lost(nodes[:, PARENT], status, left)
+    depth, won = nodes[:, DEPTH] * np.where(lost, -1, 1), (status & OVER) == WON
+    order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
+    best = np.empty(count, dtype=np.int64)
+    best[order] = np.arange(count)
+    parents = nodes[:, PARENT].tolist()
+    for node in range(count - 1, 0, -1):
+        if parents[node] != ROOT:
+            best[parents[node]] = max(best[parents[node]], best[node])
+    return [
+        Candidate(int(nodes[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
+        for node in range(1, count)
+        if parents[node] == ROOT
+    ]
 
 
 def _lost(parents: NDArray[np.int32], status: NDArray[np.int32], left: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -35,7 +35,7 @@ struct alignas(32) State {
     int8_t hp;
     u8 steps;
     u8 drunk, opened;   // opened: with WON_BIT and DEAD_BIT
-    u8 mtk, jt, tu, ts; // the upper bits of drunk and ts: whether each ogre has 4 hit points or more
+    u8 mtk, jt, tu, ts; // the upper bits of drunk and ts: of each ogre, 3 hit points more
 };
 static_assert(sizeof(State) == 32);
 
@@ -177,7 +177,7 @@ static bool load(Level &v, const char *text) {
             else if (c == 'H') s.hero = i;
         }
     s.things = (1u << thing_count) - 1;
-    if (__builtin_popcount(v.ogre) > 6 || __builtin_popcount(v.blob) > 5) return false;
+    if (__builtin_popcount(v.ogre) > 6 || __builtin_popcount(v.blob) > 4) return false;
     v.mortal = v.all & ~v.mino, v.mortals = __builtin_popcount(v.mortal);
     v.potion_bits = (1u << v.potions) - 1, v.treasure_bits = s.things & ~v.potion_bits;
     v.stride = v.n <= 128 ? 128 : 256;
@@ -236,7 +236,7 @@ HOT void pack(const Level &v, State &s, const Play &p) {
 }
 HOT u32 on_tile(__m128i pos, int tile) { return _mm_movemask_epi8(_mm_cmpeq_epi8(pos, _mm_set1_epi8(tile))); }
 
-// which monsters' tiles are in a bitmap; NONE is in none (WIDE) or bit 127 of an unused row end (narrow: n <= 127)
+// the monsters whose tiles are in a bitmap; NONE is in no bitmap, since there are 254 tiles, or 127 where not WIDE
 template <bool WIDE> HOT u32 among(__m128i pos, const u8 *map) {
     const __m128i bits = _mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
     const __m128i at = _mm_and_si128(_mm_srli_epi16(pos, 3), _mm_set1_epi8(31));
@@ -248,12 +248,11 @@ template <bool WIDE> HOT u32 among(__m128i pos, const u8 *map) {
     const __m128i bit = _mm_shuffle_epi8(bits, _mm_and_si128(pos, _mm_set1_epi8(7)));
     return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_and_si128(byte, bit), bit));
 }
-HOT u32 alive(const Play &p) { return p.h0 | p.h1 | p.h2; }
-HOT int get_hp(const Play &p, int i) { return (p.h0 >> i & 1) | (p.h1 >> i & 1) << 1 | (p.h2 >> i & 1) << 2; }
+HOT u32 alive(const Play &p) { return p.h0 | p.h1; }
+HOT int get_hp(const Play &p, int i) { return (p.h0 >> i & 1) | (p.h1 >> i & 1) << 1; }
 HOT void set_hp(Play &p, int i, int v) {
     p.h0 = (p.h0 & ~(1u << i)) | (v & 1u) << i;
-    p.h1 = (p.h1 & ~(1u << i)) | (v >> 1 & 1u) << i;
-    p.h2 = (p.h2 & ~(1u << i)) | (u32)(v >> 2) << i;
+    p.h1 = (p.h1 & ~(1u << i)) | (u32)(v >> 1) << i;
 }
 HOT u32 blockers(const Level &v, const Play &p) { return alive(p) ^ v.mino; }
 HOT void hurt_hero(Play &p, int damage) {
@@ -265,10 +264,14 @@ HOT int strength(const Level &v, const Play &p, int i) {
     return v.blob & bit ? get_hp(p, i) : v.ogre & bit ? 2 : v.wizard & bit ? 0 : 1;
 }
 HOT void hurt(const Level &v, Play &p, int i, int damage) {
-    const int hp = get_hp(p, i);
+    const int hp = get_hp(p, i) + 3 * (p.h2 >> i & 1);
     if (v.mino >> i & 1) {
         if (hp == 0) set_hp(p, i, 3), p.mtk++;
-    } else if (hp > 0) set_hp(p, i, hp > damage ? hp - damage : 0);
+    } else if (hp > 0) {
+        const int left = hp > damage ? hp - damage : 0, high = left > 3;
+        p.h2 = (p.h2 & ~(1u << i)) | (u32)high << i;
+        set_hp(p, i, left - 3 * high);
+    }
 }
 HOT bool hero_meets_thing(const Level &v, Play &p, int tile) {
     if (p.opened & DEAD_BIT) return false;
@@ -429,9 +432,8 @@ HOT int tile_of(__m128i pos, int i) {
     return _mm_cvtsi128_si32(_mm_shuffle_epi8(pos, _mm_set1_epi8(i))) & 255;
 }
 // the k-th legal action
-HOT int nth(const Level &v, const Play &p, u32 throws, int count, int k) {
+HOT int nth(const Level &v, const Play &p, u32 throws, int k) {
     const int moves = v.moves[p.hero];
-    (void)count;
     const int t = __builtin_popcount(throws);
     if (k < t) return THROW + tile_of(p.pos, __builtin_ctz(_pdep_u32(1u << k, throws)));
     return nth_move.at[moves][k - t];
@@ -446,7 +448,7 @@ template <bool WIDE> HOT int random_turns(const Level &v, Play &p, int length, R
         u32 throws;
         const int count = legal_count<WIDE>(v, p, throws);
         if (!count) break;
-        step<WIDE>(v, p, nth(v, p, throws, count, below(r, count)));
+        step<WIDE>(v, p, nth(v, p, throws, below(r, count)));
     }
     return made;
 }
@@ -559,8 +561,7 @@ static int64_t mcts_of(const Level &v, Tree &t, int64_t iterations, int horizon,
             const u32 count = slot.link >> 27, first = slot.link & BLOCK, tried = slot.visits - (node != 0);
             if (tried < count) {
                 p = unpack(v, t.nodes[node].state);
-                u32 throws;
-                const int all = legal_count<WIDE>(v, p, throws), action = nth(v, p, throws, all, tried);
+                const int action = nth(v, p, targets<WIDE>(v, p), tried);
                 step<WIDE>(v, p, action);
                 const u32 child = first + tried;
                 pack(v, t.nodes[child].state, p);
@@ -643,8 +644,7 @@ static int64_t formula_mcts_of(const Level &v, Tree &t, FormulaSlot *slots, doub
             const u32 count = slot.link >> 27, first = slot.link & BLOCK, tried = slot.visits - (node != 0);
             if (tried < count) {
                 p = unpack(v, t.nodes[node].state);
-                u32 throws;
-                const int all = legal_count<WIDE>(v, p, throws), action = nth(v, p, throws, all, tried);
+                const int action = nth(v, p, targets<WIDE>(v, p), tried);
                 step<WIDE>(v, p, action);
                 const u32 child = first + tried;
                 pack(v, t.nodes[child].state, p);
