@@ -54,7 +54,7 @@ def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], ma
     """Make everything, part of it in the other process if that is worth it."""
     shares: tuple[list[T], list[T]] = [], []
     for one in sorted(todo, key=lambda one: cost([one]), reverse=True):
-        here = one.place is None or cost(shares[0] + [one]) <= cost(shares[1] + [one])  # noqa: RUF005
+        here = one.place is None or cost(shares[0] + [one]) <= cost(shares[1] + [one])
         shares[0 if here else 1].append(one)
     mine, others = shares
     if cost(list(todo)) < WORTH or not other.begin([one.place for one in others]):
