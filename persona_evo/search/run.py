@@ -90,7 +90,7 @@ class Engine:
 
     def prepare(self, entry: Entry, *functions: object) -> None:
         """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
-        prepare((mcts.plant, self._handle), (entry, self._handle), *functions)
+        prepare((mcts.plant, self.handle), (entry, self.handle), *functions)
 
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
