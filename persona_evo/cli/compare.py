@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import Progress, compiling, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
 
 ROOT = Path("runs") / "comparisons"
 """Where comparisons are kept for which no folder is named."""
@@ -34,6 +37,11 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play both, print the answer and write the page."""
     options.check_backend(args)
+    with options.workers_of(args) as workers:
+        return _run(args, workers)
+
+
+def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = options.game_of(args)
     if game.outside is None:
         compiling(game=game)  # what is imported from here on is
@@ -53,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         say("A and B are the same level: there is nothing to compare")
         return 0
     folder = args.out or options.new_folder(ROOT, [level.name for level in levels])
-    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder)
+    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder, workers)
     options.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
@@ -67,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())
     line = Progress()
-    page = comparison.write(folder, progress=lambda text: line.show(f"drawing {text}"))
+    page = comparison.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
     Progress.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0

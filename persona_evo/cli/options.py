@@ -21,6 +21,7 @@ from persona_evo.cli.players import (
 from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
@@ -333,6 +334,13 @@ def jobs_of(args: argparse.Namespace) -> int:
     from persona_evo.evolve.parallel import cores
 
     return int(args.jobs or cores())
+
+
+def workers_of(args: argparse.Namespace) -> Workers:
+    """Who does the work; they are started when there is some."""
+    from persona_evo.evolve.parallel import Workers
+
+    return Workers(jobs_of(args), args.backend, args.address)
 
 
 def check_backend(args: argparse.Namespace) -> None:

@@ -165,7 +165,8 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        workers = workers or stack.enter_context(workers_for(game, jobs, backend, address))
+        if workers is None or game.outside is not None:
+            workers = stack.enter_context(workers_for(game, jobs, backend, address))
         try:
             for made, eta in _made(spec, todo, tuple(results.records), workers):
                 if journal is not None:

@@ -375,9 +375,14 @@ def spearman(a: Values, b: Values) -> Correlation:
         raise ValueError(f"{len(x)} values against {len(y)}")
     if len(x) < 2:
         return Correlation(0.0, 1.0, len(x), TOO_FEW)
-    from scipy.stats import rankdata
+    return pearson(_ranks(x), _ranks(y))
 
-    return pearson(rankdata(x), rankdata(y))
+
+def _ranks(values: Floats) -> Floats:
+    """The place of each value in their order, from 1; equal ones share the mean of their places."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    shared: Floats = (np.cumsum(counts) - (counts - 1) / 2)[which]
+    return shared
 
 
 def _finite(values: Values) -> Floats:

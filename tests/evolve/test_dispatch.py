@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_little_work_is_done_here_and_workers_are_not_started() -> None:
 
 def test_jobs_that_turn_out_wrong_are_done_again() -> None:
     class Twice(Dispatch[int, int, int]):
-        again: set[int] = set()
+        again: ClassVar[set[int]] = set()
 
         def job(self, number: int) -> int:
             return self.jobs[number] + (10 if number in self.again else 0)

@@ -73,8 +73,9 @@ def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch
     seen: list[FitnessTrial] = []
 
     def watch(shared: tuple[FitnessSpec, Any], trials: list[FitnessTrial]) -> Any:
-        seen.extend(trials)
-        return play(shared, trials)
+        for trial in trials:
+            seen.append(trial)
+            yield from play(shared, [trial])
 
     monkeypatch.setattr("persona_evo.evolve.fitness.play", watch)
     plan = tuple((10 + case, 20 + case, 30 + case) for case in range(4))
