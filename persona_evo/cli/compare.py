@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play both, print the answer and write the page."""
     options.check_backend(args)
-    with options.workers_of(args) as workers:
+    with playtest.workers_of(args, 2) as workers:
         return _run(args, workers)
 
 

@@ -119,8 +119,13 @@ def run(args: argparse.Namespace) -> int:
     """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
     options.check_backend(args)
     ci.check(args)
-    with options.workers_of(args) as workers:
+    with workers_of(args, len(args.levels)) as workers:
         return _run(args, workers)
+
+
+def workers_of(args: argparse.Namespace, levels: int) -> Workers:
+    """Who plays so many levels or sets of levels."""
+    return options.workers_of(args, "persona_evo.playtest.playing", options.thought(args, args.trials * levels))
 
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:

@@ -153,7 +153,7 @@ class Dispatch(Generic[S, J, R]):
         """Start the workers where there is work for them; whether there is. Iterating does so by itself."""
         self._look()
         if self.workers.begun or self.left >= WORTH:
-            self.workers.begin(self.run)
+            self.workers.begin(self.run.__module__)
         return self.workers.begun
 
     # for those who know more of their jobs

@@ -14,6 +14,7 @@ closed, also after Ctrl-C and also (within two seconds) when this process is kil
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import os
 import re
@@ -135,10 +136,10 @@ class Workers:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def begin(self, function: Callable[..., object]) -> None:
-        """Start the workers, if there are any, and have them import what a function needs; this does not wait."""
+    def begin(self, module: str) -> None:
+        """Start the workers, if there are any, and have them import a module; this does not wait."""
         if not self.alone and not self._first:
-            self._first = [self.submit(_imported, function) for _ in range(self.jobs)]
+            self._first = [self.submit(_imported, module) for _ in range(self.jobs)]
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
         """Have function(task) run by a worker. For processes both must be importable and picklable."""
@@ -183,6 +184,24 @@ class Workers:
         return self._send
 
 
+@contextlib.contextmanager
+def lent(
+    workers: Workers | None, game: Game, jobs: int = 1, backend: str = "loky", address: str | None = None
+) -> Iterator[Workers]:
+    """Workers that play a game: those that are given, which are left running, or new ones.
+
+    A game that runs in processes of its own is played from this process, whatever is given: its rollouts are what is
+    played at once (see `persona_evo.connect`).
+    """
+    if game.outside is not None:
+        yield Workers(1)
+    elif workers is not None:
+        yield workers
+    else:
+        with Workers(jobs, backend, address) as own:
+            yield own
+
+
 class _Timed(NamedTuple):
     result: Any
     seconds: float
@@ -201,15 +220,10 @@ def _timed(task: tuple[Callable[[T], R], T]) -> _Timed:
     return _Timed(result, time.perf_counter() - started, worker_name())
 
 
-def _imported(function: Callable[..., object]) -> int:
-    """What a worker answers that has imported the module of a function."""
+def _imported(module: str) -> int:
+    """What a worker answers that has imported a module."""
+    importlib.import_module(module)
     return os.getpid()
-
-
-def workers_for(game: Game, jobs: int, backend: str, address: str | None) -> Workers:
-    """Workers that play a game. One that runs in processes of its own is played from this process, whatever is asked
-    for: its rollouts are what is played at once (see `persona_evo.connect`)."""
-    return Workers(jobs, backend, address) if game.outside is None else Workers(1)
 
 
 def quiet_worker(parent: int) -> None:

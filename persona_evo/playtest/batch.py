@@ -21,7 +21,7 @@ from typing import NamedTuple
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness import LevelText
-from persona_evo.evolve.parallel import Workers, workers_for
+from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
@@ -165,10 +165,9 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        if workers is None or game.outside is not None:
-            workers = stack.enter_context(workers_for(game, jobs, backend, address))
+        chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
         try:
-            for made, eta in _made(spec, todo, tuple(results.records), workers):
+            for made, eta in _made(spec, todo, tuple(results.records), chosen):
                 if journal is not None:
                     journal.append(made)
                 results.records += made

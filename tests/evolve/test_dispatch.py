@@ -39,7 +39,7 @@ def test_results_are_in_order_whatever_was_thought_of_the_costs(jobs: int, monke
 def test_a_long_job_at_the_end_does_not_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "WORTH", 0.0)
     with Workers(2, "threading") as workers:
-        workers.begin(sleeps)
+        workers.begin(sleeps.__module__)
         while not workers.ready:
             time.sleep(0.01)
         jobs = [0.02] * 20 + [0.3]
@@ -78,6 +78,6 @@ def test_jobs_that_turn_out_wrong_are_done_again() -> None:
             return late
 
     with Workers(2, "threading") as workers:
-        workers.begin(squares)
+        workers.begin(__name__)
         found = [r for part in Twice(workers, squares, 0, list(range(40)), [0] * 40, [0.01] * 40) for r in part]
     assert found == [(n + 10 * (n % 3 == 0)) ** 2 for n in range(40)]

@@ -184,7 +184,7 @@ def _play(
         return
     game = registry.get(match.game)
     if not workers.alone and match.seconds(len(todo) - done) > _MANY * WORTH:
-        workers.begin(play_games)
+        workers.begin(__name__)
     warm_up(match.agents, game, match.levels[todo[done].level].load(game))
     costs = match.costs(todo[done:])
     games = Dispatch(workers, play_games, match, todo[done:], [job[:3] for job in todo[done:]], costs)
