@@ -20,7 +20,7 @@ from persona_evo.playtest import appraisals, batch, duels, require, routes, vers
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.answer import Answer, answer
-from persona_evo.playtest.appraisals import Question
+from persona_evo.playtest.appraisals import Appraisals, Question
 from persona_evo.playtest.compare import Row, compare_levels, headlines
 from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import Changes
@@ -36,12 +36,13 @@ class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
     command: the command line that made it, "" where none did. accepted: findings that fail nothing. rates: pass
-    rates by level that were measured elsewhere, for a calibration.
+    rates by level that were measured elsewhere, for a calibration. begun: what `look` has had begun by workers.
     """
 
     command: str = ""
     accepted: Sequence[Accepted] = ()
     rates: Mapping[str, float] = field(default_factory=dict)
+    begun: Appraisals | None = field(default=None, repr=False)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -65,7 +66,9 @@ class Results(batch.Results):
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
-    def look(self, progress: limits.Tell | None = None, workers: Workers | None = None) -> None:
+    def look(
+        self, progress: limits.Tell | None = None, workers: Workers | None = None
+    ) -> None:
         """Work out `static` and `outlooks`, which may take seconds a level.
 
         Args:
@@ -74,7 +77,8 @@ class Results(batch.Results):
         """
         asked = [Question(LevelText.of(level), False) for level in self.levels]
         asked += [Question(LevelText.of(level), True) for level in self._unwon]
-        for done, _ in enumerate(appraisals.appraised(self.game, asked, workers), 1):
+        begun, self.begun = self.begun, None
+        for done, _ in enumerate(appraisals.appraised(self.game, asked, workers, begun), 1):
             if progress is not None:
                 progress(done, len(asked))
 
@@ -253,13 +257,13 @@ def as_results(played: batch.Results) -> Results:
 
 def add_bounds(
     results: Results, seconds: float, jobs: int = -1, progress: limits.Tell | None = None, game_name: str | None = None,
-    workers: Workers | None = None,
+    workers: Workers | None = None, then: Appraisals | None = None,
 ) -> None:  # fmt: skip
     """Look for the best possible utility of each persona in each level, and keep what is found beside the results
     (arguments as for `playtest.bounds.bounds`)."""
     results.bounds = limits.bounds(
         results.game, results.levels, [p.persona for p in results.players], results.records, seconds=seconds,
-        jobs=jobs, folder=results.folder, progress=progress, game_name=game_name, workers=workers,
+        jobs=jobs, folder=results.folder, progress=progress, game_name=game_name, workers=workers, then=then,
     )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         again = "" if args.out else f" --out {shlex.quote(str(folder))}"
         note(f"go on with: {options.typed(args, results.seed)}{again}")
         return 130
+    results.look(workers=workers)
     comparison = compared(results)
     for sentence in comparison.answer.lines:
         say(sentence)

@@ -215,8 +215,9 @@ def play(
 ) -> Results:  # fmt: skip
     """Play everything, with progress."""
     from persona_evo.api.results import as_results
+    from persona_evo.evolve.fitness import LevelText
     from persona_evo.games import registry
-    from persona_evo.playtest import batch
+    from persona_evo.playtest import appraisals, batch
     from persona_evo.playtest.players import check_lists
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
@@ -236,14 +237,15 @@ def play(
         _note_league(league, players, args.trials)
     elif game.planned:
         options.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
+    begun = appraisals.appraisals(game, [appraisals.Question(LevelText.of(v), False) for v in levels], workers)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
             settings=rules, league=league, continuation=args.continuation,
-            workers=workers, folder=folder, progress=teller(), game_name=registry.address(game),
+            workers=workers, then=begun, folder=folder, progress=teller(), game_name=registry.address(game),
         )
     )
-    results.command = options.typed(args, seed)
+    results.command, results.begun = options.typed(args, seed), begun
     return results
 
 
@@ -320,7 +322,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
         compiling(SOLVER, results.game)
-        add_bounds(results, args.bound_seconds, workers=workers, game_name=game_name,
+        add_bounds(results, args.bound_seconds, workers=workers, then=results.begun, game_name=game_name,
                    progress=lambda done, total: line.show(f"limits: {done}/{total}", last=done == total))
     look = Progress()
     results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)

@@ -106,9 +106,11 @@ class Dispatch(Generic[S, J, R]):
         costs: what is known of such jobs from earlier ones; it learns from these.
 
     Attributes:
+        then: what the same workers begin with when nothing of this is left to begin; it is iterated afterwards.
         left: seconds of work on one core that are not begun yet, as far as can be told.
     """
 
+    then: Dispatch[Any, Any, Any] | None = None
     left = 0.0
 
     def __init__(
@@ -151,7 +153,7 @@ class Dispatch(Generic[S, J, R]):
 
     def begin(self) -> bool:
         """Start the workers where there is work for them; whether there is. Iterating does so by itself."""
-        self._look()
+        self.look()
         if self.workers.begun or self.left >= WORTH:
             self.workers.begin(self.run.__module__)
         return self.workers.begun
@@ -183,20 +185,28 @@ class Dispatch(Generic[S, J, R]):
             first, end, seconds = self._part()
             self._take(_Sent(first, end), done((self.run, self.shared, self._taken(first, end), seconds)))
             return
-        while len(self._sent) < AHEAD * self.workers.jobs and self._open.any():
-            first, end, seconds = self._part()
-            task = self.run, self.shared, self._taken(first, end), seconds
-            self._sent[self.workers.submit(done, task)] = _Sent(first, end)
+        room = AHEAD * self.workers.jobs
+        self._send(room)
+        if self.then is not None and not self._open.any():
+            self.then.look()
+            self.then._send(room - len(self._sent))
         answered, _ = wait(self._sent, return_when=FIRST_COMPLETED)
         for answer in answered:
             self._take(self._sent.pop(answer), answer.result())
+
+    def _send(self, room: int) -> None:
+        """Have at most so many parts under way."""
+        while len(self._sent) < room and self._open.any():
+            first, end, seconds = self._part()
+            task = self.run, self.shared, self._taken(first, end), seconds
+            self._sent[self.workers.submit(done, task)] = _Sent(first, end)
 
     def _long(self) -> bool:
         """Whether the next job may take so long here that the workers would be waiting for it."""
         first = int(np.argmax(self._open))
         return float(self._cost[first]) > PART_SECONDS[1] / 2
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Judge what is left, unless that was done just now."""
         now = time.perf_counter()
         if now - self._looked < _LOOK:

@@ -38,6 +38,8 @@ class Question(NamedTuple):
         return [] if game.outside is not None else list(diagnose(game, [self.level.load(game)]))
 
 
+Appraisals = Dispatch[str, Question, list[Finding] | Outlook]
+
 _known: dict[tuple[Game, Question], list[Finding] | Outlook] = {}
 
 
@@ -56,15 +58,15 @@ def prospect(game: Game, level: Level) -> Outlook:
 
 
 def appraised(
-    game: Game, questions: Sequence[Question], workers: Workers | None = None
+    game: Game, questions: Sequence[Question], workers: Workers | None = None, begun: Appraisals | None = None
 ) -> Iterator[list[Finding] | Outlook]:
-    """The answers to some questions, in their order; workers: who works them out, None for this process."""
-    asked = [q for q in questions if (game, q) not in _known]
-    parts: Iterator[list[list[Finding] | Outlook]] = ([q.answer(game)] for q in asked)
-    if workers is not None and not workers.alone and game.outside is None:
-        thought = [_LETTER * len(q.level.text) for q in asked]
-        parts = iter(Dispatch(workers, answers, registry.address(game), asked, [q.won for q in asked], thought))
-    new = zip(asked, chain.from_iterable(parts), strict=True)
+    """The answers to some questions, in their order.
+
+    Args:
+        workers: who works them out, None for this process.
+        begun: some that are being worked out.
+    """
+    new = _answered(game, questions, workers, begun)
     for question in questions:
         while (game, question) not in _known:
             key, answer = next(new)
@@ -72,6 +74,26 @@ def appraised(
         yield _known[game, question]
     while len(_known) > _KEPT:
         del _known[next(iter(_known))]
+
+
+def _answered(
+    game: Game, questions: Sequence[Question], workers: Workers | None, begun: Appraisals | None
+) -> Iterator[tuple[Question, list[Finding] | Outlook]]:
+    """Questions with their answers: those that are begun, then those of the others that are still open."""
+    if begun is not None:
+        yield from zip(begun.jobs, chain.from_iterable(begun), strict=True)
+    asked = [q for q in questions if (game, q) not in _known]
+    more = appraisals(game, asked, workers)
+    found = (q.answer(game) for q in asked) if more is None else chain.from_iterable(more)
+    yield from zip(asked, found, strict=True)
+
+
+def appraisals(game: Game, questions: Sequence[Question], workers: Workers | None) -> Appraisals | None:
+    """Answers to be worked out by workers; None where there are none or nothing is asked."""
+    if workers is None or workers.alone or game.outside is not None or not questions:
+        return None
+    thought = [_LETTER * len(q.level.text) for q in questions]
+    return Dispatch(workers, answers, registry.address(game), questions, [q.won for q in questions], thought)
 
 
 def answers(address: str, questions: Sequence[Question]) -> Iterator[list[Finding] | Outlook]:

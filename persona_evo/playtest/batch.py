@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.dispatch import Dispatch
@@ -122,6 +122,7 @@ def playtest(
     league: League | None = None,
     continuation: float = CONTINUATION,
     workers: Workers | None = None,
+    then: Dispatch[Any, Any, Any] | None = None,
 ) -> Results:
     """Let every player play every level.
 
@@ -142,6 +143,7 @@ def playtest(
             move then, and the template says how it searches.
         continuation: share of the budget, beside it, for playing on from a plan's end to the game's; 0 not to.
         workers: to be used instead of new ones; they are left running.
+        then: what these begin with when no playthrough is left to begin.
 
     Returns:
         Results, not complete if Ctrl-C ended them.
@@ -167,7 +169,7 @@ def playtest(
         stack.enter_context(closing_outside(game))
         chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
         try:
-            for made, eta in _made(spec, todo, tuple(results.records), chosen):
+            for made, eta in _made(spec, todo, tuple(results.records), chosen, then):
                 if journal is not None:
                     journal.append(made)
                 results.records += made
@@ -328,7 +330,8 @@ def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
 
 
 def _made(
-    spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], workers: Workers
+    spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], workers: Workers,
+    then: Dispatch[Any, Any, Any] | None = None,
 ) -> Iterator[tuple[list[Playthrough], float | None]]:
     """Playthroughs in their order, some at a time, and the seconds to go, None before that can be told.
 
@@ -337,6 +340,7 @@ def _made(
     if len(there) == len(todo):
         return
     plays = _Plays(spec, todo, there, workers, _thought(spec.budget))
+    plays.then = then
     if not workers.alone and plays.begin():
         first = todo[len(there)]  # has everything compiled and on disk before workers all start to do the same
         deque(play(replace(spec, budget=Budget(iterations=1)), [first]), maxlen=0)

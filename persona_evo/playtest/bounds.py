@@ -70,6 +70,7 @@ def bounds(
     progress: Tell | None = None,
     game_name: str | None = None,
     workers: Workers | None = None,
+    then: Dispatch[Any, Any, Any] | None = None,
 ) -> dict[tuple[str, str], Bound]:
     """The best utility known by (level, persona's name), from the solver and from what was played.
 
@@ -82,6 +83,7 @@ def bounds(
         folder: where results are kept and looked up.
         progress: called with how many of how many are done.
         workers: to be used instead of new ones; they are left running.
+        then: what these begin with when nothing of this is left to begin.
     """
     if not limited(game):
         return {}
@@ -97,6 +99,7 @@ def bounds(
         chosen = workers or stack.enter_context(Workers(jobs if len(asked) > 1 else 1))
         questions = [question for _, _, question in asked]
         found_by = Dispatch(chosen, answers, None, questions, [level for level, _, _ in asked], [seconds] * len(asked))
+        found_by.then = then
         if asked:
             found_by.begin()
             warm_up(game, levels[0])
