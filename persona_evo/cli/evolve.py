@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if args.persona is None and args.resume is None:
         raise SettingsError("--persona is missing", expected="--persona NAME or FILE, or --resume RUN",
                             hint="persona-evo persona list shows those that ship")
-    plays = (args.generations or 100) * (args.population or 100)
+    plays = (args.generations or 100) * (args.population or 100) * len(args.levels or ["train"])
     with options.workers_of(args, "persona_evo.evolve.fitness", options.thought(args, plays)) as workers:
         return _start(args, end, workers) if args.resume is None else _resume(args, end, workers)
 
