@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -38,12 +38,14 @@ from persona_evo.report import charts, duels, figures, maps, pictures, plots, re
 from persona_evo.report.figures import Drawing
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
-from persona_evo.report.pictures import MapDrawing, PictureDrawing, Progress, ReplayDrawing
+from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawing
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
 from persona_evo.store import schema
 from persona_evo.words import counted, enumerated
+
+Progress = Callable[[str], None]
 
 EMBED = 16_000_000
 """Pictures of more bytes than this together are named by the page and not put into it."""
@@ -94,7 +96,15 @@ def write(
         at_hand = {level.name: level for level in levels}
         wanted = list(_wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays,
                               versions is not None))  # fmt: skip
-        found = pictures.draw(game, at_hand, [one.drawing for one in wanted], workers, progress)
+        told: set[str] = set()
+
+        def drawn(number: int) -> None:
+            text = f"{wanted[number - 1].picture.level}: {wanted[number - 1].player}"
+            if progress is not None and text not in told:
+                told.add(text)
+                progress(text)
+
+        found = pictures.draw(game, at_hand, [one.drawing for one in wanted], workers, drawn)
     for one, why in zip(wanted, found, strict=True):
         if why:
             written.note(why)
@@ -194,10 +204,11 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
 
 
 class _Wanted(NamedTuple):
-    """A picture of a page, and how it is drawn."""
+    """A picture of a page, how it is drawn, and whose it is."""
 
     picture: Picture
     drawing: PictureDrawing
+    player: str
 
 
 def _wanted(
@@ -221,7 +232,7 @@ def _wanted(
             high = written.most[name] = maps.most_visits(together)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
-            yield _Wanted(Picture(name, "map", path, text), drawing)
+            yield _Wanted(Picture(name, "map", path, text), drawing, player)
         if replays and errs(group[0].skill):
             written.note("There are no replays of players who make mistakes; persona-evo runs show plays their "
                          "playthroughs.")  # fmt: skip
@@ -265,7 +276,7 @@ def _replays(
     for record, name, words in chosen:
         path = names.file(level.name, record.player, name, suffix=".gif")
         picture = Picture(level.name, "replay", path, _caption(game, level, record, words))
-        yield _Wanted(picture, ReplayDrawing([record], str(path)))
+        yield _Wanted(picture, ReplayDrawing([record], str(path)), group[0].player)
 
 
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:

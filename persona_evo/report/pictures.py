@@ -15,8 +15,6 @@ from persona_evo.games.core import Game, Level
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import maps, replay
 
-Progress = Callable[[str], None]
-
 Shared = tuple[str, Mapping[str, LevelText]]
 """A game's address, and levels by name."""
 
@@ -72,14 +70,14 @@ PictureDrawing = MapDrawing | ReplayDrawing
 
 def draw(
     game: Game, levels: Mapping[str, Level], wanted: Sequence[PictureDrawing], workers: Workers | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> list[str]:  # fmt: skip
     """Draw pictures.
 
     Args:
         levels: by name.
         workers: who draws; None for this process.
-        progress: told what was drawn.
+        progress: told how many are drawn.
 
     Returns:
         For each picture why it could not be drawn, "" where it was.
@@ -88,8 +86,7 @@ def draw(
     for part in _parts(game, levels, wanted, workers):
         found += part
         if progress is not None and part:
-            record = wanted[len(found) - 1].records[0]
-            progress(f"{record.level}: {record.player}")
+            progress(len(found))
     return found
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.evolve.dispatch import WORTH, Dispatch
+from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
@@ -27,15 +27,9 @@ from persona_evo.playtest.match import cost
 from persona_evo.playtest.match.again import MARGIN, RESULTS, positions
 from persona_evo.playtest.match.records import AGAIN, CHANGED, PROGRAMS, Folder, Record
 from persona_evo.playtest.match.sides import even
-from persona_evo.search.agents import THINKING, Agent, Mind, warm_up
+from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
-
-_MOVES, _RATE = 30, 300_000.0
-"""Moves of a game, and iterations per second, until some were tried out."""
-
-_MANY = 10
-"""Workers are started before anything was tried out where there may be so many times more work than they need."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +90,6 @@ class Match:
     def costs(self, jobs: Sequence[Job]) -> list[float]:
         """Seconds that games are thought to take on one core."""
         return cost.of_match(self.game, self.levels, self.agents, [(j.first, j.second, j.level) for j in jobs])
-
-    def seconds(self, games: int) -> float:
-        """Seconds that games may take on one core, before anything was tried out."""
-        moves = [a.budget.seconds or (a.budget.iterations or 0) / _RATE for a in self.agents if a.kind in THINKING]
-        return games * _MOVES * sum(moves) / len(self.agents)
 
     @property
     def reproducible(self) -> bool:
@@ -183,8 +172,6 @@ def _play(
     if done == len(todo):
         return
     game = registry.get(match.game)
-    if not workers.alone and match.seconds(len(todo) - done) > _MANY * WORTH:
-        workers.begin(__name__)
     warm_up(match.agents, game, match.levels[todo[done].level].load(game))
     costs = match.costs(todo[done:])
     games = Dispatch(workers, play_games, match, todo[done:], [job[:3] for job in todo[done:]], costs)
