@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import Progress, compiling, note, say
+from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
@@ -43,8 +43,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = options.game_of(args)
-    if game.outside is None:
-        compiling(game=game)  # what is imported from here on is
     from persona_evo.api.results import compared
     from persona_evo.report import tables
 

@@ -140,7 +140,6 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
-    from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
     from persona_evo.store.schema import writing_in
 
@@ -157,7 +156,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
         settings = replace(SearchSettings.single(), terminal=args.terminal)
         check_lists([policy], settings)
-        planner = planner_for(game, level, settings, room(budget))
+        planner = game.outside.planner(game, level, settings, room(budget))
         tell = None
         if args.out is not None:
             stack.enter_context(writing_in(args.out))

@@ -13,7 +13,7 @@ from typing import Any
 from persona_evo.cli import evolve, options, playtest
 from persona_evo.cli.parser import filled, whole
 from persona_evo.cli.players import with_baseline
-from persona_evo.cli.say import SOLVER, compiling, note, say
+from persona_evo.cli.say import note, say
 from persona_evo.words import counted
 
 TRAINING = ("train01", "train02", "train03")
@@ -45,7 +45,6 @@ def run(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     persona = load(args.persona, game)
     jobs = options.jobs_of(args)
-    compiling(game=game)  # what is imported from here on is
     from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.parallel import Workers
@@ -90,7 +89,6 @@ def run(args: argparse.Namespace) -> int:
         )
         if not results.complete:
             return playtest.interrupted(results)
-        compiling(SOLVER)
         add_bounds(results, 3.0, game_name=registry.address(game), workers=workers)
         results.look(workers=workers)
         page = results.write(folder, workers=workers)

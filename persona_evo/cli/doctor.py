@@ -11,7 +11,7 @@ from typing import Any
 
 from persona_evo import __version__
 from persona_evo.cli.parser import filled, whole
-from persona_evo.cli.say import is_compiled, say
+from persona_evo.cli.say import say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
 
@@ -32,28 +32,21 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is installed and whether the engine is compiled."""
+    """Print what is installed and whether anything is compiled."""
     if args.game is not None:
         return _examine(args)
     import importlib.metadata
     import platform
-    import re
-    import shutil
 
-    from persona_evo import compiling
+    from persona_evo.compiling import cache, is_warm
     from persona_evo.evolve.parallel import cores
 
     if args.clear_cache:
-        root = compiling.cache_root()
-        inside = root.iterdir() if root.is_dir() else ()
-        folders = [f for f in inside if re.fullmatch("[0-9a-f]{16}", f.name) and any(f.rglob("*.nbi"))]
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        left = [f for f in folders if f.exists()]
-        say(f"deleted {counted(len(folders) - len(left), 'folder')} of compiled code in {root}")
+        gone, left = cache.clear()
+        say(f"deleted {counted(gone, 'file')} of compiled code in {cache.cache_folder()}")
         if left:
             raise SettingsError(
-                "compiled code cannot be deleted", place=Place(str(left[0])), found=counted(len(left), "folder"),
+                "compiled code cannot be deleted", place=Place(str(left[0])), found=counted(len(left), "file"),
                 hint="see that you may write there, or set PERSONA_EVO_CACHE to another folder",
             )  # fmt: skip
         return 0
@@ -65,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
         except importlib.metadata.PackageNotFoundError:
             version = "not installed" + (" (optional)" if package in OPTIONAL else "")
         say(f"  {package:<12} {version}")
-    state = "the engine is compiled" if is_compiled() else "the engine will be compiled at its first use"
-    say(f"{state}: {compiling.cache_folder()}")
+    state = "the engine is compiled" if is_warm() else "the engine will be compiled at its first use"
+    say(f"{state}: {cache.cache_folder()}")
     return 0
 
 
@@ -75,10 +68,9 @@ def _examine(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from persona_evo.cli import options
-    from persona_evo.cli.say import CONNECTED
     from persona_evo.connect.description import read
 
-    options.check_outside(args.game, CONNECTED)
+    options.check_outside(args.game)
     from persona_evo.connect.doctor import examine
     from persona_evo.connect.session import Session
     from persona_evo.personas.template import range_of

@@ -14,19 +14,17 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
     from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
     from persona_evo.evolve.schedule import Phase
-    from persona_evo.games.core import Game, Level
-    from persona_evo.personas import Persona
+    from persona_evo.games.core import Game
     from persona_evo.search.duel import League
-    from persona_evo.search.settings import SearchSettings
     from persona_evo.store.policies import Policy
 
 MOST = 1_000_000
@@ -99,7 +97,6 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
 
     game = options.game_of(args)
     persona = load(args.persona, game)
-    fresh = game.outside is None and compiling(game=game)  # what is imported from here on is
     from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.comparison import held_out
     from persona_evo.evolve.run import evolve_runs
@@ -124,8 +121,6 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
     search = None if args.search is None else rules_of_search(args.search, game)
-    if fresh:
-        _compile(game, levels[0], persona, league, search)
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
@@ -140,23 +135,6 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
 
 
-def _compile(
-    game: Game, level: Level, persona: Persona, league: League | None, search: SearchSettings | None
-) -> None:
-    """Compile what plays before the first generation, whose time tells how long the rest takes."""
-    from persona_evo.search.plan import planner_for
-    from persona_evo.search.settings import Budget, SearchSettings
-    from persona_evo.search.tree_policy import TreePolicy
-
-    if league is None:
-        planner = planner_for(game, level, search or SearchSettings.single(), 100)
-        for policy in (TreePolicy.ucb1(), TreePolicy.utility(persona.utility)):
-            planner.plan(persona.utility, policy, Budget(1), 0)
-        return
-    for one in league.games(game, level, None):
-        one.warm_up(persona.utility, TreePolicy.ucb1())
-
-
 def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
     for name in RENEWED:
         if getattr(args, name, None):
@@ -166,7 +144,6 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     from persona_evo.store import runs
 
     config = runs.read_config(args.resume)
-    compiling(game=options.recorded(args.resume / runs.CONFIG))  # what is imported from here on is
     from persona_evo.evolve.run import resume, summary
     from persona_evo.games import registry
 
@@ -221,9 +198,11 @@ def teller() -> Callable[[Generation], None]:
     def tell(p: Generation) -> None:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
+        known = [counted(n, what) for n, what in ((p.remembered, "formula"), (p.spared, "playthrough")) if n]
+        memory = f", {enumerated(known)} from memory" if known else ""
         line.show(
             f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
-            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{busy}, {duration(p.eta)} to go",
+            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{memory}{busy}, {duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import CONNECTED, Progress, compiling, duration, is_compiled, note, say
+from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
@@ -74,7 +74,6 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> int:
-    compiling(CONNECTED)  # what is imported from here on is
     from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
     from persona_evo.store.schema import writing_in
@@ -82,9 +81,7 @@ def _make(args: argparse.Namespace) -> int:
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
     if experiment.connected:
-        options.check_outside(experiment.game, CONNECTED)
-    else:
-        compiling_rollouts()
+        options.check_outside(experiment.game)
     note(f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
          f"{counted(experiment.replicates, 'replicate')}, into {folder}")  # fmt: skip
     wanted = counted(len(experiment.tasks()), "search", "searches")
@@ -153,12 +150,6 @@ def _best(records: Sequence[Record], experiment: Experiment) -> Record:
     if len(goals) > 1:
         note(f"the best for {goals[0]}; scores of other goals are not comparable, name their combinations with --cell")
     return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
-
-
-def compiling_rollouts() -> None:
-    """Say so when the rollouts have to be compiled first."""
-    if not is_compiled("within._play"):
-        note("compiling once for this machine, about 20 s ...")
 
 
 def teller() -> Callable[[Told], None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling_levels, note, say
+from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
 from persona_evo.words import counted, enumerated, plural
@@ -94,14 +94,13 @@ def run_check(args: argparse.Namespace) -> int:
     ci.check(args)
     levels: list[Level] = []
     errors: dict[str, str] = {}
-    with compiling_levels(game):
-        for name, file in zip(mapsets.level_names(paths), paths, strict=True):
-            try:
-                levels.append(mapsets.load(game, file, name, given))
-            except LevelError as e:
-                errors[name] = str(e)
-                note(f"{name}: error: {e}")
-        told = accept(diagnose(game, levels), accepted, [level.name for level in levels])
+    for name, file in zip(mapsets.level_names(paths), paths, strict=True):
+        try:
+            levels.append(mapsets.load(game, file, name, given))
+        except LevelError as e:
+            errors[name] = str(e)
+            note(f"{name}: error: {e}")
+    told = accept(diagnose(game, levels), accepted, [level.name for level in levels])
     found = told.left
     wrong = {name for f in found if f.severity == "problem" for name in f.level.split(", ")}
     if args.json:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from persona_evo.cli.parser import Parser
 
 COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "watch", "compare", "runs", "status", "match",
-            "solve", "experiment", "reproduce", "formula", "connect", "doctor")  # fmt: skip
+            "solve", "experiment", "reproduce", "formula", "connect", "game", "doctor")  # fmt: skip
 """Modules, in the order in which they are met."""
 
 _ENDING = 3.0
@@ -155,6 +155,7 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
                 _flush()
                 raise
             args.typed = sys.argv[1:] if argv is None else [str(word) for word in argv]
+            _tell_of_compiling()
             code = int(args.run(args))
             _flush()
             return stops.code if code == 130 else code
@@ -180,6 +181,14 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
     except BrokenPipeError:
         silence(sys.stdout)
         return 141
+
+
+def _tell_of_compiling() -> None:
+    """Say what is compiled while a command works."""
+    from persona_evo.cli.say import Compiling
+    from persona_evo.compiling.news import listen
+
+    listen(Compiling())
 
 
 def _hear_warnings() -> None:

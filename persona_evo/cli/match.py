@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
 
@@ -123,8 +123,6 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
                             expected="such as colosseum", hint="persona-evo playtest is for games for one")  # fmt: skip
     if not args.agents:
         return list_agents(game)
-    if game.outside is None:
-        compiling(game=game)
     return _match(args, game, workers)
 
 
@@ -221,7 +219,6 @@ def _replay(args: argparse.Namespace) -> int:
                             expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     folder = Path(args.agents[0])
     options.check_gif(args.out)
-    compiling(game=options.recorded(folder / "match.json"))
     from persona_evo.playtest.match import reopening
     from persona_evo.report import match as report
     from persona_evo.store.schema import writing_in
@@ -268,7 +265,7 @@ def _abouts(game: Game) -> list[tuple[str, str]]:
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
     from persona_evo.connect.program import MOVE_SECONDS, try_out
-    from persona_evo.evolve.fitness import LevelText
+    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
     from persona_evo.playtest.match import names, play, records
 

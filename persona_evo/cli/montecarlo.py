@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.experiment import compiling_rollouts
 from persona_evo.cli.parser import whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
-from persona_evo.cli.say import Progress, compiling, duration, note
+from persona_evo.cli.say import Progress, duration, note
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ def add(studies: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Search and report what is not there yet."""
     check_running(args, FROZEN)
-    if not compiling():  # what is imported from here on is
-        compiling_rollouts()
     from persona_evo.playtest.reproduce import montecarlo as study
     from persona_evo.playtest.reproduce.keeping import usual_folder
     from persona_evo.report import montecarlo as report

@@ -183,47 +183,27 @@ def new_folder(root: Path, words: Sequence[str]) -> Path:
 
 def game_of(args: argparse.Namespace) -> Game:
     """The game that was named."""
-    from persona_evo.cli.say import CONNECTED
     from persona_evo.games import registry
 
-    check_outside(args.game, CONNECTED)
+    check_outside(args.game)
     return registry.get(args.game)
 
 
-def check_outside(name: str, needed: str) -> None:
+def check_outside(name: str) -> None:
     """See that a connected game's description is right and that what it names is there, which costs nothing, before
-    anything is compiled for it; that is announced then.
-
-    needed: of `say.compiling`. Other games, and descriptions that are not there, are not looked at.
+    anything is compiled for it. Other games, and descriptions that are not there, are not looked at.
 
     Raises:
         ConnectError: the description is wrong, or there is nothing to start.
     """
     from pathlib import Path
 
-
     if not name.endswith(".toml") or not Path(name).is_file():
         return
-    from persona_evo.cli.say import compiling
     from persona_evo.connect import description, launch
 
     about = description.read(Path(name))
     launch.command(about.game, about.arguments)
-    compiling(needed)
-
-
-def recorded(file: Path) -> Game | None:
-    """The game that the file of something begun names, for what is said beforehand; None where that is not to be told:
-    what is wrong with the file is said by whoever goes on with it."""
-    from persona_evo.errors import RunError
-    from persona_evo.games import registry
-    from persona_evo.store import schema
-
-    try:
-        name = schema.read(file, RunError)[0].get("game")
-    except (RunError, OSError):
-        return None
-    return registry.get(name) if isinstance(name, str) and name in registry.names() else None
 
 
 def add_accept(parser: argparse.ArgumentParser) -> None:
@@ -346,11 +326,11 @@ def workers_of(args: argparse.Namespace, module: str, seconds: float) -> Workers
         module: what a worker needs first.
         seconds: of work on one core that there are about.
     """
-    from persona_evo.cli.say import is_compiled
+    from persona_evo.compiling import is_warm
     from persona_evo.evolve.parallel import Workers
 
     workers = Workers(jobs_of(args), args.backend, args.address)
-    if seconds >= MUCH and args.backend == "loky" and not str(args.game).endswith(".toml") and is_compiled():
+    if seconds >= MUCH and args.backend == "loky" and not str(args.game).endswith(".toml") and is_warm():
         workers.begin(module)
     return workers
 

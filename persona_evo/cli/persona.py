@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling, note, say
+from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import PersonaError
 from persona_evo.words import counted
@@ -88,8 +88,6 @@ def run_check(args: argparse.Namespace) -> int:
             say(f"  {symbol:<7} {meaning}")
     if persona.lists and not game.planned:
         note(f"the open lists do not count: {game.title} is not planned whole in this program")
-    if args.levels:
-        compiling(game=game)
     levels = _levels(args, game)
     states = random_states(game, levels)
     if states:
@@ -112,7 +110,6 @@ def run_check(args: argparse.Namespace) -> int:
 
 def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
     """The levels that were named, or some that ship with the game; none of a connected game unless named."""
-    from persona_evo.cli.say import compiling_levels, compiling_rules
     from persona_evo.games import mapsets
 
     if args.levels:
@@ -120,10 +117,8 @@ def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
     known = mapsets.shipped(game)
     if not known.levels:
         return []
-    compiling_rules(game)
-    with compiling_levels(game):
-        names = known.sets.get("train", tuple(known.levels))[:SHOWN_LEVELS]
-        return options.levels_of(args, game, names)
+    names = known.sets.get("train", tuple(known.levels))[:SHOWN_LEVELS]
+    return options.levels_of(args, game, names)
 
 
 def _goals(persona: Persona) -> list[tuple[str, Formula]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled, names, number, path, whole
-from persona_evo.cli.say import SOLVER, Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
@@ -144,8 +144,6 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
                                 hint="persona-evo level list shows those that ship")
         game = options.game_of(args)
-        if game.outside is None:
-            compiling(game=game)  # what is imported from here on is
         from persona_evo.playtest.bounds import limited
 
         players = players_of(args, game)
@@ -215,7 +213,7 @@ def play(
 ) -> Results:  # fmt: skip
     """Play everything, with progress."""
     from persona_evo.api.results import as_results
-    from persona_evo.evolve.fitness import LevelText
+    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
     from persona_evo.playtest import appraisals, batch
     from persona_evo.playtest.players import check_lists
@@ -268,7 +266,6 @@ def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     if args.levels or args.out is not None or args.skill:
         raise SettingsError("levels, --out and --skill do not go with --resume",
                             hint="a playtest has them from its folder")
-    compiling(game=options.recorded(args.resume / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
@@ -321,7 +318,6 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
 
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
-        compiling(SOLVER, results.game)
         add_bounds(results, args.bound_seconds, workers=workers, then=results.begun, game_name=game_name,
                    progress=lambda done, total: line.show(f"limits: {done}/{total}", last=done == total))
     look = Progress()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import formula, options
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import compiling, compiling_rules, note, say
+from persona_evo.cli.say import note, say
 from persona_evo.errors import Place, PolicyError
 from persona_evo.names import is_name
 from persona_evo.words import counted, listed
@@ -100,8 +100,6 @@ def run_show(args: argparse.Namespace) -> int:
         if text:
             say(f"{label:<15} {text}")
     game = options.game_of(args)
-    if not policy.words and policy.best:
-        compiling_rules(game)
     say("\nin words")
     tell_words(of_policy(policy, game))
     if policy.best:
@@ -148,7 +146,6 @@ def run_simplify(args: argparse.Namespace) -> int:
     if policy.kind != "formula":
         raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
     game = options.game_of(args)
-    compiling(game=game)
     from persona_evo.evolve.simplification import simplify_policy
 
     with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import montecarlo, options, reproduce_colosseum, reproduce_puyo
 from persona_evo.cli.parser import filled, number, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
-from persona_evo.cli.say import SOLVER, Progress, compiling, duration, is_compiled, note
+from persona_evo.cli.say import Progress, duration, note
 
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.course import Progress as Told
@@ -70,9 +70,6 @@ def _minidungeons(studies: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Evolve, play and report what is not there yet."""
     check_running(args, (*FROZEN, "cross"), free="--for, ")
-    from persona_evo.games import registry
-
-    compiling(game=registry.get(registry.DEFAULT))  # what is imported from here on is
     from persona_evo import api
     from persona_evo.evolve.deadline import duration as seconds
 
@@ -113,12 +110,9 @@ def _folder(args: argparse.Namespace, protocol: str) -> Path:
 
 
 def _teller() -> Callable[[Told], None]:
-    line, solver = Progress(), [is_compiled(SOLVER)]
+    line = Progress()
 
     def tell(p: Told) -> None:
-        if p.part == "limits" and not solver[0]:
-            solver[0] = True
-            compiling(SOLVER)
         rest = "" if p.eta is None else f", {duration(p.eta)} to go for everything"
         line.show(f"{p.share:.0%}: {p.part}, {p.detail}{rest}", last=p.last)
 

@@ -9,7 +9,7 @@ from typing import Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
-from persona_evo.cli.say import Progress, compiling, duration, note
+from persona_evo.cli.say import Progress, duration, note
 from persona_evo.words import plural
 
 FROZEN = ("games", "iterations", "seconds")
@@ -38,10 +38,8 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
-    from persona_evo.games import registry
 
     check_running(args, FROZEN)
-    compiling(game=registry.get("colosseum"))  # what is imported from here on is
     from persona_evo.playtest.reproduce import colosseum
     from persona_evo.playtest.reproduce.keeping import usual_folder
     from persona_evo.report import colosseum as report

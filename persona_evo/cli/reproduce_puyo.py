@@ -8,7 +8,7 @@ from typing import Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
-from persona_evo.cli.say import Progress, compiling, note
+from persona_evo.cli.say import Progress, note
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options that a resumed reproduction has from its folder."""
@@ -37,10 +37,8 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
-    from persona_evo.games import registry
 
     check_running(args, FROZEN)
-    compiling(game=registry.get("puyo"))  # what is imported from here on is
     from persona_evo.playtest.reproduce import puyo
     from persona_evo.playtest.reproduce.keeping import usual_folder
     from persona_evo.playtest.reproduce.puyo_cells import Settings

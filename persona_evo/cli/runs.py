@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import Progress, compiling, note, say
+from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.words import counted
 
@@ -183,7 +183,6 @@ def _found(entry: RunEntry, args: argparse.Namespace) -> str:
 
 def _playtest(entry: RunEntry, args: argparse.Namespace) -> Any:
     """The results of a playtest's folder."""
-    compiling(game=options.recorded(entry.folder / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.runs import kept_playtest
 
     return kept_playtest(entry.folder, options.moved(args))
@@ -191,8 +190,6 @@ def _playtest(entry: RunEntry, args: argparse.Namespace) -> Any:
 
 def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
     """Draw a run's figures."""
-    if entry.kind in ("playtest", "watch"):
-        compiling(game=options.recorded(entry.folder / "playtest.json"))  # what is imported from here on is
     from persona_evo.api.runs import save_figures
 
     line = Progress()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from persona_evo.words import duration as duration
 
 if TYPE_CHECKING:
-    from persona_evo.games.core import Game
+    from persona_evo.compiling import Work
 
 STDOUT = "standard output"
 """What an error of the operating system names where that cannot be written."""
@@ -104,74 +104,22 @@ class Progress:
             cls._open = False
 
 
-SEARCH, SOLVER, CONNECTED = "mcts._search", "open_lists._search", "descent.descend"
-"""Compiled functions that stand for all that a playthrough, a solution, or a connected game needs."""
+class Compiling:
+    """Says what is compiled: in words once, then in a line of progress."""
 
-_TIMES = {SEARCH: ("engine", "a minute"), SOLVER: ("solver", "20 s"), CONNECTED: ("search", "20 s")}
+    def __init__(self) -> None:
+        self._line, self._began, self._open = Progress(), 0.0, 0
+        self._told = False
 
+    def __call__(self, work: Work) -> None:
+        """Something begins to be compiled, or is done."""
+        import time
 
-_announced: set[str] = set()
-"""What this process has said it compiles."""
-
-
-def is_compiled(function: str = SEARCH) -> bool:
-    """Whether a compiled function is on disk for these sources (reading levels alone compiles less than a search)."""
-    from persona_evo import compiling as machine
-
-    return machine.INTERPRET or any(machine.cache_folder().rglob(f"{function}-*.nbc"))
-
-
-def compiling(function: str = SEARCH, game: Game | None = None) -> bool:
-    """Say so when the search engine, the solver, or a game's rules have to be compiled first; whether they have.
-
-    Call it before anything is imported that imports the engine: that is when it is compiled.
-    """
-    needed = [function] if function in (SEARCH, CONNECTED) else [SEARCH, function]
-    missing = next((part for part in needed if not is_compiled(part)), None)
-    if missing is not None:
-        what, time = _TIMES[missing]
-        if missing not in _announced:
-            note(f"compiling the {what} once for this machine, about {time} ...")
-        _announced.add(missing)
-        return True
-    return game is not None and compiling_rules(game)
-
-
-def compiling_rules(game: Game) -> bool:
-    """Say so when a game's rules have to be compiled first; whether they have."""
-    missing = not has_compiled(game, "rules.step")
-    if missing:
-        note(f"compiling the rules of {game.title} once for this machine, about half a minute ...")
-    return missing
-
-
-@contextlib.contextmanager
-def compiling_levels(game: Game, after: float = 1.0) -> Iterator[None]:
-    """Read a game's levels within this, and say so when what reads them has to be compiled first.
-
-    Few games compile anything for that, and none says so beforehand: it is told after so many seconds.
-    """
-    import threading
-
-    words = f"compiling what reads levels of {game.title} once for this machine, about 15 s ..."
-    timer = threading.Timer(after, note, (words,))
-    timer.daemon = True
-    if not has_compiled(game):
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def has_compiled(game: Game, function: str = "") -> bool:
-    """Whether a game's compiled function, or any of its, is on disk; yes for games that are not of this package."""
-    from pathlib import Path
-
-    from persona_evo import compiling as machine
-
-    home = getattr(game.rules, "__module__", "").split(".")
-    sources = Path(machine.__file__).parent.joinpath(*home[1:])
-    if machine.INTERPRET or home[0] != "persona_evo" or not (sources / "rules.py").is_file():
-        return True
-    return any(machine.cache_folder().joinpath(*home[1:]).rglob(f"{function}*.nbc"))
+        self._open += -1 if work.done else 1
+        if not self._told:
+            self._told, self._began = True, time.monotonic()
+            note(f"compiling for this machine, once: about {duration(max(1.0, work.seconds))} ...")
+        elif not work.done:
+            self._line.show(f"compiling {work.what}, {duration(time.monotonic() - self._began)} so far")
+        elif not self._open:
+            self._line.show(f"compiled {work.what}")

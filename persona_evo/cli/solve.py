@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.say import SOLVER, Progress, compiling, note, say
+from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
 
@@ -56,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
     if args.draw:
         _check_drawing(args.draw, game)
     persona = load(args.persona, game)
-    compiling(SOLVER, game)  # what is imported from here on is
     from persona_evo.playtest.bounds import warm_up
     from persona_evo.search.bounds import solve
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
-from persona_evo.cli.say import Progress, compiling, duration, note, say
+from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
 from persona_evo.words import counted, enumerated
 
@@ -63,7 +63,6 @@ def run(args: argparse.Namespace) -> int:
     if game.outside is not None:
         raise SettingsError("a connected game has no level files to watch", found=args.game,
                             hint=f"persona-evo playtest --game {args.game} LEVELS")  # fmt: skip
-    compiling(game=game)  # what is imported from here on is
     from persona_evo.api import latest
     from persona_evo.evolve.parallel import Workers
     from persona_evo.playtest.live import LivePlaytest

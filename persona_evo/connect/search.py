@@ -22,22 +22,23 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from persona_evo.connect import descent as d
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
 from persona_evo.connect.random import SplitMix64
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
-from persona_evo.formula.machine import STACK
 from persona_evo.games.core import Game
-from persona_evo.search.coding import code
+from persona_evo.search.layout import IS_UCB1, Options
+from persona_evo.search.prefixes import PrefixEngine
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import STATIC, TreePolicy, variables
+from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, SLOT, TOTAL, UNKNOWN, VISITS
+from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import derive, stream
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class _Order:
     node: int
     seed: int
     depth: int
-    again: tuple[float, int] | None = None
+    again: float | None = None
 
 
 class Search:
@@ -113,25 +114,32 @@ class Search:
         self.game, self.pool, self.ordering, self.utility, self.policy = game, pool, ordering, utility, policy
         self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
-        self.tree = PrefixTree(game.symbols, most)
         self.best: Sample | None = None
         self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
         self.stopped = ""
         self._under_way: deque[_Order] = deque()
         self._rollouts = SplitMix64(derive(seed, "rollouts"))
-        self._rng = stream(seed)
-        self._numbers = np.array([policy.c, 0.0])
-        order = variables(game)
-        self._pops, self._pconst = code(policy.formula or utility, order)
-        self._uops, self._uconst = code(utility, game.symbols)
-        self._vars, self._stack = np.zeros(len(order)), np.zeros(STACK)
-        self._order = np.zeros(p.MOST_CHOICES + 1, dtype=np.int64)
         self._horizon = settings.horizon or game.horizon
-        self._pairs = np.zeros(2 * (self._horizon + 1), dtype=np.uint16)
-        self._opts = _options(game, policy, settings, ordering, self._horizon, derive(seed, "expansion"))
+        holds = IS_UCB1 if policy.formula is None else EVERY_TIME
+        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean", pending=True,
+                          read=frozenset(("RMAX", "RSD")))  # fmt: skip
+        columns, codes = policy_code(scoring)
+        options = Options(
+            self._horizon, 0, 0, holds, policy.c, ordering.inside,
+            DONE if settings.terminal == "cut_off" else DEAD, shuffle=settings.expansion == "random",
+            salt=derive(seed, "expansion") & 0xFFFFFFFF, early=1,
+        )  # fmt: skip
+        self._engine = PrefixEngine(options, codes, columns, len(game.metrics), max(1, most),
+                                    p.MOST_CHOICES + 1, stream(seed), ordering.whole)  # fmt: skip
+        self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
         self._known = 0
         self._full = self._limited = False
+
+    @property
+    def tree(self) -> PrefixTree:
+        """The tree as it is now."""
+        return PrefixTree.of(self._engine.work, self.game.symbols)
 
     def spend(self, budget: Budget, began: float, progress: Callable[[int], None] | None = None) -> None:
         """Go on until the search has used up its budget, of which the seconds count from `began`.
@@ -142,20 +150,19 @@ class Search:
         limit = budget.iterations if budget.iterations is not None else 2**62
         end = None if budget.seconds is None else began + budget.seconds
         self.stopped = "budget"
-        with np.errstate(all="ignore"):
-            while True:
-                self._fill(limit - self.iterations - self.lost, budget.nodes)
-                if not self._under_way:
-                    self._stop_empty(limit)
-                    break
-                self._take()
-                if progress is not None and (self.iterations + self.lost) % 256 == 0:
-                    progress(self.iterations + self.lost)
-                if self.stopped == "win":
-                    break
-                if end is not None and time.perf_counter() > end:
-                    self.stopped = "time"
-                    break
+        while True:
+            self._fill(limit - self.iterations - self.lost, budget.nodes)
+            if not self._under_way:
+                self._stop_empty(limit)
+                break
+            self._take()
+            if progress is not None and (self.iterations + self.lost) % 256 == 0:
+                progress(self.iterations + self.lost)
+            if self.stopped == "win":
+                break
+            if end is not None and time.perf_counter() > end:
+                self.stopped = "time"
+                break
         self._under_way.clear()
         self.pool.settle()
         if self.best is None:
@@ -165,77 +172,64 @@ class Search:
     @property
     def proven(self) -> bool:
         """Whether every way to play is known."""
-        known = self.tree.explored and self.stopped == "exhausted"
-        return known and not self.lost and not self._limited
+        return self.stopped == "exhausted" and self.tree.explored and not self.lost and not self._limited
 
     def _fill(self, left: int, nodes: int | None) -> None:
         """Hand rollouts out until all slots are taken."""
         while len(self._under_way) < self.ordering.slots and len(self._under_way) < left and self.stopped == "budget":
-            if nodes is not None and self.tree.nodes >= nodes and self._full:
+            if nodes is not None and self._engine.nodes >= nodes and self._full:
                 self.stopped = "nodes"
                 return
             if not self._hand_out():
                 return
 
     def _hand_out(self) -> bool:
-        tree = self.tree
-        tree.make_room()
-        node = int(d.descend(
-            tree.links, tree.values, tree.metrics, self._opts, self._numbers, self._pops, self._pconst, self._vars,
-            self._stack, self._order, self._rng, tree.nodes,
-        ))  # fmt: skip
-        if node == d.NOBODY:
+        node, full = self._engine.descend()
+        if node == NOBODY:
             return False
-        if node >= d.FULL:
-            self._full, node = True, node - d.FULL
-        tree.nodes += node == tree.nodes
-        seed = self._rollouts.next()
-        row = tree.links[node]
-        depth = int(row[d.DEPTH])
-        if row[d.COUNT] == 0 and row[d.VISITS] > 0:
+        self._full |= full
+        seed, work = self._rollouts.next(), self._engine.work
+        tree = work.search.tree
+        slot, depth = tree.nodes[node, SLOT], int(tree.nodes[node, DEPTH])
+        visits = int(tree.links[slot, VISITS])
+        if work.choices[node] == 0 and visits > 0:
             self._known += 1
-            again = float(tree.values[node, d.TOTAL]) / int(row[d.VISITS]), 0
-            self._under_way.append(_Order(node, seed, depth, again))
+            self._under_way.append(_Order(node, seed, depth, float(tree.values[slot, TOTAL]) / visits))
             if self.policy.formula is not None and self.policy.holds == STATIC and self._known >= PATIENCE:
                 self.stopped = "stuck"
             return True
         self._known = 0
-        size = int(d.prefix(tree.links, node, self._pairs))
-        prefix = self._pairs[:size].astype("<u2", copy=False).tobytes()
+        prefix = self._engine.prefix(node).astype("<u2").tobytes()
         self.pool.submit(p.Rollout(0, self._game_seed, seed, p.ALL_METRICS, self.ordering.mode, 0, prefix))
         self._under_way.append(_Order(node, seed, depth))
         return True
 
     def _take(self) -> None:
         """Enter the oldest rollout under way."""
-        order = self._under_way.popleft()
-        tree = self.tree
+        order, engine = self._under_way.popleft(), self._engine
         if order.again is not None:
             self.iterations += 1
-            d.enter(tree.links, tree.values, self._opts, order.node, 0, order.again[0])
+            engine.back_up(order.node, 0, order.again)
             return
         result = self.pool.next()
         if isinstance(result, Lost):
             self.lost += 1
-            d.lose(tree.links, order.node)
+            engine.lose(order.node)
             return
+        work, end = engine.work, self._end
         final = result.last()
-        self._vars[: len(final)] = final
-        scored = len(final) < len(self.game.metrics)
-        if scored:
-            self._vars[len(final)] = result.score
-        utility = float(d.value(self._uops, self._uconst, self._vars, self._stack))
+        end[: len(final)] = final
+        end[len(final) :] = result.score
+        utility = self._worth(end)
         over = result.decisions == order.depth
-        row = tree.metrics[order.node]
-        if tree.links[order.node, d.COUNT] == d.UNKNOWN:
+        if work.choices[order.node] == UNKNOWN:
+            row = work.metrics[order.node]
             row[: len(final)] = final if over else result.row(order.depth)
-            if scored:
-                row[len(final)] = result.score if over else 0.0
-        count = 0 if over else result.count(order.depth)
+            row[len(final) :] = result.score if over else 0.0
         self._limited |= not over and order.depth >= self._horizon
-        if self.iterations == 0 or utility < self._numbers[d.LOWEST]:
-            self._numbers[d.LOWEST] = utility
-        d.enter(tree.links, tree.values, self._opts, order.node, count, utility)
+        if self.iterations == 0 or utility < work.lowest[0]:
+            work.lowest[0] = utility
+        engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)
         self._keep(order, result, utility, over)
@@ -243,17 +237,16 @@ class Search:
 
     def _graft(self, order: _Order, result: p.Result | Played, utility: float) -> None:
         """Put the rest of a rollout into the tree."""
-        pairs = np.array(p.unpack(result.trace)[order.depth :], dtype=np.int64).ravel()
-        rows = np.zeros((len(pairs) // 2 + 1, len(self.game.metrics)))
-        final = result.last()
-        for i in range(len(rows) - 1):
-            rows[i, : len(final)] = result.row(order.depth + i)
-        rows[-1, : len(final)] = final
-        rows[-1, len(final) :] = result.score
-        tree = self.tree
-        tree.make_room(len(rows) - 1)
-        tree.nodes = int(d.graft(tree.links, tree.values, tree.metrics, self._opts, self._order, tree.nodes,
-                                 order.node, pairs, rows, utility))  # fmt: skip
+        pairs, work = p.unpack(result.trace)[order.depth :], self._engine.work
+        steps = min(len(pairs), self._horizon - order.depth + 1)
+        work.pairs[: 2 * steps] = np.array(pairs[:steps], dtype=np.int64).ravel()
+        for i in range(1, min(steps + 1, len(pairs))):
+            row = result.row(order.depth + i)
+            work.rows[i, : len(row)] = row
+            work.rows[i, len(row) :] = 0.0
+        if steps == len(pairs):
+            work.rows[steps] = self._end
+        self._engine.graft(order.node, steps, utility)
 
     def _keep(self, order: _Order, result: p.Result | Played, utility: float, over: bool) -> None:
         """Remember the best one, and tell of it."""
@@ -279,20 +272,3 @@ class Search:
             self.stopped = "exhausted"
         elif self.stopped == "budget" and self._full:
             self.stopped = "memory"
-
-
-def _options(
-    game: Game, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, horizon: int, salt: int
-) -> Any:
-    opts = np.zeros(d.OPTIONS, dtype=np.int64)
-    opts[d.UCB1] = policy.formula is None
-    opts[d.INSIDE] = ordering.inside
-    opts[d.CUT_OFF] = settings.terminal == "cut_off"
-    opts[d.SHUFFLE] = settings.expansion == "random"
-    opts[d.MEAN] = settings.value == "mean"
-    opts[d.HORIZON] = horizon
-    opts[d.METRICS] = len(game.metrics)
-    opts[d.SPREAD] = policy.formula is not None and "RSD" in policy.formula.symbols
-    opts[d.SALT] = salt & 0xFFFFFFFF
-    opts[d.GRAFTS] = ordering.whole
-    return opts

@@ -1,7 +1,7 @@
-"""The tree of a search over prefixes: its memory, a way to walk through it, and a file that keeps it.
+"""What a search over prefixes has found: a way to walk through its tree, and a file that keeps it.
 
 The file is numpy's `.npz` without objects, so that reading one runs no code: `links`, `values` and `metrics` as in
-`descent`, and `about`, a JSON text with the format's version and the metrics' symbols.
+`PrefixTree`, and `about`, a JSON text with the format's version and the metrics' symbols.
 """
 
 from __future__ import annotations
@@ -9,19 +9,26 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.connect import descent as d
 from persona_evo.errors import Place, RunError
+from persona_evo.search import tree as t
+from persona_evo.search.prefixes import Prefixes
 
-FORMAT = 1
-_STATUS = {d.GOING: "open", d.DONE: "done", d.DEAD: "dead"}
+FORMAT = 2
+PARENT, CHOICE, COUNT, VISITS, STATUS = range(5)
+LINKS = 5
+TOTAL, BEST, SQUARES = range(3)
+_STATUS = ("open", "done", "dead")
+_BEFORE = (0, 3, 4, 6, 9)
+"""Where format 1 kept the columns of `links`, among others."""
 
 
 @dataclass(frozen=True)
@@ -46,31 +53,38 @@ class Node:
     children: tuple[int, ...]
 
 
+@dataclass(frozen=True, eq=False)
 class PrefixTree:
-    """Rows of nodes, as many as were needed, up to `most`.
+    """A tree of prefixes, one row a node, parents before their children.
 
-    Args:
-        symbols: of the metrics that nodes keep.
-        most: nodes at most.
+    Attributes:
+        symbols: of the metrics.
+        links: int64[nodes, LINKS]: the parent (-1 at the root), the choice that leads here, how many choices there are
+            here (-1 until the first result), visits, and the number of the status in _STATUS.
+        values: float64[nodes, 3]: sum, largest and sum of squares of the utilities backed up.
+        metrics: float64[nodes, symbols].
     """
 
-    def __init__(self, symbols: Sequence[str], most: int = 1_000_000) -> None:
-        self.symbols, self.most = tuple(symbols), max(1, most)
-        size = min(self.most, 1024)
-        self.links: NDArray[np.int64] = np.zeros((size, d.LINKS), dtype=np.int64)
-        self.values: NDArray[np.float64] = np.zeros((size, d.VALUES))
-        self.metrics: NDArray[np.float64] = np.zeros((size, len(self.symbols)))
-        self.nodes = int(d.plant(self.links, self.values))
+    symbols: tuple[str, ...]
+    links: NDArray[np.int64]
+    values: NDArray[np.float64]
+    metrics: NDArray[np.float64]
 
-    def make_room(self, rows: int = 1) -> None:
-        """See that there are rows for so many more nodes, or as many as the tree may have."""
-        size = len(self.links)
-        if self.nodes + rows <= size or size >= self.most:
-            return
-        more = min(self.most, max(2 * size, self.nodes + rows)) - size
-        for name in ("links", "values", "metrics"):
-            old = getattr(self, name)
-            setattr(self, name, np.concatenate([old, np.zeros((more, old.shape[1]), dtype=old.dtype)]))
+    @classmethod
+    def of(cls, work: Prefixes, symbols: Sequence[str]) -> PrefixTree:
+        """The tree of a search as it is now."""
+        tree, nodes = work.search.tree, int(work.search.buffers.counts[0])
+        rows = tree.nodes[:nodes]
+        hot, values = tree.links[rows[:, t.SLOT]], tree.values[rows[:, t.SLOT]]
+        status = np.where(hot[:, t.STATUS] & t.DEAD, 2, (hot[:, t.STATUS] & t.DONE) != 0)
+        links = np.stack([rows[:, t.PARENT], rows[:, t.ACTION], work.choices[:nodes], hot[:, t.VISITS], status], axis=1)
+        kept = values[:, [t.TOTAL, tree.columns.best, tree.columns.squares]]
+        return cls(tuple(symbols), links.astype(np.int64), kept, work.metrics[:nodes].copy())
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return len(self.links)
 
     def node(self, number: int) -> Node:
         """A node by its number; the root is 0.
@@ -80,31 +94,36 @@ class PrefixTree:
         """
         if not 0 <= number < self.nodes:
             raise IndexError(f"no node {number} in a tree of {self.nodes}")
-        row, sums = self.links[number], self.values[number]
-        visits = int(row[d.VISITS])
-        mean = float(sums[d.TOTAL]) / visits if visits else math.nan
-        spread = math.sqrt(max(0.0, float(sums[d.SQUARES]) / visits - mean * mean)) if visits else math.nan
-        best = float(sums[d.BEST]) if visits else math.nan
-        count = int(row[d.COUNT])
+        parent, _, count, visits, status = map(int, self.links[number])
+        total, best, squares = map(float, self.values[number])
+        mean = total / visits if visits else math.nan
+        spread = math.sqrt(max(0.0, squares / visits - mean * mean)) if visits else math.nan
         metrics = dict(zip(self.symbols, map(float, self.metrics[number]), strict=True)) if visits else {}
         return Node(
-            number, int(row[d.PARENT]), self.choices(number), None if count == d.UNKNOWN else count, visits, mean, best,
-            spread, metrics, _STATUS[int(row[d.STATUS])], tuple(self._children(number)),
+            number, parent, self.choices(number), None if count < 0 else count, visits, mean,
+            best if visits else math.nan, spread, metrics, _STATUS[status], tuple(self._children.get(number, ())),
         )  # fmt: skip
+
+    @cached_property
+    def _children(self) -> Mapping[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for number, parent in enumerate(self.links[:, PARENT].tolist()):
+            found.setdefault(parent, []).append(number)
+        return found
 
     def choices(self, number: int) -> tuple[int, ...]:
         """The choices that lead to a node."""
         found: list[int] = []
-        while self.links[number, d.PARENT] != d.NOBODY:
-            found.append(int(self.links[number, d.CHOICE]))
-            number = int(self.links[number, d.PARENT])
+        while self.links[number, PARENT] >= 0:
+            found.append(int(self.links[number, CHOICE]))
+            number = int(self.links[number, PARENT])
         return tuple(reversed(found))
 
     def find(self, choices: Sequence[int]) -> Node | None:
         """The node of a prefix, None if it is not in the tree."""
         number = 0
         for choice in choices:
-            below = (c for c in self._children(number) if self.links[c, d.CHOICE] == choice)
+            below = (c for c in self._children.get(number, ()) if self.links[c, CHOICE] == choice)
             number = next(below, -1)
             if number < 0:
                 return None
@@ -117,20 +136,20 @@ class PrefixTree:
     @property
     def explored(self) -> bool:
         """Whether every way to play is known."""
-        return bool(self.links[0, d.STATUS] == d.DONE)
+        return _STATUS[int(self.links[0, STATUS])] == "done"
 
     def save(self, path: Path) -> None:
         """Write the tree to a file."""
         about = json.dumps({"format": FORMAT, "symbols": list(self.symbols)})
         with path.open("wb") as file:
             np.savez_compressed(
-                file, links=self.links[: self.nodes], values=self.values[: self.nodes],
-                metrics=self.metrics[: self.nodes], about=np.frombuffer(about.encode(), dtype=np.uint8),
+                file, links=self.links, values=self.values, metrics=self.metrics,
+                about=np.frombuffer(about.encode(), dtype=np.uint8),
             )  # fmt: skip
 
     @classmethod
     def load(cls, path: Path) -> PrefixTree:
-        """The tree in a file, to be looked at.
+        """The tree in a file, of this format or the one before.
 
         Raises:
             RunError: there is none, or it is damaged.
@@ -144,45 +163,28 @@ class PrefixTree:
         wrong = _wrong(about, found)
         if wrong:
             raise RunError("the tree's file is damaged", place=Place(str(path)), found=wrong)
-        tree = cls(about["symbols"], len(found["links"]))
-        tree.links, tree.values, tree.metrics = found["links"], found["values"], found["metrics"]
-        tree.nodes = len(tree.links)
-        return tree
-
-    def _children(self, number: int) -> list[int]:
-        found: list[int] = []
-        child = int(self.links[number, d.FIRST])
-        while child != d.NOBODY:
-            found.append(child)
-            child = int(self.links[child, d.NEXT])
-        return found[::-1]
+        return cls(tuple(about["symbols"]), found["links"], found["values"], found["metrics"])
 
 
 def _wrong(about: Any, found: dict[str, NDArray[Any]]) -> str:
-    """What is wrong with a file's content; "" if nothing is."""
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        return f"format {about.get('format') if isinstance(about, dict) else about!r}, expected {FORMAT}"
+    """What is wrong with a file's content; "" if nothing is. Of format 1 only what is needed is left in `found`."""
+    version = about.get("format") if isinstance(about, dict) else about
+    if version not in (1, FORMAT):
+        return f"format {version!r}, expected {FORMAT}"
     symbols = about.get("symbols")
     if not isinstance(symbols, list) or not all(isinstance(s, str) for s in symbols):
         return "symbols that are no list of texts"
+    if version == 1 and found["links"].ndim == 2 and found["links"].shape[1] == 12:
+        found["links"] = found["links"][:, _BEFORE]
     n = len(found["links"]) if found["links"].ndim else 0
-    shapes = {"links": (n, d.LINKS), "values": (n, d.VALUES), "metrics": (n, len(symbols))}
+    shapes = {"links": (n, LINKS), "values": (n, 3), "metrics": (n, len(symbols))}
     for name, shape in shapes.items():
         kind = np.int64 if name == "links" else np.float64
         if found[name].shape != shape or found[name].dtype != kind or n < 1:
             return f"{name} of shape {found[name].shape} and type {found[name].dtype}"
-    links = found["links"]
-    numbers = np.arange(n)
-    parents = links[:, d.PARENT]
-    if parents[0] != d.NOBODY or (n > 1 and not ((parents[1:] >= 0) & (parents[1:] < numbers[1:])).all()):
+    parents, numbers = found["links"][:, PARENT], np.arange(n)
+    if parents[0] != -1 or (n > 1 and not ((parents[1:] >= 0) & (parents[1:] < numbers[1:])).all()):
         return "a node whose parent does not stand before it"
-    for column, low in ((d.FIRST, numbers + 1), (d.NEXT, np.zeros(n))):
-        to = links[:, column]
-        if not ((to == d.NOBODY) | ((to >= low) & (to < n))).all():
-            return "a link that leads nowhere"
-    beside = links[:, d.NEXT]
-    if not ((beside == d.NOBODY) | (beside < numbers)).all():
-        return "a row of siblings that does not end"
-    if not np.isin(links[:, d.STATUS], list(_STATUS)).all():
+    if not np.isin(found["links"][:, STATUS], range(len(_STATUS))).all():
         return "a status that there is not"
     return ""

@@ -8,16 +8,19 @@ decisions; what came after the prefix is worked out again only for the few rollo
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
+from persona_evo.compiling import Handle, entry
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, WordRow
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Finding
 from persona_evo.errors import GameError, SettingsError
 from persona_evo.formula import parse
-from persona_evo.games.core import RUNNING, Game, Level, Rules, entry_type
+from persona_evo.games.core import RUNNING, Game, Level, Rules
+from persona_evo.search.expansion import copy
 from persona_evo.seeds import stream
 from persona_evo.words import counted
 
@@ -25,61 +28,72 @@ MOST = 5000
 """Decisions after which a game that does not end is cut short; its state then counts as the end."""
 
 _OTHER = -1
-"""What `_play` returns where a prefix does not fit."""
+"""What `play` returns where a prefix does not fit."""
 
 
-@compiled
-def _copy(source: Any, target: Any) -> None:
-    for k in range(len(target)):
-        target[k] = source[k]
+class Stage(NamedTuple):
+    """What rollouts are played in.
+
+    Attributes:
+        rules, tables, start: the game, the level and its first state.
+        state: a state, for scratch.
+        actions: int64[actions]; actions[0] is the number of choices at the prefix after a rollout.
+        prefix: int64[2 most], choices and how many there were.
+        played: int64[most], all actions.
+        seen: float64[1, metrics], for scratch.
+        node, end: float64[metrics], at the prefix and at the end.
+        rng: int64[2], the rollout's stream.
+    """
+
+    rules: Rules
+    tables: WordRow
+    start: WordRow
+    state: WordRow
+    actions: IntRow
+    prefix: IntRow
+    played: IntRow
+    seen: FloatTable
+    node: FloatRow
+    end: FloatRow
+    rng: IntRow
 
 
-def _play(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, start: Any,
-          state: Any, actions: Any, prefix: Any, played: Any, seen: Any, node: Any, end: Any, length: int, most: int,
-          rng: Any) -> int:
+@entry
+def play(stage: Stage, length: int) -> int:
     """A rollout from a prefix of `length` choices.
-
-    prefix: int64[2 length at least]. played: int64[most], all actions. node, end: float64[metrics], at the prefix and
-    at the end. actions[0] is the number of choices at the prefix then.
 
     Returns:
         How many decisions there were; _OTHER if the game offers other choices than the prefix says.
     """
-    _copy(start, state)
+    rules, tables, state, actions, prefix = stage.rules, stage.tables, stage.state, stage.actions, stage.prefix
+    played = stage.played
+    copy(stage.start, state)
     for i in range(length):
         count = 0
-        if over(tables, state) == RUNNING:
-            count = legal(tables, state, actions)
+        if rules.over(tables, state) == RUNNING:
+            count = rules.legal(tables, state, actions)
         if count != prefix[2 * i + 1]:
             return _OTHER
         played[i] = actions[prefix[2 * i]]
-        step(tables, state, played[i], rng)
+        rules.step(tables, state, played[i], stage.rng)
     count = 0
     made = 0
-    measure(tables, state, 0, node)
-    if length < most and over(tables, state) == RUNNING:
-        count = legal(tables, state, actions)
-        made = rollout(tables, state, actions, played[length:], most - length, rng, seen, 0)
-    measure(tables, state, 0, end)
+    rules.measure(tables, state, 0, stage.node)
+    left = len(played) - length
+    if left > 0 and rules.over(tables, state) == RUNNING:
+        count = rules.legal(tables, state, actions)
+        made = rules.rollout(tables, state, actions, played[length : length + left], left, stage.rng, stage.seen, 0)
+    rules.measure(tables, state, 0, stage.end)
     actions[0] = count
     return length + made
-
-
-def _signature() -> Any:
-    from numba import types
-
-    whole, row, ints, floats = types.int64, types.uint16[::1], types.int64[::1], types.float64[::1]
-    games = tuple(entry_type(kind) for kind in Rules._fields)
-    return whole(*games, row, row, row, ints, ints, ints, types.float64[:, ::1], floats, floats, whole, whole, ints)
-
-
-play = _play if INTERPRET else jit(_play, _signature(), final=True)
 
 
 class Played:
     """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
 
-    def __init__(self, within: Within, actions: Any, depth: int, count: int, node: Any, end: Any) -> None:
+    def __init__(
+        self, within: Within, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow
+    ) -> None:  # fmt: skip
         self._within, self._actions, self._depth = within, actions, depth
         self._count, self._node, self._end = count, node, end
         self._pairs: list[tuple[int, int]] = []
@@ -94,14 +108,14 @@ class Played:
         """How many choices there were at decision i."""
         return self._count if i == self._depth else self._known()[i][1]
 
-    def row(self, i: int) -> Any:
+    def row(self, i: int) -> Sequence[float] | FloatRow:
         """The metrics before decision i."""
         if i == self._depth:
             return self._node
         self._known()
         return self._rows[i]
 
-    def last(self) -> Any:
+    def last(self) -> FloatRow:
         """The metrics at the end."""
         return self._end
 
@@ -150,12 +164,13 @@ class Within:
             )  # fmt: skip
         self.game, self.level, self.most = game, level, most
         self.findings: list[Finding] = []
-        rules = game.rules(costly=True)
-        self._rules, self._play = (rules.entries, play) if game.compiled else (rules, interpreted(_play))
-        self._state = level.start.copy()
-        self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
-        self._played = np.zeros(most, dtype=np.int64)
-        self._seen = np.zeros((1, len(game.metrics)))
+        metrics = len(game.metrics)
+        self._stage = Stage(
+            game.rules(costly=True), level.tables, level.start, level.start.copy(),
+            np.zeros(max(1, level.max_actions), dtype=np.int64), np.zeros(2 * most, dtype=np.int64),
+            np.zeros(most, dtype=np.int64), np.zeros((1, metrics)), np.zeros(metrics), np.zeros(metrics), stream(0),
+        )  # fmt: skip
+        self._handle = Handle(self._stage)
         self._orders: deque[p.Rollout] = deque()
         self._score = parse(game.score(level), game.symbols) if game.score is not None else None
 
@@ -171,28 +186,28 @@ class Within:
             GameError: the game does not come to the same choices again.
         """
         order = self._orders.popleft()
-        prefix = np.frombuffer(order.prefix, dtype="<u2").astype(np.int64)
+        prefix, stage = np.frombuffer(order.prefix, dtype="<u2"), self._stage
         depth = len(prefix) // 2
-        node, end = np.zeros(len(self.game.metrics)), np.zeros(len(self.game.metrics))
-        made = int(self._play(
-            *self._rules, self.level.tables, self.level.start, self._state, self._actions, prefix, self._played,
-            self._seen, node, end, depth, self.most, stream(order.rollout_seed),
-        ))  # fmt: skip
+        stage.prefix[: len(prefix)] = prefix
+        stage.rng[:] = stream(order.rollout_seed)
+        made = play(self._handle, depth)
         if made == _OTHER:
             choices = prefix[::2].tolist()
             raise GameError(f"{self.game.title} does not offer the same choices again after {choices} in "
                             f"{self.level.name}")  # fmt: skip
-        return Played(self, self._played[:made].copy(), depth, int(self._actions[0]), node, end)
+        return Played(
+            self, stage.played[:made].copy(), depth, int(stage.actions[0]), stage.node.copy(), stage.end.copy()
+        )  # fmt: skip
 
     def settle(self) -> None:
         """Forget all orders."""
         self._orders.clear()
 
-    def score(self, metrics: Any) -> float:
+    def score(self, metrics: Sequence[float] | FloatRow) -> float:
         """The game's own score of an end with these metrics."""
         return 0.0 if self._score is None else self._score.evaluate(dict(zip(self.game.symbols, metrics, strict=True)))
 
-    def again(self, actions: Any) -> tuple[list[tuple[int, int]], list[tuple[float, ...]], int]:
+    def again(self, actions: IntRow) -> tuple[list[tuple[int, int]], list[tuple[float, ...]], int]:
         """Choices with their counts and the metrics before each, along a game's actions, and the last state's hash."""
         rules, tables, state = self.game.rules(costly=True), self.level.tables, self.level.start.copy()
         rng, out = np.ones(2, dtype=np.int64), np.zeros(len(self.game.metrics))
@@ -205,7 +220,7 @@ class Within:
             rules.step(tables, state, int(action), rng)
         return pairs, rows, int(rules.key(tables, state)) & 0xFFFFFFFFFFFFFFFF
 
-    def actions(self, choices: Any) -> list[int]:
+    def actions(self, choices: Iterable[int]) -> list[int]:
         """The game's actions that choices stand for.
 
         Raises:

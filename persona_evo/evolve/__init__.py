@@ -8,7 +8,7 @@
 | `duplicates` | which formulas behave alike, and a bounded memory of what was evaluated |
 | `hall` | the best of a run, small ones beside good ones |
 | `islands` | the loop, as a generator of generations; the evaluation is handed in |
-| `fitness`, `parallel` | the evaluation: playthroughs, on many cores |
+| `fitness`, `fitness_spec`, `parallel` | the evaluation: playthroughs, what decides them, on many cores |
 | `run`, `winner` | a run on disk: journal, checkpoints, deadlines, and the policy in the end |
 | `schedule`, `rounds` | how the time is shared, and trials that are played until it is up |
 | `comparison`, `rivals` | the winner beside UCB1 and the known policy, on levels it was not trained on |

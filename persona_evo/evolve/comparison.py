@@ -9,7 +9,8 @@ from pathlib import Path
 
 from persona_evo import seeds
 from persona_evo.errors import InputError
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, Score
+from persona_evo.evolve.fitness import Fitness, Score
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase

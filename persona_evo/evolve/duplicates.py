@@ -1,22 +1,32 @@
 """Which formulas are the same to a search, and a bounded memory of those that were evaluated.
 
+| what counts as the same | what it is worth |
+|---|---|
+| the same canonical form, symbols and seed (`first_of_equals`) | exact: the search builds the same tree |
+| the same canonical form (`duplicates="canonical"`) | the scores are equal, bit for bit; the seeds may differ |
+| the same order of sampled states (`duplicates="behaviour"`) | an approximation; the seeds may differ |
+
 A tree policy only compares the scores of children, so two formulas that put every pair of states in the same order
 play alike. Whether they do is judged on a fixed sample of states that are drawn widely on purpose: metrics move
 independently of each other there, so that formulas which differ in any state of a real level nearly always differ in
-the sample too. Formulas that differ in the sample are never taken for duplicates.
+the sample too. Formulas that differ in the sample never count as duplicates. Two that differ only in states outside the
+sample do, and one of them then gets the result of the other.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import STACK, Formula
+from persona_evo.formula import STACK, Formula, parse
+from persona_evo.search.tree_policy import TreePolicy
 
 STATES = 64
 """States in the sample."""
@@ -67,15 +77,20 @@ class Keys:
         self._stack = np.zeros(STACK)
 
     def key(self, formula: Formula) -> str:
-        """16 hex digits that duplicates of `formula` have too."""
+        """16 hex digits that duplicates of `formula` have too.
+
+        How long a score holds (`TreePolicy.holds`) is part of it, because some searches go by it: `PE + (R - R)` has
+        the scores of `PE`, and is searched with in another way.
+        """
         if self.kind == "off":
             return _digest(formula.text.encode())
         from persona_evo.formula.rewrite import canonical
 
         short = canonical(formula)
+        holds = bytes(TreePolicy("", formula).holds)  # none for the usual case, a score that never changes
         if self.kind == "canonical":
-            return _digest(short.text.encode())
-        return _digest(self.ranks(short).tobytes())
+            return _digest(short.text.encode() + holds)
+        return _digest(self.ranks(short).tobytes() + holds)
 
     def ranks(self, formula: Formula) -> NDArray[np.int16]:
         """int16[states]: the rank of each state's score, equal scores (to 12 digits) sharing one."""
@@ -130,3 +145,34 @@ class Memory:
 def keys_for(settings: EvolutionSettings, symbols: Sequence[str]) -> Keys:
     """The keys that these settings ask for."""
     return Keys(settings.duplicates, symbols)
+
+
+def first_of_equals(trials: Sequence[tuple[str | TreePolicy, int, int, int]], *, by_form: bool) -> list[int]:
+    """For each playthrough the number of the first one that is bound to have the same result, often its own.
+
+    Args:
+        trials: (formula or tree policy, case, seed, side).
+        by_form: formulas of the same canonical form and symbols are equal, else only those written the same. It holds
+            for searches that know a formula by its scores, its symbols and how long its scores hold.
+    """
+    shared = Counter(trial[1:] for trial in trials)
+    player = cache(_form if by_form else _whole)
+    first: dict[Hashable, int] = {}
+    return [
+        first.setdefault((player(trial[0]), trial[1:]), i) if shared[trial[1:]] > 1 else i
+        for i, trial in enumerate(trials)
+    ]
+
+
+def _whole(policy: str | TreePolicy) -> Hashable:
+    return policy
+
+
+def _form(policy: str | TreePolicy) -> Hashable:
+    """What is the same for tree policies that a search cannot tell apart."""
+    from persona_evo.formula.rewrite import canonical
+
+    own = TreePolicy("", parse(policy)) if isinstance(policy, str) else policy
+    if own.formula is None:
+        return own.c, own.lists
+    return canonical(own.formula).tokens, own.formula.symbols, own.lists

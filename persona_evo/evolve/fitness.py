@@ -10,105 +10,28 @@ workers as suits these (see `dispatch`), and each worker keeps the levels and th
 
 from __future__ import annotations
 
-import hashlib
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from persona_evo.evolve.dispatch import Costs, Dispatch
+from persona_evo.evolve.duplicates import first_of_equals
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
-from persona_evo.personas.lists import OpenList
-from persona_evo.search.duel import League
+from persona_evo.games.core import Game
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
-from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _GUESS = 300_000.0
 """Iterations per second, until the first playthroughs were timed."""
 _QUICKEST = 1e-6
 """Seconds that a playthrough takes at least."""
-
-
-class LevelText(NamedTuple):
-    """A level as it can be sent anywhere: what `game.load` takes."""
-
-    name: str
-    text: str
-    source: str
-    options: tuple[tuple[str, Any], ...]
-
-    @classmethod
-    def of(cls, level: Level) -> LevelText:
-        """The text form of a loaded level."""
-        return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {**self._asdict(), "options": dict(self.options)}
-
-    @classmethod
-    def of_dict(cls, values: Mapping[str, Any]) -> LevelText:
-        """The inverse of `to_dict`."""
-        options = tuple(sorted(values["options"].items()))
-        return cls(values["name"], values["text"], values["source"], options)
-
-    @property
-    def digest(self) -> str:
-        """Names its text in seeds. Where the file lies plays no part: the same seed gives the same on every machine."""
-        return hashlib.blake2b(self.text.encode(), digest_size=8).hexdigest()
-
-    def load(self, game: Game) -> Level:
-        """The level again (raises as `game.load` does)."""
-        return game.load(self.text, self.name, self.source, **dict(self.options))
-
-
-@dataclass(frozen=True)
-class FitnessSpec:
-    """All that decides the result of a playthrough beside formula, level number and seed.
-
-    game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
-    reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
-    move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
-    the persona's open lists, where the search has lists.
-    """
-
-    game: str
-    levels: tuple[LevelText, ...]
-    utility: str
-    priority: str
-    search: SearchSettings
-    budget: Budget
-    league: League | None = None
-    lists: tuple[OpenList, ...] = ()
-
-    @classmethod
-    def of(
-        cls, game: str, levels: Sequence[Level], utility: Formula, search: SearchSettings, budget: Budget,
-        priority: str = "", league: League | None = None, lists: Sequence[OpenList] = (),
-    ) -> FitnessSpec:  # fmt: skip
-        """The specification for loaded levels; a league gets the budget, and a search without lists none of them."""
-        texts = tuple(LevelText.of(level) for level in levels)
-        own = tuple(lists) if search.lists and league is None else ()
-        return cls(game, texts, utility.text, priority, search, budget, league and league.with_budget(budget), own)
-
-    @cached_property
-    def cases(self) -> tuple[str, ...]:
-        """Names of what the fitness is measured on: the levels, or the pairs of a level and an opponent."""
-        names = [level.name for level in self.levels]
-        return tuple(names if self.league is None else self.league.cases(names))
-
-    @cached_property
-    def digest(self) -> str:
-        """Names this specification in the workers' memory."""
-        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
 
 
 class FitnessTrial(NamedTuple):
@@ -242,6 +165,7 @@ class Fitness:
         self.pace = self._thought = max(_QUICKEST, seconds)
         self._costs = Costs()
         self._warm = False
+        self._spared = 0
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
         """For each request the mean utility of each case.
@@ -308,6 +232,11 @@ class Fitness:
         """How well the cores were used since the last call."""
         return self.workers.usage()
 
+    def spared(self) -> int:
+        """How many playthroughs have reused the result of an equal one since the last call."""
+        spared, self._spared = self._spared, 0
+        return spared
+
     def check(self) -> None:
         """Raise OutOfTime where `stop` has come."""
         if self.stop is not None and time.monotonic() > self.stop:
@@ -324,7 +253,7 @@ class Fitness:
             How many times longer than its work this process took for that: about 1 on an idle machine.
         """
         began, worked = time.perf_counter(), time.process_time()
-        self._compile(FitnessTrial(formula, 0, 0))
+        self.warm_up()
         started = time.perf_counter()
         next(play((self.spec, None), [FitnessTrial(formula, 0, 0)]))
         ended = time.perf_counter()
@@ -337,14 +266,24 @@ class Fitness:
         self.finished[formula] = means, n + 1
 
     def _play(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+        """The scores of trials, of which equal ones are played once."""
         if not trials:
             return []
+        if not self.spec.reproducible:
+            return self._play_each(trials)
+        first = first_of_equals(trials, by_form=self.spec.by_form)
+        played = sorted(set(first))
+        self._spared += len(trials) - len(played)
+        scores = dict(zip(played, self._play_each([trials[i] for i in played]), strict=True))
+        return [scores[i] for i in first]
+
+    def _play_each(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
         parts = Dispatch(
             self.workers, play, (self.spec, self._stop()), trials, [trial.case for trial in trials],
             [self._thought] * len(trials), self._costs,
         )  # fmt: skip
         parts.begin()
-        self._compile(trials[0])
+        self.warm_up()
         started = time.perf_counter()
         scores = [score for part in parts for score in part]
         seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(trials))
@@ -358,40 +297,15 @@ class Fitness:
             return None
         return Stop(socket.gethostname(), time.time() + self.stop - time.monotonic(), self.pace)
 
-    def _compile(self, one: FitnessTrial) -> None:
-        """Have everything compiled and on disk before workers all start to do the same."""
+    def warm_up(self) -> None:
+        """Have everything compiled and on disk before workers all start to do the same, and before time is taken."""
         if not self._warm:
             shop = _workshop(self.spec)
-            shop.play(shop.policy(one.formula), one.case, one.seed, one.side, Budget(iterations=1))
+            for policy in (TreePolicy.ucb1(), self.spec.utility):
+                shop.play(shop.policy(policy), 0, 0, 0, Budget(iterations=1))
             self._warm = True
 
 
 def _mean(scores: Sequence[Score]) -> Score:
     n = len(scores)
     return Score(sum(s.utility for s in scores) / n, sum(s.priority for s in scores) / n)
-
-
-def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
-    """A specification as plain values for a run's configuration."""
-    return {
-        "levels": [level.to_dict() for level in spec.levels],
-        "utility": spec.utility,
-        "search": spec.search.to_dict(),
-        "budget": spec.budget.to_dict(),
-        **({} if spec.league is None else {"league": spec.league.to_dict()}),
-        **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
-    }
-
-
-def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> FitnessSpec:
-    """The inverse of `spec_to_dict`; KeyError, TypeError or an InputError where the values are not a specification."""
-    return FitnessSpec(
-        game=game,
-        levels=tuple(LevelText.of_dict(level) for level in values["levels"]),
-        utility=values["utility"],
-        priority=priority,
-        search=SearchSettings.from_dict(values["search"]),
-        budget=Budget.from_dict(values["budget"]),
-        league=League.from_dict(values["league"], registry.get(game)) if "league" in values else None,
-        lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
-    )

@@ -27,7 +27,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 
 _TREES = 4
-"""Trees kept at hand, as a multiple of the population."""
+"""Trees and keys kept at hand, as a multiple of the population."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ class _Model:
         self.keys = keys_for(settings, genetics.leaves(settings, metrics))
         self._evaluate, self._check = evaluate, check
         self._evaluating = 0.0
-        self._trees: dict[str, genetics.Tree] = {}
+        self._remembered = [0] * settings.islands
+        self._trees: dict[str, tuple[genetics.Tree, str]] = {}
         self.state = State(-1, [], [], {})
 
     # the course of a generation
@@ -194,15 +195,17 @@ class _Model:
 
     def _tree(self, text: str) -> genetics.Tree:
         """The tree of a text, at hand for those that were made lately."""
-        tree = self._trees.get(text)
-        return genetics.read(text, self.primitives) if tree is None else tree
+        known = self._trees.get(text)
+        return genetics.read(text, self.primitives) if known is None else known[0]
 
     def _individual(self, tree: genetics.Tree, origin: str) -> Individual:
         formula: Formula = genetics.formula(tree)
-        self._trees[formula.text] = tree
+        known = self._trees.get(formula.text)
+        key = self.keys.key(formula) if known is None else known[1]
+        self._trees[formula.text] = tree, key
         if len(self._trees) > _TREES * self.settings.population:
             del self._trees[next(iter(self._trees))]
-        return Individual(formula.text, formula.size, origin=origin, key=self.keys.key(formula))
+        return Individual(formula.text, formula.size, origin=origin, key=key)
 
     # evaluation
 
@@ -211,6 +214,7 @@ class _Model:
         state, s = self.state, self.settings
         memory = Memory(state.memory, s.memory)
         counts = [0] * s.islands
+        self._remembered = [0] * s.islands
         asked: dict[str, list[Individual]] = {}
         requests: list[Request] = []
         for i, island in enumerate(state.islands):
@@ -221,10 +225,12 @@ class _Model:
                 known = memory.recall(individual.key) if s.duplicates != "off" else None
                 if known is not None:
                     individual.utilities, individual.trials = list(known[0]), known[1]
+                    self._remembered[i] += 1
                     continue
                 name = individual.key if s.duplicates != "off" else f"{i}.{slot}"
                 if name in asked:
                     asked[name].append(individual)
+                    self._remembered[i] += 1
                     continue
                 asked[name] = [individual]
                 counts[i] += 1
@@ -306,6 +312,7 @@ class _Model:
             best_size=best.size,
             diversity=len({i.key for i in individuals}) / n,
             evaluations=evaluations,
+            remembered=self._remembered[number],
             formula=best.formula,
         )
 

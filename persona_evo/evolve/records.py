@@ -124,6 +124,7 @@ class Row:
         size: mean number of nodes. best_size: nodes of the best.
         diversity: share of different formulas on the island, by key where duplicates are recognised.
         evaluations: formulas that were evaluated for this island in this generation.
+        remembered: formulas that reuse the result of a duplicate.
         formula: text of the best.
     """
 
@@ -135,6 +136,7 @@ class Row:
     best_size: int
     diversity: float
     evaluations: int
+    remembered: int
     formula: str
 
     def to_json(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError
-from persona_evo.evolve.fitness import FitnessSpec, spec_from_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.records import Individual, State
 from persona_evo.evolve.settings import EvolutionSettings

@@ -14,7 +14,8 @@ from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, OutOfTime, spec_to_dict
+from persona_evo.evolve.fitness import Fitness, OutOfTime
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, Workers, lent
@@ -47,8 +48,9 @@ class Progress:
     """What is told after each generation.
 
     generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
-    evaluations: of formulas, in this generation. rate: evaluations per second. eta: seconds to go, or until the
-    deadline if that is earlier. usage: of the cores, where the evaluation knows.
+    evaluations: of formulas, in this generation. remembered: formulas that reuse the result of a duplicate.
+    spared: playthroughs that reuse the result of an equal one. rate: evaluations per second. eta: seconds to go, or
+    until the deadline if that is earlier. usage: of the cores, where the evaluation knows.
     """
 
     generation: int
@@ -56,6 +58,8 @@ class Progress:
     rows: tuple[Row, ...]
     best: Individual
     evaluations: int
+    remembered: int
+    spared: int
     rate: float
     eta: float
     usage: Usage | None
@@ -284,21 +288,23 @@ def drive(
     state = _state(run)
     pace: deque[float] = deque(maxlen=_PACE)
     usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
+    spared: Callable[[], int] | None = getattr(evaluate, "spared", None)
     course = generations(
         replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
         first=run.config.get("first", ()), state=state, check=getattr(evaluate, "check", lambda: None),
     )  # fmt: skip
     try:
+        getattr(evaluate, "warm_up", lambda: None)()
         while state is None or state.generation + 1 < target:
             if deadline is not None and pace and time.monotonic() + sum(pace) / len(pace) > deadline:
                 return DEADLINE
             generation = next(course)
             state = generation.state
-            used = usage() if usage else None
-            _record(run, generation, target, used)
+            used, saved = usage() if usage else None, spared() if spared else 0
+            _record(run, generation, target, used, saved)
             pace.append(generation.seconds)
             if progress:
-                progress(_progress(generation, target, pace, deadline, used))
+                progress(_progress(generation, target, pace, deadline, used, saved))
     except KeyboardInterrupt:
         return INTERRUPTED
     except OutOfTime:
@@ -306,12 +312,12 @@ def drive(
     return FINISHED
 
 
-def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None) -> None:
+def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None, spared: int) -> None:
     timing: dict[str, Any] = {
         "seconds": round(generation.seconds, 4), "evaluating": round(generation.evaluating, 4),
     }  # fmt: skip
     if usage:
-        timing.update(jobs=usage.jobs, workers=usage.workers, busy=round(usage.share, 4))
+        timing.update(jobs=usage.jobs, workers=usage.workers, busy=round(usage.share, 4), spared=spared)
     run.record(
         generation.index,
         [row.to_json() for row in generation.rows],
@@ -332,14 +338,17 @@ def hall_entry(individual: Individual) -> dict[str, Any]:
 
 
 def _progress(
-    generation: Generation, target: int, pace: Sequence[float], deadline: float | None, usage: Usage | None
+    generation: Generation, target: int, pace: Sequence[float], deadline: float | None, usage: Usage | None, spared: int
 ) -> Progress:
     evaluations = sum(row.evaluations for row in generation.rows)
+    remembered = sum(row.remembered for row in generation.rows)
     eta = (target - generation.index - 1) * sum(pace) / len(pace)
     if deadline is not None:
         eta = max(0.0, min(eta, deadline - time.monotonic()))
     rate = evaluations / generation.seconds if generation.seconds > 0 else 0.0
-    return Progress(generation.index, target, generation.rows, generation.best, evaluations, rate, eta, usage)
+    return Progress(
+        generation.index, target, generation.rows, generation.best, evaluations, remembered, spared, rate, eta, usage
+    )
 
 
 def _state(run: runs.Run) -> State | None:

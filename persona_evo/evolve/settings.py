@@ -63,8 +63,11 @@ class EvolutionSettings:
         reevaluations: evaluations that a candidate for the elite or the hall of fame gets at most, each on fresh seeds
             and all averaged; 1 trusts the first one.
         rounds: of re-evaluations in one generation.
-        duplicates: formulas that are not evaluated again: none ("off"), those with the same canonical form, or those
-            that rank a fixed sample of states alike.
+        duplicates: formulas that are not evaluated but reuse the result of a duplicate, which may come from other
+            seeds: none ("off"), those with the same canonical form ("canonical"), or those that rank a fixed sample
+            of states alike ("behaviour"). The last is an approximation: two formulas may differ in a state that the
+            sample does not have. The preset "paper" allows "off" alone. Playthroughs of the same canonical form with
+            the same seed are played once under every setting, which changes no result.
         memory: evaluations remembered to recognise duplicates.
         unique_tries: attempts to breed an offspring that its island does not have yet.
         prefer_small: the smaller of two equally fit individuals counts as better.
@@ -282,6 +285,11 @@ def _check_mutations(weights: Mapping[str, float]) -> None:
 
 
 def _check_together(s: EvolutionSettings) -> None:
+    if s.preset == "paper" and s.duplicates != "off":
+        raise SettingsError(
+            "the preset 'paper' does not reuse results from other seeds", found=f"duplicates {s.duplicates!r}",
+            expected="duplicates 'off'", hint="the preset 'modern' reuses the results of duplicates",
+        )  # fmt: skip
     least = max(s.elites + 1, s.migrants, 1)
     fits = s.islands * max(least, -(-s.population // s.islands))
     rules = (

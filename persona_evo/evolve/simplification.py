@@ -7,7 +7,7 @@ from pathlib import Path
 
 from persona_evo.evolve import reopening
 from persona_evo.evolve.explanation import in_words
-from persona_evo.evolve.fitness import FitnessSpec
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.winner import simplified
 from persona_evo.formula import parse
 from persona_evo.formula.simplify import simplify

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from persona_evo import seeds
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, Score, sample_plan
+from persona_evo.evolve.fitness import Fitness, Score, sample_plan
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.rivals import RivalComparison
 from persona_evo.evolve.rounds import play_rounds
@@ -220,12 +221,13 @@ def policy_text(
     evaluations: int,
 ) -> str:  # fmt: skip
     """The policy file of a run's winner."""
+    from persona_evo.search.duel import plain
     from persona_evo.store.policies import Policy, meanings
 
     game = registry.get(str(config["game"]))
     formula = parse(winner.individual.formula)
     names, league = fitness.spec.cases, fitness.spec.league
-    template = {} if league is None else league.to_dict()["agent"]
+    template = {} if league is None else plain(league.agent)
     if template:
         template["utility"] = template["utility"] or fitness.spec.utility
     policy = Policy(

@@ -43,7 +43,7 @@ class Formula:
     tokens: tuple[Token, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", tuple(_token(t) for t in self.tokens))
+        object.__setattr__(self, "tokens", tuple([_token(t) for t in self.tokens]))
         if len(self.tokens) > p.MAX_NODES:
             raise too_large(len(self.tokens))
         height = 0
@@ -58,16 +58,24 @@ class Formula:
     @classmethod
     def from_prefix(cls, tokens: Sequence[Token]) -> Formula:
         """The formula whose operations stand before their operands (the order in which DEAP keeps a tree)."""
-        stack: list[list[Token]] = []
-        for token in reversed(tokens):
+        postfix: list[Token] = []
+        waiting: list[list[Any]] = []  # operations, and how many operands each still lacks
+        for i, token in enumerate(tokens):
+            if i and not waiting:
+                raise FormulaError("the tokens are not one expression", found=f"{token!r} after its end")
             needed = arity(token)
-            if len(stack) < needed:
-                raise FormulaError(f"{token!r} has too few operands", expected=f"{needed} after it in prefix order")
-            parts = [stack.pop() for _ in range(needed)]
-            stack.append([t for part in parts for t in part] + [token])
-        if len(stack) != 1:
-            raise FormulaError("the tokens are not one expression", found=f"{len(stack)} values", expected="1")
-        return cls(tuple(stack[0]))
+            if needed:
+                waiting.append([token, needed])
+                continue
+            postfix.append(token)
+            while waiting:
+                waiting[-1][1] -= 1
+                if waiting[-1][1]:
+                    break
+                postfix.append(waiting.pop()[0])
+        if waiting:
+            raise FormulaError(f"{waiting[-1][0]!r} has too few operands", expected="all of them after it")
+        return cls(tuple(postfix))
 
     @property
     def prefix(self) -> tuple[Token, ...]:
@@ -166,11 +174,12 @@ class Formula:
         return encode(self, order)
 
 
+_ARITY: dict[Token, int] = {primitive.name: primitive.arity for primitive in p.TABLE}
+
+
 def arity(token: Token) -> int:
     """Number of operands a token takes."""
-    if isinstance(token, str) and token in p.PRIMITIVES:
-        return p.PRIMITIVES[token].arity
-    return 0
+    return _ARITY.get(token, 0)
 
 
 def is_symbol(token: Token) -> bool:

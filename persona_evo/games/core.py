@@ -22,16 +22,16 @@ tables and state are uint16 rows. Randomness comes from `rng` alone (see `person
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.compiling import INTERPRET, compiled, jit
+from persona_evo.compiling import Callback, callback, compiled, with_names
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
@@ -85,26 +85,29 @@ def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     return marked or next((found[:MOST_MAIN] for found in others if found), [])
 
 
+Legal = Annotated[Callable[[WordRow, WordRow, IntRow], int], Linked()]
+Step = Annotated[Callable[[WordRow, WordRow, int, IntRow], int], Linked()]
+Asked = Annotated[Callable[[WordRow, WordRow], int], Linked()]
+Measure = Annotated[Callable[[WordRow, WordRow, int, FloatRow], int], Linked()]
+Rollout = Annotated[Callable[[WordRow, WordRow, IntRow, IntRow, int, IntRow, FloatTable, int], int], Linked()]
+
+KINDS: Mapping[str, Any] = {
+    "legal": Legal, "step": Step, "over": Asked, "mover": Asked, "measure": Measure, "key": Asked, "novelty": Legal,
+    "rollout": Rollout, "reach": Measure,
+}  # fmt: skip
+"""The signatures of a game's functions by their kinds."""
+
+
 class Rules(NamedTuple):
-    """The functions of a game, compiled or plain (see the module's table)."""
+    """The functions of a game, marked by `rule` or plain (see the module's table)."""
 
-    legal: Any
-    step: Any
-    over: Any
-    mover: Any
-    measure: Any
-    key: Any
-    rollout: Any
-
-    @property
-    def entries(self) -> Rules:
-        """The functions as the engine takes them."""
-        return Rules(*map(entry, self))
-
-
-def entry(function: Any) -> Any:
-    """A rule as compiled code takes it: its address (see `persona_evo.entries`); itself where it is plain Python."""
-    return getattr(function, "entry", function)
+    legal: Legal
+    step: Step
+    over: Asked
+    mover: Asked
+    measure: Measure
+    key: Asked
+    rollout: Rollout
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +165,18 @@ class Outside:
     wins: bool = True
 
 
+class Swift(NamedTuple):
+    """A level as a search plays it.
+
+    game: the game with functions for the tables and states of `level`; both have the same moves and metrics as the
+    game's own. pack(state) -> a state of the game's own as one of these.
+    """
+
+    game: Game
+    level: Level
+    pack: Callable[[NDArray[Any]], NDArray[Any]]
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
     """The frozen description of a game.
@@ -203,6 +218,8 @@ class Game:
     the game has no such analysis.
     hardness(level) -> numbers that make a level harder the larger they are, by what they count in the plural ("traps on
     every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
+    swift(level) -> the level in another layout with faster rules, None if it is none of those that these are made for.
+    What it gives has `rules`, `reach` and `novelty` and nothing else that reads states (see `for_search`).
     """
 
     name: str
@@ -240,6 +257,7 @@ class Game:
     idle: str = ""
     analyse: Callable[[Level], list[Finding]] | None = None
     hardness: Callable[[Level], dict[str, float]] | None = None
+    swift: Callable[[Level], Swift | None] | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -259,6 +277,19 @@ class Game:
                                 hint=hint)  # fmt: skip
         rules = self.variants[variant] if variant else self.rules
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
+
+    def for_search(self, level: Level, variant: str = "") -> Swift:
+        """The game and a level as a search is to play them, which may be another layout with faster rules.
+
+        A search takes its functions, tables and start from these and has the same results: the same actions, metrics
+        and random numbers. Its states mean nothing elsewhere; what is shown or kept comes from its actions.
+
+        Args:
+            level: as loaded.
+            variant: of the rules; variants are played in the game's own layout.
+        """
+        found = self.swift(level) if self.swift is not None and not variant else None
+        return Swift(self, level, np.copy) if found is None else found
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -324,74 +355,44 @@ def closing_outside(game: Game) -> Iterator[None]:
             game.outside.close()
 
 
-def entry_type(kind: str) -> Any:
-    """The numba type of an argument that is one of the functions."""
-    from persona_evo.entries import EntryType
+def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
+    """Mark a module-level function as the rule `kind` of a game (see the module's table).
 
-    return EntryType(signature(kind))
-
-
-@functools.cache
-def signature(kind: str) -> Any:
-    """The numba signature of one of the functions."""
-    from numba import types
-
-    row, ints, floats = types.uint16[::1], types.int64[::1], types.float64[::1]
-    whole = types.int64
-    return {
-        "legal": whole(row, row, ints),
-        "step": whole(row, row, whole, ints),
-        "over": whole(row, row),
-        "mover": whole(row, row),
-        "measure": whole(row, row, whole, floats),
-        "key": whole(row, row),
-        "novelty": whole(row, row, ints),
-        "rollout": whole(row, row, ints, ints, whole, ints, types.float64[:, ::1], whole),
-    }[kind]
-
-
-def rule(kind: str) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a module-level function as the rule `kind` of a game (see the module's table).
-
-    Its attribute `inlined` is the same function for use inside other rules, where a call costs nothing; `entry` is its
-    address for the engine.
+    Called from Python it runs as machine code. Its attribute `plain` is the function itself, for use inside other rules,
+    where a call costs nothing.
     """
+    return callback(KINDS[kind])
 
-    def mark(function: Callable[..., Any]) -> Any:
-        if INTERPRET:
-            function.inlined = function  # type: ignore[attr-defined]
-            return function
-        from persona_evo.entries import Entry
 
-        dispatcher = jit(function, signature(kind), final=True)
-        dispatcher.inlined = compiled(function)
-        dispatcher.entry = Entry(dispatcher)
-        return dispatcher
-
-    return mark
+_legal = _step = _over = _measure = compiled(lambda *_: 0)
+"""What `play_out` plays; a game's own functions take these places (see `rollout_of`)."""
 
 
 @compiled
-def play_out(
-    legal: Any, step: Any, over: Any, measure: Any, tables: Any, state: Any, actions: Any, played: Any, length: int,
-    rng: Any, seen: Any, every: int,
-) -> int:  # fmt: skip
+def play_out(tables: WordRow, state: WordRow, actions: IntRow, played: IntRow, length: int, rng: IntRow,
+             seen: FloatTable, every: int) -> int:  # fmt: skip
     """Up to `length` uniformly random moves in place, fewer where the game ends.
 
-    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`. A game
-    makes its rule `rollout` of this, so that ten moves cost one call and not forty.
+    The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`.
 
-    Returns how many moves were made.
+    Returns:
+        How many moves were made.
     """
     made = 0
-    while made < length and over(tables, state) == RUNNING:
-        count = legal(tables, state, actions)
+    while made < length and _over(tables, state) == RUNNING:
+        count = _legal(tables, state, actions)
         if count <= 0:
             break
         action = actions[below(rng, count)]
-        step(tables, state, action, rng)
+        _step(tables, state, action, rng)
         played[made] = action
         if every:
-            measure(tables, state, 0, seen[made])
+            _measure(tables, state, 0, seen[made])
         made += 1
     return made
+
+
+def rollout_of(legal: Callback, step: Callback, over: Callback, measure: Callback) -> Callback:
+    """The rule `rollout` of a game: `play_out` by its other rules, so that ten moves cost one call and not forty."""
+    plain = with_names(play_out, _legal=legal.plain, _step=step.plain, _over=over.plain, _measure=measure.plain)
+    return Callback(plain, Rollout)  # type: ignore[arg-type]

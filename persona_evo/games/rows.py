@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-
 from persona_evo.compiling import compiled
+from persona_evo.compiling.arrays import WordRow
 
-Row = NDArray[np.uint16]
+Row = WordRow
 
 
 @compiled
 def word(row: Row, at: int) -> int:
-    """One entry as a signed whole number (unsigned ones turn into floats in mixed arithmetic).
-
-    The index is made unsigned, which spares the check for indices that count from the end (a quarter of a turn's time).
-    """
-    return np.int64(row[np.uint64(at)])  # type: ignore[return-value]
+    """One entry as a whole number of 64 bits, in which hashes and boards of bits wrap as they do in machine code."""
+    return np.int64(row[at])  # type: ignore[return-value]
 
 
 @compiled
 def put(row: Row, at: int, value: int) -> None:
     """Write one entry."""
-    row[np.uint64(at)] = value
+    row[at] = value
 
 
 @compiled

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level

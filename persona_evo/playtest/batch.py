@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry

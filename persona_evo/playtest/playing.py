@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level

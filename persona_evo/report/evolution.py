@@ -22,7 +22,7 @@ from persona_evo.report.pages import write as write_page
 from persona_evo.report.tables import Table
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 PAGE = "index.html"
 
@@ -52,6 +52,16 @@ class Evolution:
     def generations(self) -> int:
         """How many there are."""
         return 1 + max((int(row["generation"]) for row in self.rows), default=-1)
+
+    @property
+    def from_memory(self) -> str:
+        """What was not played, "" for nothing: formulas that reuse the result of a duplicate, and playthroughs that
+        reuse that of an equal one."""
+        timing = {int(row["generation"]): row.get(runs.TIMING, {}) for row in self.rows}
+        formulas = sum(int(row.get("remembered", 0)) for row in self.rows)
+        playthroughs = sum(int(one.get("spared", 0)) for one in timing.values())
+        counts = ((formulas, "formula"), (playthroughs, "playthrough"))
+        return enumerated([counted(n, what) for n, what in counts if n])
 
     @property
     def words(self) -> Sequence[str]:
@@ -102,6 +112,8 @@ def _facts(e: Evolution) -> dict[str, str]:
     found = {"persona": str(e.config["persona"]["name"]), "generations": str(e.generations)}
     if e.hall:
         found["best fitness"] = f"{float(e.hall[0]['fitness']):.4f}, {counted(int(e.hall[0]['size']), 'node')}"
+    if e.from_memory:
+        found["from memory"] = e.from_memory
     if e.policy is None:
         return {**found, "policy": "none yet"}
     found["formula"] = e.policy.best

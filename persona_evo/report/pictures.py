@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from persona_evo.errors import VerificationError
 from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level

@@ -13,49 +13,38 @@ Finished subtrees are selected again (`revisit`): a move that wins at once must 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from persona_evo.compiling import interpreted
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.machine import STACK
+from persona_evo.formula.assembly import LANES
 from persona_evo.games.check import same
-from persona_evo.games.core import RUNNING, Game, Level, Rules
+from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop
-from persona_evo.search.amaf import NO_MARKS, marks_for
-from persona_evo.search.coding import code, policy_code
+from persona_evo.search.amaf import marks_for
 from persona_evo.search.layout import (
-    AMAF,
-    COUNTS,
-    CUT_OFF,
     FULL,
     GOING_ON,
-    HOLDS,
-    HORIZON,
     IS_UCB1,
     ITERATIONS,
-    KEPT,
-    LENGTH,
-    MEAN,
-    METRICS,
-    MOST_PARTS,
+    NO_MARKS,
     NODES,
-    OPTIONS,
-    PLAYERS,
-    SALT,
-    SHUFFLE,
-)
+    Options,
+    Search,
+    buffers_for,
+)  # fmt: skip
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
+from persona_evo.search.run import Engine
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, BEST, DEPTH, KEPT_PART, NOBODY, ROOT, SQUARES, TOTAL, VISITS, Tree
-from persona_evo.search.tree_policy import EVERY_TIME, SEARCH_VARIABLES, TreePolicy, check_moves, variables
+from persona_evo.search.tree import ACTION, DEPTH, DONE, NODE, ROOT, TOTAL, VISITS, Memory
+from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
 CHOICES = ("visits", "mean", "max")
@@ -133,53 +122,43 @@ class Actor:
         self._open = not game.deterministic
         self._variant = variant or given.variant
         self._moves = 0
-        self._counts = np.zeros(COUNTS, dtype=np.int64)
         self._allocate()
 
     def _allocate(self) -> None:
-        game, level, length = self.game, self.level, self.settings.rollout + 1
+        game, level, settings = self.game, self.level, self.settings
         policy, choice = (f.symbols if isinstance(f, Formula) else frozenset() for f in
                           (self.policy.formula, self.choice))  # fmt: skip
-        symbols = self.utility.symbols | policy
         check_moves(game, self._variant, policy | choice)
         self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
-        self._rules: Rules = game.rules_for(symbols, self._variant)
-        self._entries = self._rules.entries
-        engine, plain = (open_loop.wander, open_loop._wander) if self._open else (mcts.search, mcts._search)
-        self._search = engine if game.compiled else interpreted(plain, mcts.NUMBERS)
-        self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
-        self._move_root = open_loop.move_root if game.compiled else interpreted(open_loop._move_root)
-        capacity = min(2 * capacity_for(self.budget), 2_000_000)
-        self._tree = tree = Tree.allocate(capacity, len(level.start), False, level.start.dtype)
-        self._rows = np.empty(capacity, dtype=np.int32)
-        self._opts = opts = np.zeros(OPTIONS, dtype=np.int64)
-        opts[[LENGTH, HORIZON]] = self.settings.rollout, self.settings.horizon or game.horizon_of(level)
-        opts[[MEAN, SHUFFLE]] = self.settings.value == "mean", self.settings.expansion == "random"
-        opts[[PLAYERS, METRICS, CUT_OFF]] = game.players, len(game.metrics), self._open
-        formula = self.policy.formula
-        opts[HOLDS] = IS_UCB1 if formula is None else EVERY_TIME if self._open else self.policy.holds
-        opts[SALT] = derive(self.seed, "expansion") & 0xFFFFFFFF
-        scoring = policy_code(formula or self.utility, variables(game), not self._open, self._amaf)
-        scoring.describe(opts)
-        opts[AMAF] = self._amaf
-        tree.lay_out(scoring.kept + 2 * self._amaf)
-        most = min(opts[HORIZON], length + capacity)
-        self._arrays = (level.tables, tree.links, tree.values, tree.states, tree.slots, tree.keys)
-        self._codes = (*code(self.utility, game.symbols), *scoring.rows)
-        self._best = (np.zeros(1), np.zeros(length, dtype=np.int64))
-        self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
-        self._vars, self._stack = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES) + MOST_PARTS), np.zeros(STACK)
-        self._buffers = (
-            level.start.copy(), self._actions, np.zeros(length, dtype=np.int64),
-            np.zeros((length, len(game.metrics))), self._vars, self._stack, np.zeros(game.players),
-            marks_for(int(most)) if self._amaf else NO_MARKS,
+        self._rules = rules = game.rules_for(self.utility.symbols | policy, self._variant)
+        holds = IS_UCB1 if self.policy.formula is None else EVERY_TIME if self._open else self.policy.holds
+        columns, codes = policy_code(Scoring(
+            self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
+            read=choice | {"RMAX"},
+        ))  # fmt: skip
+        options = Options(
+            settings.horizon or game.horizon_of(level), settings.rollout, max(1, level.max_actions), holds,
+            self.policy.c, cut_off=DONE if self._open else 0, shuffle=settings.expansion == "random",
+            salt=derive(self.seed, "expansion") & 0xFFFFFFFF, players=game.players, amaf=self._amaf,
         )  # fmt: skip
+        capacity = min(2 * capacity_for(self.budget), 2_000_000)
+        depths = min(options.horizon, capacity)
+        marks = marks_for(min(options.horizon, settings.rollout + 1 + capacity)) if self._amaf else NO_MARKS
+        buffers = buffers_for(game, level, settings.rollout, depths, marks)
+        if self._open:  # where a node can have more children than there are legal actions at a time
+            buffers = buffers._replace(scores=np.empty(capacity + LANES))
+        memory = Memory(capacity, level.start)
+        tree = memory.lay_out(columns, 2 * capacity + options.room)
+        none = np.empty(0, dtype=np.int32)
+        self._engine = Engine(
+            memory, Search(rules, level.tables, tree, options, codes, buffers, none)
+        )
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: WordRow) -> int:
         """The move to make in a state."""
         return self.think(state).action
 
-    def think(self, state: Any) -> Move:
+    def think(self, state: WordRow) -> Move:
         """Search from a state.
 
         Raises:
@@ -189,22 +168,18 @@ class Actor:
         if int(self._rules.over(self.level.tables, state)) != RUNNING:
             raise SettingsError("the game is over: there is no move to make")
         self._moves += 1
-        rng = stream(derive(self.seed, "move", self._moves))
-        counts = self._counts
-        with np.errstate(all="ignore"):
-            kept = self._root(state)
-            counts[ITERATIONS] = 0
-            left = self.budget.iterations if self.budget.iterations is not None else 2**62
-            reason = GOING_ON
-            while left > 0 and reason == GOING_ON:
-                chunk = min(pace.chunk, left)
-                reason = self._search(
-                    *self._entries, *self._arrays, self._opts, np.array([self.policy.c]), counts, *self._best,
-                    *self._codes, *self._buffers, rng, chunk,
-                )  # fmt: skip
-                left -= chunk
-                if pace.is_late() or (self.budget.nodes is not None and counts[NODES] >= self.budget.nodes):
-                    break
+        buffers = self._engine.work.buffers
+        counts, rng = buffers.counts, stream(derive(self.seed, "move", self._moves))
+        kept = self._root(state)
+        buffers.rng[:] = rng
+        counts[ITERATIONS] = 0
+        left = self.budget.iterations if self.budget.iterations is not None else 2**62
+        while counts[ITERATIONS] < left:
+            chunk = min(pace.chunk, left - int(counts[ITERATIONS]))
+            if self._engine.run(open_loop.search if self._open else mcts.search, chunk) != GOING_ON:
+                break
+            if pace.is_late() or (self.budget.nodes is not None and counts[NODES] >= self.budget.nodes):
+                break
         options = self._options(state)
         return Move(
             self._best_of(options, state).action, options, int(counts[ITERATIONS]), int(counts[NODES]), kept,
@@ -213,73 +188,77 @@ class Actor:
 
     def follow(self, action: int) -> None:
         """Say that a move was made, by whomever: what was found out below it is kept where that is possible."""
-        counts, tree = self._counts, self._tree
+        tree, counts = self._engine.work.tree, self._engine.work.buffers.counts
         if counts[NODES] == 0:
             return
-        child = next((c for c in tree.children(ROOT) if tree.links[c, ACTION] == action), NOBODY)
-        if self._open or child == NOBODY:
+        slots = self._slots()
+        if self._open or action not in slots:
             counts[NODES] = 0
         else:
-            self._move_root(tree.links, tree.values, tree.states, self._rows, counts, child, int(self._opts[HORIZON]))
+            self._engine.move_root(int(tree.links[slots[action], NODE]))
 
-    def _root(self, state: Any) -> int:
+    def _root(self, state: WordRow) -> int:
         """See that the root is this state; how many nodes are there already."""
-        counts, tree, entries = self._counts, self._tree, self._entries
-        if counts[NODES] and same(tree.states[ROOT], state):
-            return int(counts[NODES])
-        tree.states[ROOT] = state
-        self._plant(
-            entries.over, entries.measure, entries.key, *self._arrays, self._opts, counts, *self._best,
-            *self._codes[:2], self._vars, self._stack,
-        )  # fmt: skip
+        work = self._engine.work
+        if work.buffers.counts[NODES] and same(work.tree.states[ROOT], state):
+            return int(work.buffers.counts[NODES])
+        self._engine.plant(state)
         return 0
 
-    def _options(self, state: Any) -> tuple[Option, ...]:
-        links, values = self._tree.links, self._tree.values
-        rows = {int(links[c, ACTION]): c for c in self._tree.children(ROOT)}
+    def _options(self, state: WordRow) -> tuple[Option, ...]:
+        tree = self._engine.work.tree
+        slots = self._slots()
         found = []
         for action in self.game.legal(self.level, state):
-            if action in rows:
-                n = max(1, int(links[rows[action], VISITS]))
-                total, top = float(values[rows[action], TOTAL]), float(values[rows[action], BEST])
-                found.append(Option(action, n, total / n, top))
+            if action in slots:
+                row, n = tree.values[slots[action]], max(1, int(tree.links[slots[action], VISITS]))
+                found.append(Option(action, n, float(row[TOTAL]) / n, float(row[tree.columns.best])))
         if not found:
             raise SettingsError("no move was tried", hint="give the budget at least one iteration")
         return tuple(found)
 
+    def _slots(self) -> dict[int, int]:
+        """The slots of the root's children by their actions."""
+        tree = self._engine.work.tree
+        return {int(tree.nodes[tree.links[c, NODE], ACTION]): c for c in tree.children(ROOT)}
+
     def shape(self) -> tuple[int, int]:
         """The tree's breadth, the most nodes of one depth, and its depth, both without the root."""
-        nodes = int(self._counts[NODES])
-        layers = np.bincount(self._tree.links[:nodes, DEPTH])[1:] if nodes > 1 else np.zeros(0, dtype=np.int64)
+        nodes = int(self._engine.work.buffers.counts[NODES])
+        layers = np.bincount(self._engine.work.tree.nodes[:nodes, DEPTH])[1:]
         return int(layers.max(initial=0)), len(layers)
 
-    def _best_of(self, options: Sequence[Option], state: Any) -> Option:
+    def _best_of(self, options: Sequence[Option], state: WordRow) -> Option:
         if isinstance(self.choice, Formula):
-            formula, scores = self.choice, self._scores(options, state)
-            return max(zip(options, scores, strict=True), key=lambda o: (formula.evaluate(o[1]), o[0].visits))[0]
+            return max(zip(options, self._scores(options, state), strict=True), key=lambda o: (o[1], o[0].visits))[0]
         if self.choice == "visits":
             return max(options, key=lambda o: (o.visits, o.mean))
         return max(options, key=lambda o: (o.mean if self.choice == "mean" else o.max, o.visits))
 
-
-    def _scores(self, options: Sequence[Option], state: Any) -> list[dict[str, float]]:
-        """For each option what a formula can read of it."""
-        game, tables, found = self.game, self.level.tables, []
-        player, out = int(self._rules.mover(tables, state)), np.zeros(len(game.metrics))
-        rules, luck, values = game.rules(costly=True), stream(self.seed), self._tree.values
-        rows = {int(self._tree.links[c, ACTION]): c for c in self._tree.children(ROOT)}
-        for o in options:
-            after = state.copy()
-            rules.step(tables, after, o.action, luck)
-            rules.measure(tables, after, player, out)
-            own = o.mean if self.settings.value == "mean" else 0.75 * o.mean + 0.25 * o.max
-            spread = math.sqrt(max(0.0, values[rows[o.action], SQUARES] / o.visits - o.mean**2))
-            searched = [own, o.visits, self._tree.links[ROOT, VISITS], 1, o.max, spread]
-            if self._amaf:
-                count, total = values[rows[o.action], KEPT_PART + self._opts[KEPT] :][:2]
-                searched += [count, total / count if count else 0.0]
-            found.append(dict(zip(variables(game, self._amaf), map(float, (*out, *searched)), strict=True)))
-        return found
+    def _scores(self, options: Sequence[Option], state: WordRow) -> list[float]:
+        """What the formula that chooses gives each option: a tree policy's score of a child of the root."""
+        assert isinstance(self.choice, Formula)
+        game, level, tree = self.game, self.level, self._engine.work.tree
+        columns, codes = policy_code(Scoring(
+            self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf
+        ))  # fmt: skip
+        rules, luck, metrics = game.rules(costly=True), stream(self.seed), np.zeros(len(game.metrics))
+        slots, player = self._slots(), int(self._rules.mover(level.tables, state))
+        found = np.zeros(len(options) + LANES)
+        rows = Memory(1, state).lay_out(columns, len(options) + LANES)
+        for k, option in enumerate(options):
+            after, slot = state.copy(), slots[option.action]
+            rules.step(level.tables, after, option.action, luck)
+            rules.measure(level.tables, after, player, metrics)
+            if codes.keep:
+                codes.keep(metrics, rows.values[k])
+            rows.values[k, TOTAL] = tree.values[slot, TOTAL]
+            rows.links[k, VISITS] = tree.links[slot, VISITS]
+            for to, at, count in zip(rows.columns, tree.columns, (1, 1, 0, 0, 2), strict=False):
+                if to >= 0:
+                    rows.values[k, to : to + count] = tree.values[slot, at : at + count]
+        codes.score(rows.values, len(options), int(tree.links[ROOT, VISITS]), 1, found)
+        return [float(score) for score in found[: len(options)]]
 
 
 @dataclass(frozen=True)
@@ -292,7 +271,7 @@ class Played:
 
 
 def play_game(
-    game: Game, level: Level, players: Sequence[Actor | Callable[[Any], int]], seed: int = 0, moves: int = 0
+    game: Game, level: Level, players: Sequence[Actor | Callable[[WordRow], int]], seed: int = 0, moves: int = 0
 ) -> Played:
     """Play a game to its end, or for so many moves (0: the level's horizon).
 

@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import FormulaError, InputError, Place, SettingsError, unknown
 from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.games import textfile
@@ -81,12 +81,12 @@ class Agent:
     answer: str = "visits"
     variant: str = ""
     constants: Mapping[str, float] = field(default_factory=dict)
-    search: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, object] = field(default_factory=dict)
     seconds: float | None = None
     iterations: int | None = None
     program: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain values."""
         return {k: dict(v) if isinstance(v, Mapping) else v for k, v in asdict(self).items()}
 
@@ -145,7 +145,7 @@ def load_league(path: Path) -> list[str]:
     return list(words)
 
 
-def agent_from(values: Any, game: Game) -> Agent:
+def agent_from(values: object, game: Game) -> Agent:
     """The inverse of `Agent.to_dict`.
 
     Raises:
@@ -158,13 +158,13 @@ def agent_from(values: Any, game: Game) -> Agent:
     return replace(found, name=values["name"])
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Places]:
+def _read(path: Path) -> tuple[dict[str, object], Places]:
     text = textfile.read_text(path, MOST_BYTES, SettingsError)
     data = textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ...")
     return data, Places(text, str(path))
 
 
-def _checked(name: str, data: Any, game: Game, places: Places | None) -> Agent:
+def _checked(name: str, data: object, game: Game, places: Places | None) -> Agent:
     """The agent that a table describes. places: of its file, None for values that come from none."""
 
     def at(*path: str) -> Place | None:
@@ -193,7 +193,8 @@ def _checked(name: str, data: Any, game: Game, places: Places | None) -> Agent:
             raise SettingsError(f"agent {name}: a constant is a new name and a finite number",
                                 place=at("constants", key), found=f"{key} = {textfile.shown(value)}",
                                 expected="a name that formulas do not know, and a number such as 0.5")  # fmt: skip
-    agent = Agent(name, **{"kind": "search", **data})
+    make: Callable[..., Agent] = Agent
+    agent = make(name, **{"kind": "search", **data})
     for path, look in _looks(agent, game):
         try:
             look()
@@ -208,7 +209,7 @@ def _checked(name: str, data: Any, game: Game, places: Places | None) -> Agent:
     return agent
 
 
-def _quotes(kinds: type | tuple[type, ...], value: Any) -> str:
+def _quotes(kinds: type | tuple[type, ...], value: object) -> str:
     """What to do about a value of the wrong kind."""
     if kinds is str:
         return "texts stand in quotes"
@@ -238,7 +239,7 @@ def _looks(agent: Agent, game: Game) -> Iterator[tuple[Field, Callable[[], objec
         yield ("search",), partial(_lines, agent)
     if kind == "search":
         yield ("variant",), partial(game.rules_for, (), agent.variant)
-        yield ("search", "variant"), partial(game.rules_for, (), agent.search.get("variant", ""))
+        yield ("search", "variant"), partial(game.rules_for, (), str(agent.search.get("variant", "")))
         yield ("policy",), partial(policy_of, agent, game)
         yield ("answer",), partial(_answer, agent, game)
         for key in ("policy", "answer"):
@@ -282,7 +283,7 @@ def _moves(agent: Agent, game: Game, key: str) -> None:
     """AN and AR are read only where the search keeps them."""
     formula = policy_of(agent, game).formula if key == "policy" else _answer(agent, game)
     if isinstance(formula, Formula):
-        check_moves(game, agent.variant or agent.search.get("variant", ""), formula.symbols)
+        check_moves(game, agent.variant or str(agent.search.get("variant", "")), formula.symbols)
 
 
 def policy_of(agent: Agent, game: Game) -> TreePolicy:
@@ -327,7 +328,7 @@ class Mind:
     def prepare(self) -> None:
         """It is ready once it is made."""
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: WordRow) -> int:
         """The move to make."""
         if self._actor is not None:
             move = self._actor.think(state)
@@ -349,7 +350,7 @@ class Mind:
     def close(self) -> None:
         """Nothing is left behind."""
 
-    def _greedy(self, state: Any) -> int:
+    def _greedy(self, state: WordRow) -> int:
         import time
 
         end = None if self.agent.seconds is None else time.perf_counter() + self.agent.seconds
@@ -397,7 +398,7 @@ def warm_up(agents: Iterable[Agent], game: Game, level: Level) -> None:
         _warm.add(key)
 
 
-def random_move(game: Game, level: Level, state: Any, rng: np.random.Generator) -> int:
+def random_move(game: Game, level: Level, state: WordRow, rng: np.random.Generator) -> int:
     """A move of the game's own random player, or any legal one with the same chance."""
     if "random" not in game.variants:
         legal = game.legal(level, state)

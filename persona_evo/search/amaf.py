@@ -10,30 +10,25 @@ counts from before the child was made: policies are not asked before all moves o
 Variants of rules whose random games are one piece (`Game.whole_games`) have none of this, and a formula that reads it
 is refused with them: each move asked for by itself would begin such a game anew, and be put down to the wrong player.
 
-Kept only where a formula reads them (opts[AMAF]), as a count and a total in two more columns of a node's row, behind
-the parts that nodes keep. Then random moves are asked for one by one, so as to know whose each of them is.
+Kept only where a formula reads them (`Options.amaf`), as a count and a total in two more columns of a slot
+(`Columns.moves`). Then random moves are asked for one by one, so as to know whose each of them is.
 
 `marks` int64[2, 2**k + 1] is the set of moves made in an iteration: marks[0, 0] is the iteration's stamp; of the other
-columns, those whose row 0 has this stamp hold a move in row 1. Names of the other arguments as in `layout`.
+columns, those whose row 0 has this stamp hold a move in row 1.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
+from persona_evo.compiling.arrays import IntTable
 from persona_evo.games.core import RUNNING
-from persona_evo.search.layout import KEPT, PLAYERS
-from persona_evo.search.tree import ACTION, FIRST, KEPT_PART, NEXT, NOBODY
-
-NO_MARKS = np.zeros((2, 1), dtype=np.int64)
-"""For searches that keep nothing of this."""
+from persona_evo.search.layout import Search
+from persona_evo.search.tree import ACTION, FIRST, KIDS, NODE, Tree
 
 
-def marks_for(moves: int) -> NDArray[np.int64]:
+def marks_for(moves: int) -> IntTable:
     """An empty set for so many moves an iteration at most."""
     size = 2
     while size < 2 * moves:
@@ -42,17 +37,17 @@ def marks_for(moves: int) -> NDArray[np.int64]:
 
 
 @compiled
-def place_of(marks: Any, move: int) -> int:
+def place_of(marks: IntTable, move: int) -> int:
     """The column that holds a move, (action << 8) | player, or the free one where it belongs."""
     size = marks.shape[1] - 1
-    at = ((move * 0x9E3779B1) >> 7) & (size - 1)
+    at = ((np.int64(move) * 0x9E3779B1) >> 7) & (size - 1)
     while marks[0, at + 1] == marks[0, 0] and marks[1, at + 1] != move:
         at = (at + 1) & (size - 1)
-    return at + 1  # type: ignore[no-any-return]
+    return at + 1
 
 
 @compiled
-def mark(marks: Any, action: int, player: int) -> None:
+def mark(marks: IntTable, action: int, player: int) -> None:
     """Note that a player made a move in this iteration."""
     move = (action << 8) | player
     at = place_of(marks, move)
@@ -61,35 +56,26 @@ def mark(marks: Any, action: int, player: int) -> None:
 
 
 @compiled
-def credit(links: Any, values: Any, opts: Any, marks: Any, node: int, player: int, utility: float) -> None:
-    """Add a result to those children of a node whose moves its player made there or later."""
-    at = KEPT_PART + opts[KEPT]
-    child = links[node, FIRST]
-    while child != NOBODY:
-        place = place_of(marks, (links[child, ACTION] << 8) | player)
+def credit(tree: Tree, marks: IntTable, slot: int, player: int, utility: float) -> None:
+    """Add a result to those children of a slot whose moves its player made there or later."""
+    at, first = tree.columns.moves, tree.links[slot, FIRST]
+    for child in range(first, first + tree.links[slot, KIDS]):
+        place = place_of(marks, (tree.nodes[tree.links[child, NODE], ACTION] << 8) | player)
         if marks[0, place] == marks[0, 0]:
-            values[child, at] += 1.0
-            values[child, at + 1] += utility
-        child = links[child, NEXT]
+            tree.values[child, at] += 1.0
+            tree.values[child, at + 1] += utility
 
 
 @compiled
-def roll(over: Any, mover: Any, rollout: Any, tables: Any, opts: Any, scratch: Any, actions: Any, played: Any,
-         seen: Any, marks: Any, rng: Any, length: int) -> int:
-    """So many random moves, one by one, noted down; how many were made. States passed are not watched."""
+def roll(work: Search, length: int) -> None:
+    """So many random moves, one by one, noted down. States passed are not watched."""
+    rules, tables, buffers = work.rules, work.tables, work.buffers
+    state, played, marks = buffers.scratch, buffers.played, buffers.marks
     marks[0, 0] += 1
-    made = 0
-    first = 0
-    while made < length and over(tables, scratch) == RUNNING:
-        player = 0
-        if opts[PLAYERS] > 1:
-            player = mover(tables, scratch)
-        if rollout(tables, scratch, actions, played, 1, rng, seen, 0) == 0:
-            break
+    for _ in range(length):
+        if rules.over(tables, state) != RUNNING:
+            return
+        player = rules.mover(tables, state) if work.options.players > 1 else 0
+        if rules.rollout(tables, state, buffers.actions, played, 1, buffers.rng, buffers.seen, 0) == 0:
+            return
         mark(marks, played[0], player)
-        if made == 0:
-            first = played[0]
-        played[made] = played[0]
-        made += 1
-    played[0] = first
-    return made

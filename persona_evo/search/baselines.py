@@ -9,20 +9,21 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
+from persona_evo.compiling import Handle, compiled, entry
+from persona_evo.compiling.arrays import FloatRow, IntRow, IntTable, WordTable
 from persona_evo.errors import SettingsError
-from persona_evo.formula.machine import STACK, run
-from persona_evo.games.core import RUNNING, WON, entry_type
-from persona_evo.search.coding import code
+from persona_evo.games.core import RUNNING, WON
+from persona_evo.search.expansion import copy
 from persona_evo.search.layers import Found, Layers
 from persona_evo.search.plan import Plan
+from persona_evo.search.play import Play, is_better, random_move, worth
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import PROVEN
-from persona_evo.seeds import below, derive, stream
+from persona_evo.seeds import derive, stream
 
 CHUNK = 2_000
 """Games or states between two looks at the clock."""
@@ -36,75 +37,88 @@ BESTS = 4
 """best: the best utility seen; sum of the utilities games ended with, and of their squares; the best of this call."""
 
 
+class Bench(NamedTuple):
+    """What games and a depth-first search are played in.
+
+    Attributes:
+        play: the level.
+        rows: the start; of a depth-first search the states of the line being searched, by depth.
+        moves: int64[depths, actions], the legal moves of those.
+        counts: int64[depths], how many there are.
+        cursors: int64[depths], how many of them have been tried.
+        tallies: int64[TALLIES].
+        best: float64[BESTS].
+        plan: int64[depth + 1], the best plan.
+        played: int64[depth + 1], the moves being made.
+    """
+
+    play: Play
+    rows: WordTable
+    moves: IntTable
+    counts: IntRow
+    cursors: IntRow
+    tallies: IntRow
+    best: FloatRow
+    plan: IntRow
+    played: IntRow
+
+
 @compiled
-def keep_best(tallies: Any, best: Any, plan: Any, played: Any, made: int, status: int, utility: float) -> None:
-    """Keep the `made` moves in `played` if they are the best: utility first, then winning, then brevity."""
+def keep_best(bench: Bench, made: int, status: int, utility: float) -> None:
+    """Keep the `made` moves played if they are the best."""
+    tallies, best = bench.tallies, bench.best
     won = 1 if status == WON else 0
-    if utility < best[UTILITY] or (utility == best[UTILITY] and won < tallies[BEST_WON]):
-        return
-    if utility == best[UTILITY] and won == tallies[BEST_WON] and made >= tallies[LENGTH]:
-        return
-    best[UTILITY] = utility
-    tallies[LENGTH] = made
-    tallies[BEST_WON] = won
-    for k in range(made):
-        plan[k] = played[k]
+    if is_better(utility, won, made, best[UTILITY], tallies[BEST_WON], tallies[LENGTH]):
+        best[UTILITY] = utility
+        tallies[LENGTH] = made
+        tallies[BEST_WON] = won
+        for k in range(made):
+            bench.plan[k] = bench.played[k]
 
 
 @compiled
-def random_move(legal: Any, step: Any, tables: Any, state: Any, actions: Any, rng: Any) -> int:
-    """Make one uniformly random legal move in place; the action made, or -1 where there is none."""
-    count = legal(tables, state, actions)
-    if count <= 0:
-        return -1
-    action = actions[below(rng, count)]
-    step(tables, state, action, rng)
-    return action  # type: ignore[no-any-return]
+def play_game(bench: Bench, first: int, depth: int) -> float:
+    """Play a random game of up to `depth` moves that begins with the move `first` unless that is -1; its last utility.
+    """
+    play, best, state = bench.play, bench.best, bench.play.state
+    copy(bench.rows[0], state)
+    made = 0
+    while True:
+        status = play.rules.over(play.tables, state)
+        utility = worth(play, state)
+        keep_best(bench, made, status, utility)
+        if made > 0 or first < 0:
+            best[LAST] = max(best[LAST], utility)
+        if status != RUNNING or made >= depth:
+            return utility
+        move = first
+        if first >= 0 and made == 0:
+            play.rules.step(play.tables, state, first, play.rng)
+        else:
+            move = random_move(play, state)
+            if move < 0:
+                return utility
+        bench.played[made] = move
+        made += 1
+        bench.tallies[MADE] += 1
 
 
-def _games(legal: Any, step: Any, over: Any, measure: Any, tables: Any, start: Any, first: int, games: int, depth: int,
-           tallies: Any, best: Any, plan: Any, played: Any, uops: Any, uconst: Any, scratch: Any, actions: Any,
-           vars: Any, stack: Any, rng: Any) -> int:
+@entry
+def play_games(bench: Bench, first: int, games: int, depth: int) -> int:
     """Play random games of up to `depth` moves, all beginning with the move `first` unless that is -1."""
+    best = bench.best
     best[LAST] = -math.inf
     for _ in range(games):
-        for k in range(len(scratch)):
-            scratch[k] = start[k]
-        made = 0
-        utility = 0.0
-        status = over(tables, scratch)
-        while True:
-            measure(tables, scratch, 0, vars)
-            utility = run(uops, uconst, vars, stack)
-            keep_best(tallies, best, plan, played, made, status, utility)
-            if made > 0 or first < 0:
-                best[LAST] = max(best[LAST], utility)
-            if status != RUNNING or made >= depth:
-                break
-            move = first
-            if first >= 0 and made == 0:
-                step(tables, scratch, first, rng)
-            else:
-                move = random_move(legal, step, tables, scratch, actions, rng)
-                if move < 0:
-                    break
-            played[made] = move
-            made += 1
-            tallies[MADE] += 1
-            status = over(tables, scratch)
+        utility = play_game(bench, first, depth)
         best[SUM] += utility
         best[SQUARES] += utility * utility
     return 0
 
 
-def _descend(legal: Any, step: Any, over: Any, measure: Any, tables: Any, rows: Any, moves: Any, counts: Any,
-             cursors: Any, limit: int, depth: int, tallies: Any, best: Any, plan: Any, played: Any, uops: Any,
-             uconst: Any, scratch: Any, actions: Any, vars: Any, stack: Any, rng: Any) -> int:
-    """Go on with a depth-first search for `limit` states; 1 when it has been everywhere.
-
-    rows[d] is the state at depth d of the line being searched; moves[d, :counts[d]] its legal moves, of which
-    cursors[d] have been tried.
-    """
+@entry
+def descend(bench: Bench, limit: int, depth: int) -> int:
+    """Go on with a depth-first search for `limit` states; 1 when it has been everywhere."""
+    play, moves, counts, cursors, tallies = bench.play, bench.moves, bench.counts, bench.cursors, bench.tallies
     for _ in range(limit):
         level = tallies[LEVEL]
         while level >= 0 and cursors[level] >= counts[level]:
@@ -114,40 +128,18 @@ def _descend(legal: Any, step: Any, over: Any, measure: Any, tables: Any, rows: 
             return 1
         move = moves[level, cursors[level]]
         cursors[level] += 1
-        for k in range(len(scratch)):
-            rows[level + 1, k] = rows[level, k]
-        state = rows[level + 1]
-        step(tables, state, move, rng)
+        state = bench.rows[level + 1]
+        copy(bench.rows[level], state)
+        play.rules.step(play.tables, state, move, play.rng)
         tallies[MADE] += 1
-        played[level] = move
-        status = over(tables, state)
-        measure(tables, state, 0, vars)
-        keep_best(tallies, best, plan, played, level + 1, status, run(uops, uconst, vars, stack))
+        bench.played[level] = move
+        status = play.rules.over(play.tables, state)
+        keep_best(bench, level + 1, status, worth(play, state))
         if status == RUNNING and level + 1 < depth:
-            found = legal(tables, state, actions)
-            for k in range(found):
-                moves[level + 1, k] = actions[k]
-            counts[level + 1] = found
+            counts[level + 1] = play.rules.legal(play.tables, state, moves[level + 1])
             cursors[level + 1] = 0
             tallies[LEVEL] = level + 1
     return 0
-
-
-def _compile(function: Any, before: str) -> Any:
-    if INTERPRET:
-        return function
-    from numba import types
-
-    whole, ints, floats, row = types.int64, types.int64[::1], types.float64[::1], types.uint16[::1]
-    grid = types.int64[:, ::1]
-    kinds = {"r": row, "w": whole, "R": types.uint16[:, ::1], "i": ints, "g": grid}
-    rules = tuple(entry_type(k) for k in ("legal", "step", "over", "measure"))
-    rest = (ints, floats, ints, ints, ints, floats, row, ints, floats, floats, ints)
-    return jit(function, whole(*rules, *(kinds[k] for k in before), *rest), final=True)
-
-
-play_games = _compile(_games, "rrwww")
-descend = _compile(_descend, "rRgiiww")
 
 
 @dataclass(frozen=True)
@@ -170,29 +162,28 @@ class Flat:
 
 
 class _Desk:
-    """What the compiled functions work on."""
+    """What the compiled functions work on; deep: there is room for the states of a line."""
 
-    def __init__(self, problem: Problem, seed: int, depth: int) -> None:
-        game, level = problem.game, problem.level
+    def __init__(self, problem: Problem, seed: int, depth: int, deep: bool = False) -> None:
+        level = problem.level
         self.problem, self.seed, self.began = problem, seed, time.perf_counter()
         self.depth = min(depth or problem.horizon, problem.horizon)
         if self.depth < 1:
             raise SettingsError("the depth is out of range", found=str(depth), expected="at least 1, or 0 for no limit")
-        self.rules = game.rules_for(problem.utility.symbols)
-        entries = self.rules.entries
-        self.four = (entries.legal, entries.step, entries.over, entries.measure)
-        self.actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
-        self.tallies, self.best = np.zeros(TALLIES, dtype=np.int64), np.zeros(BESTS)
-        self.plan, played = (np.zeros(self.depth + 1, dtype=np.int64) for _ in range(2))
-        vars, stack = np.zeros(len(game.metrics)), np.zeros(STACK)
-        codes = code(problem.utility, game.symbols)
-        self.rest = (
-            self.tallies, self.best, self.plan, played, *codes, level.start.copy(), self.actions, vars, stack,
-            stream(derive(seed, "baseline")),
+        play, rows = Play.of(problem.game, level, problem.utility), self.depth + 1 if deep else 1
+        play.rng[:] = stream(derive(seed, "baseline"))
+        self.bench = bench = Bench(
+            play, np.empty((rows, len(level.start)), dtype=level.start.dtype),
+            np.zeros((rows, len(play.actions)), dtype=np.int64), np.zeros(rows, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64), np.zeros(TALLIES, dtype=np.int64), np.zeros(BESTS),
+            *(np.zeros(self.depth + 1, dtype=np.int64) for _ in range(2)),
         )  # fmt: skip
-        self.rules.measure(level.tables, level.start, 0, vars)
-        self.best[UTILITY] = run(*codes, vars, stack)
-        self.tallies[BEST_WON] = self.rules.over(level.tables, level.start) == WON
+        self.handle = Handle(bench)
+        bench.rows[0] = level.start
+        bench.best[UTILITY] = worth(play, level.start)
+        status = play.rules.over(level.tables, level.start)
+        bench.tallies[BEST_WON] = status == WON
+        bench.counts[0] = play.rules.legal(level.tables, level.start, bench.moves[0]) if status == RUNNING else 0
 
     def late(self, seconds: float | None) -> bool:
         return seconds is not None and time.perf_counter() - self.began >= seconds
@@ -201,8 +192,8 @@ class _Desk:
         return min(left, CHUNK if self.problem.game.compiled else 20)
 
     def made(self, iterations: int, stopped: str, proven: bool = False) -> Plan:
-        actions = tuple(int(a) for a in self.plan[: self.tallies[LENGTH]])
-        made = int(self.tallies[MADE])
+        actions = tuple(int(a) for a in self.bench.plan[: self.bench.tallies[LENGTH]])
+        made = int(self.bench.tallies[MADE])
         return plan_of(self.problem, actions, iterations, made, self.began, stopped, proven, self.seed)
 
 
@@ -231,17 +222,17 @@ def random_games(
         seconds: wall clock at most.
     """
     desk, played, stopped = _Desk(problem, seed, depth), 0, "budget"
-    play = play_games if problem.game.compiled else interpreted(_games)
     with np.errstate(all="ignore"):
         while played < games:
             part = desk.chunk(games - played)
-            play(*desk.four, problem.level.tables, problem.level.start, -1, part, desk.depth, *desk.rest)
+            play_games(desk.handle, -1, part, desk.depth)
             played += part
             if desk.late(seconds):
                 stopped = "time"
                 break
-    mean = float(desk.best[SUM]) / max(1, played)
-    variance = max(0.0, float(desk.best[SQUARES]) / max(1, played) - mean * mean)
+    best = desk.bench.best
+    mean = float(best[SUM]) / max(1, played)
+    variance = max(0.0, float(best[SQUARES]) / max(1, played) - mean * mean)
     return Games(desk.made(played, stopped), played, mean, math.sqrt(variance))
 
 
@@ -253,17 +244,13 @@ def flat(
     Args: as for `random_games`; it can stop after any game, so the first moves have had as many games, or one more.
     """
     desk, played, stopped = _Desk(problem, seed, depth), 0, "budget"
-    level = problem.level
-    play = play_games if problem.game.compiled else interpreted(_games)
-    over = desk.rules.over(level.tables, level.start) != RUNNING
-    count = 0 if over else int(desk.rules.legal(level.tables, level.start, desk.actions))
-    scores = {int(a): -math.inf for a in desk.actions[:count]}
+    scores = {int(a): -math.inf for a in desk.bench.moves[0, : desk.bench.counts[0]]}
     firsts = list(scores)
     with np.errstate(all="ignore"):
         while firsts and played < games:
             first = firsts[played % len(firsts)]
-            play(*desk.four, level.tables, level.start, first, 1, desk.depth, *desk.rest)
-            scores[first] = max(scores[first], float(desk.best[LAST]))
+            play_games(desk.handle, first, 1, desk.depth)
+            scores[first] = max(scores[first], float(desk.bench.best[LAST]))
             played += 1
             if played % 64 == 0 and desk.late(seconds):
                 stopped = "time"
@@ -280,27 +267,17 @@ def depth_first(
         states: made at most. Proven when it has been everywhere and the depth is the horizon; a lesser depth that has
             been tried wholly counts as a limit of the budget.
     """
-    desk, stopped = _Desk(problem, 0, depth), "budget"
-    level = problem.level
-    rows = np.empty((desk.depth + 1, len(level.start)), dtype=level.start.dtype)
-    moves = np.zeros((desk.depth + 1, len(desk.actions)), dtype=np.int64)
-    counts, cursors = (np.zeros(desk.depth + 1, dtype=np.int64) for _ in range(2))
-    rows[0] = level.start
-    if desk.rules.over(level.tables, level.start) == RUNNING:
-        counts[0] = desk.rules.legal(level.tables, level.start, moves[0])
-    search, done = descend if problem.game.compiled else interpreted(_descend), 0
+    desk, done, stopped = _Desk(problem, 0, depth, deep=True), 0, "budget"
+    bench, tallies = desk.bench, desk.bench.tallies
     with np.errstate(all="ignore"):
-        while not done and desk.tallies[MADE] < states:
-            limit = desk.chunk(states - int(desk.tallies[MADE]))
-            done = search(
-                *desk.four, level.tables, rows, moves, counts, cursors, limit, desk.depth, *desk.rest
-            )  # fmt: skip
-            here = int(desk.tallies[LEVEL]) + 1
-            done = done or not (cursors[:here] < counts[:here]).any()
+        while not done and tallies[MADE] < states:
+            done = descend(desk.handle, desk.chunk(states - int(tallies[MADE])), desk.depth)
+            here = int(tallies[LEVEL]) + 1
+            done = done or int(not (bench.cursors[:here] < bench.counts[:here]).any())
             if desk.late(seconds) and not done:
                 stopped = "time"
                 break
-    return desk.made(int(desk.tallies[MADE]), stopped, bool(done) and desk.depth == problem.horizon)
+    return desk.made(int(tallies[MADE]), stopped, bool(done) and desk.depth == problem.horizon)
 
 
 def breadth_first(

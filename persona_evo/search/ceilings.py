@@ -1,60 +1,84 @@
-"""What the utility can still become after a state, by what the game says can be reached (`Game.reach`).
-
-Names of arguments:
-
-| name | what |
-|---|---|
-| reach | the game's function of that name, with the signature of `measure` |
-| rises int64[metrics] | whether the utility rises with a metric |
-| corner, last float64[metrics] | the best that all metrics can become |
-| spans float64[2 metrics] | what `reach` writes |
-| clock | the index of the metric that counts moves, -1 without one |
-| limit | what the utility can be at most, from the metrics' ranges alone |
-"""
+"""What the utility can still become after a state, by what the game says can be reached (`Game.reach`)."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
 
 from persona_evo.compiling import compiled
-from persona_evo.formula.machine import run
+from persona_evo.compiling.arrays import FloatRow, IntRow, Linked, WordRow
+from persona_evo.search.layout import Search
+from persona_evo.search.tree import DEPTH
+
+
+class Bounds(NamedTuple):
+    """What is known of the states that follow.
+
+    Attributes:
+        reach: the game's function of that name, with the signature of `measure`.
+        reaching: whether the game has one that can be used.
+        rises: int64[metrics], whether the utility rises with a metric.
+        clock: the index of the metric that counts moves, -1 without one.
+        falls: whether the utility falls with the clock.
+        limits: float64[depths], what no state at this depth or deeper exceeds, from the metrics' ranges alone; deeper
+            states have the limit of the last.
+        corner: float64[metrics], the best that all metrics can become; last: the same, for scratch.
+        spans: float64[2 metrics], what `reach` writes.
+    """
+
+    reach: Annotated[Callable[[WordRow, WordRow, int, FloatRow], int], Linked()]
+    reaching: int
+    rises: IntRow
+    clock: int
+    falls: int
+    limits: FloatRow
+    corner: FloatRow
+    last: FloatRow
+    spans: FloatRow
 
 
 @compiled
-def corner_at(reach: Any, tables: Any, state: Any, depth: int, moves: int, clock: int, rises: Any, corner: Any,
-              spans: Any) -> None:
-    """The best that each metric can become within so many moves from a state at this depth, to `corner`."""
-    n = len(rises)
-    reach(tables, state, moves, spans)
+def corner_at(search: Search, bounds: Bounds, node: int, moves: int) -> None:
+    """The best that each metric can become within so many moves from a node, to `corner`."""
+    n = len(bounds.rises)
+    bounds.reach(search.tables, search.tree.states[node], moves, bounds.spans)
     for i in range(n):
-        corner[i] = spans[n + i] if rises[i] else spans[i]
-    if clock >= 0:
-        corner[clock] = depth + moves
+        bounds.corner[i] = bounds.spans[n + i] if bounds.rises[i] else bounds.spans[i]
+    if bounds.clock >= 0:
+        bounds.corner[bounds.clock] = search.tree.nodes[node, DEPTH] + moves
 
 
 @compiled
-def ceiling_of(reach: Any, tables: Any, state: Any, depth: int, left: int, clock: int, falls: int, limit: float,
-               rises: Any, corner: Any, last: Any, spans: Any, uops: Any, uconst: Any, stack: Any) -> float:
-    """The most that any state after this one can be worth, within `left` moves.
+def is_final(bounds: Bounds) -> bool:
+    """Whether no metric but the clock can become better than in `corner`."""
+    final = True
+    for i in range(len(bounds.rises)):
+        if i != bounds.clock and bounds.corner[i] != bounds.last[i]:
+            final = False
+    return final
+
+
+@compiled
+def ceiling_of(search: Search, bounds: Bounds, node: int) -> float:
+    """The most that any state after a node can be worth, within the horizon.
 
     Where the utility falls with the clock, that is the most over all numbers of moves to come: what can be reached in
     that many, at that time. Once more moves reach no more, later is only worse.
     """
-    corner_at(reach, tables, state, depth, left, clock, rises, corner, spans)
-    if falls == 0:
-        return min(limit, run(uops, uconst, corner, stack))
-    n = len(rises)
-    for i in range(n):
-        last[i] = corner[i]
+    depth = search.tree.nodes[node, DEPTH]
+    left, limit = search.options.horizon - depth, bounds.limits[min(depth + 1, len(bounds.limits) - 1)]
+    if bounds.reaching == 0:
+        return limit
+    corner_at(search, bounds, node, left)
+    if bounds.falls == 0:
+        return min(limit, search.codes.utility(bounds.corner))
+    for i in range(len(bounds.rises)):
+        bounds.last[i] = bounds.corner[i]
     top = -math.inf
     for moves in range(1, left + 1):
-        corner_at(reach, tables, state, depth, moves, clock, rises, corner, spans)
-        top = max(top, run(uops, uconst, corner, stack))
-        final = True
-        for i in range(n):
-            if i != clock and corner[i] != last[i]:
-                final = False
-        if final or top >= limit:
+        corner_at(search, bounds, node, moves)
+        top = max(top, search.codes.utility(bounds.corner))
+        if top >= limit or is_final(bounds):
             break
     return min(limit, top)

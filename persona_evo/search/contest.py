@@ -16,10 +16,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError, printable
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.agents import random_move
@@ -43,7 +44,7 @@ class Seat(Protocol):
         """Get ready to be asked, in time that is nobody's. Raises Fault where that fails, which loses the move."""
         ...
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: WordRow) -> int:
         """The move to make. Raises Fault instead of making one."""
         ...
 
@@ -61,13 +62,13 @@ class Caller:
 
     thought = (0, 0, 0, 0)
 
-    def __init__(self, function: Callable[[Any], int]) -> None:
+    def __init__(self, function: Callable[[WordRow], int]) -> None:
         self._function = function
 
     def prepare(self) -> None:
         """A function is ready."""
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: WordRow) -> int:
         """Call the function with a copy of the state."""
         try:
             return int(self._function(state.copy()))
@@ -156,7 +157,7 @@ def contest(
     return result
 
 
-def _asked(game: Game, level: Level, seat: Seat, state: Any, limit: float | None) -> int:
+def _asked(game: Game, level: Level, seat: Seat, state: WordRow, limit: float | None) -> int:
     began = time.perf_counter()
     action = seat.choose(state)
     took = time.perf_counter() - began
@@ -168,7 +169,7 @@ def _asked(game: Game, level: Level, seat: Seat, state: Any, limit: float | None
     return action
 
 
-def _named(game: Game, level: Level, state: Any, action: int) -> str:
+def _named(game: Game, level: Level, state: WordRow, action: int) -> str:
     try:
         return game.action_name(level, state, action)
     except Exception:  # an action that is no action of the game has no name

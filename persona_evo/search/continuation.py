@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.act import Actor
@@ -57,7 +58,7 @@ def play_on(
         seed: of all random choices.
     """
 
-    def worth(end: Any) -> float:
+    def worth(end: WordRow) -> float:
         return utility.evaluate(game.measure(level, end))
 
     state = game.replay(level, actions)[-1]
@@ -94,7 +95,7 @@ def _of_a_move(left: Budget) -> Budget:
     return Budget(iterations, None if left.seconds is None else left.seconds * SHARE)
 
 
-def _idling(game: Game, level: Level, state: Any, moves: int, utility: Formula) -> float:
+def _idling(game: Game, level: Level, state: WordRow, moves: int, utility: Formula) -> float:
     """The utility after standing still for so many moves, or to the game's end; -inf where that is not legal."""
     rules, rng, state = game.rules(), stream(0), state.copy()
     for _ in range(moves):

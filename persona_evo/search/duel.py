@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
@@ -41,12 +40,12 @@ class League:
     agent: Agent
     opponents: tuple[Agent, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain values, without where the agents were read."""
         return {"agent": plain(self.agent), "opponents": [plain(o) for o in self.opponents]}
 
     @classmethod
-    def from_dict(cls, values: Any, game: Game) -> League:
+    def from_dict(cls, values: object, game: Game) -> League:
         """The inverse of `to_dict`.
 
         Raises:
@@ -183,7 +182,7 @@ class Duel(Solo):
         self.others = (opponent,)
 
 
-def plain(agent: Agent) -> dict[str, Any]:
+def plain(agent: Agent) -> dict[str, object]:
     """An agent as plain values."""
     return agent.to_dict()
 

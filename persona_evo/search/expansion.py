@@ -1,137 +1,207 @@
-"""How the tree grows: the next untried action of a node becomes a child.
-
-Names of arguments as in `layout`.
-"""
+"""How the tree grows: the next untried action of a node becomes a child."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from persona_evo.compiling import compiled
+from persona_evo.compiling.arrays import IntRow, ShortTable, WordRow
 from persona_evo.games.core import RUNNING
-from persona_evo.search.layout import (
-    AMAF, DEEPEST, HASHED, HORIZON, KEPT, MERGE, METRICS, NODES, PRUNED, SALT, SHUFFLE, USED,
-)
+from persona_evo.search.layout import FULL, MERGE, NODES, OPENED, SLOTS, Options, Search
 from persona_evo.search.tree import (
-    ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, KEPT_PART, LEFT, NEXT, NOBODY, OPEN, PARENT, ROOTLESS, SCORE, SQUARES,
-    STATUS, TOTAL, TWIN, UNKNOWN, VISITS,
-)
+    ACTION, DEPTH, DONE, EMPTY, FIRST, FIXED, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, PARENT, ROOTLESS, SLOT, STATUS, TOTAL,
+    UNKNOWN, VISITS, Tree,
+)  # fmt: skip
 
 
 @compiled
-def slot_of(key: Any, measure: Any, tables: Any, links: Any, states: Any, slots: Any, keys: Any, node: int, vars: Any,
-            opts: Any) -> int:
-    """The slot of a node's state in the hash table: that of an equal state, or a free one.
+def place_of(work: Search, node: int) -> int:
+    """Where in the hash table a node's state belongs: the place of an equal state, or a free one.
 
     States are equal when all that decides the future is, and all metrics that utility and tree policy read (but for
     the clock, which depth stands for).
     """
-    h = key(tables, states[node])
-    used = opts[USED]
+    tree, metrics, used = work.tree, work.buffers.metrics, work.options.used
+    h = work.rules.key(work.tables, tree.states[node])
     if used:
-        measure(tables, states[node], 0, vars)
-        for i in range(opts[METRICS]):
+        work.rules.measure(work.tables, tree.states[node], 0, metrics)
+        for i in range(len(metrics)):
             if (used >> i) & 1:
-                h = ((h ^ np.int64(vars[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
                 h ^= h >> 31
-    keys[node] = h
-    mask = len(slots) - 1
+    tree.keys[node] = h
+    mask = len(tree.table) - 1
     at = (h ^ (h >> 17)) & mask
-    while slots[at] != EMPTY and keys[slots[at]] != h:
+    while tree.table[at] != EMPTY and tree.keys[tree.table[at]] != h:
         at = (at + 1) & mask
     return at
 
 
 @compiled
-def set_node(over: Any, tables: Any, links: Any, values: Any, states: Any, node: int, parent: int, action: int,
-             depth: int, opts: Any) -> None:
-    """Fill in a new row whose state is in place."""
-    links[node, PARENT] = parent
-    links[node, FIRST] = NOBODY
-    links[node, NEXT] = NOBODY
-    links[node, VISITS] = 0
-    links[node, ACTION] = action
-    links[node, LEFT] = UNKNOWN
-    links[node, DEPTH] = depth
-    status = over(tables, states[node])
-    if status != RUNNING or depth >= opts[HORIZON]:
+def set_node(work: Search, slot: int, node: int, parent: int, action: int, depth: int) -> None:
+    """Fill in a new node, whose state is in place."""
+    tree = work.tree
+    tree.nodes[node, PARENT] = parent
+    tree.nodes[node, ACTION] = action
+    tree.nodes[node, DEPTH] = depth
+    tree.nodes[node, SLOT] = slot
+    clear(tree, slot, node)
+    tree.links[slot, STATUS] = status_of(work, node, depth)
+
+
+@compiled
+def clear(tree: Tree, slot: int, node: int) -> None:
+    """Fill in the slot of a new node, of which nothing is known yet."""
+    tree.values[slot, TOTAL] = 0.0
+    tree.links[slot, VISITS] = 0
+    tree.links[slot, FIRST] = UNKNOWN
+    tree.links[slot, KIDS] = 0
+    tree.links[slot, LEFT] = UNKNOWN
+    tree.links[slot, STATUS] = 0
+    tree.links[slot, NODE] = node
+    for k in range(FIXED, tree.columns.width):
+        tree.values[slot, k] = 0.0
+    if tree.columns.best >= 0:
+        tree.values[slot, tree.columns.best] = -math.inf
+
+
+@compiled
+def status_of(work: Search, node: int, depth: int) -> int:
+    """The STATUS of a node as its state says it: how the game stands, and who moves."""
+    status = work.rules.over(work.tables, work.tree.states[node])
+    if status == RUNNING and work.options.players > 1:
+        status |= work.rules.mover(work.tables, work.tree.states[node]) << MOVER
+    if status & OVER != RUNNING or depth >= work.options.horizon:
         status |= DONE
-    links[node, STATUS] = status
-    links[node, OPEN] = 0
-    links[node, TWIN] = node
-    values[node, TOTAL] = 0.0
-    values[node, BEST] = -math.inf
-    values[node, SQUARES] = 0.0
-    values[node, SCORE] = 0.0
-    if opts[AMAF]:
-        at = KEPT_PART + opts[KEPT]
-        values[node, at] = 0.0
-        values[node, at + 1] = 0.0
+    return status
 
 
 @compiled
-def attach(links: Any, counts: Any, node: int, child: int) -> None:
-    """Hang a new row that is filled in below its parent."""
-    links[child, NEXT] = links[node, FIRST]
-    links[node, FIRST] = child
-    if links[child, STATUS] & DONE == 0:
-        links[node, OPEN] += 1
-    counts[NODES] += 1
-    counts[DEEPEST] = max(counts[DEEPEST], links[child, DEPTH])
+def take_slot(work: Search, slot: int, node: int) -> int:
+    """The slot for another child, the node's number `node`, of a slot; its LEFT does not count it any more."""
+    links, counts = work.tree.links, work.buffers.counts
+    if links[slot, FIRST] == UNKNOWN:
+        links[slot, FIRST] = counts[SLOTS]
+        counts[SLOTS] += links[slot, LEFT] + 1
+    child = links[slot, FIRST] + links[slot, KIDS]
+    links[slot, KIDS] += 1
+    counts[NODES] = node + 1
+    return child
 
 
 @compiled
-def close(links: Any, node: int) -> None:
+def close(tree: Tree, slot: int) -> None:
     """Mark a node done when nothing new can be found below it, and so on toward the root."""
-    while node != ROOTLESS and links[node, LEFT] == 0 and links[node, OPEN] == 0 and links[node, STATUS] & DONE == 0:
-        links[node, STATUS] |= DONE
-        node = links[node, PARENT]
-        if node != ROOTLESS:
-            links[node, OPEN] -= 1
+    while is_explored(tree.links, slot):
+        tree.links[slot, STATUS] |= DONE
+        parent = tree.nodes[tree.links[slot, NODE], PARENT]
+        if parent == ROOTLESS:
+            return
+        slot = tree.nodes[parent, SLOT]
 
 
 @compiled
-def untried(actions: Any, count: int, left: int, node: int, opts: Any) -> int:
-    """The next untried action: the game's order, or a fixed shuffle of it that depends on the node."""
+def child_by(tree: Tree, slot: int, action: int) -> int:
+    """The child that an action leads to, NOBODY if it was not tried."""
+    first = tree.links[slot, FIRST]
+    for child in range(first, first + tree.links[slot, KIDS]):
+        if tree.nodes[tree.links[child, NODE], ACTION] == action:
+            return child
+    return NOBODY
+
+
+@compiled
+def is_explored(links: ShortTable, slot: int) -> bool:
+    """Whether all actions of a node were tried, and all children are done, while the node is not marked so."""
+    if links[slot, LEFT] != 0 or links[slot, STATUS] & DONE:
+        return False
+    first = links[slot, FIRST]
+    for child in range(first, first + links[slot, KIDS]):
+        if links[child, STATUS] & DONE == 0:
+            return False
+    return True
+
+
+@compiled
+def untried(options: Options, order: IntRow, node: int, count: int, left: int) -> int:
+    """The number of the next untried action, of `count`: in the game's order, or in one shuffled by the node."""
     tried = count - left
-    if opts[SHUFFLE]:
-        x = opts[SALT] ^ (np.int64(node) * 0x9E3779B1)
-        for k in range(tried + 1):
-            x = (x * 25214903917 + 11) & 0xFFFFFFFFFFFF
-            other = k + (x >> 16) % (count - k)
-            actions[k], actions[other] = actions[other], actions[k]
-    return actions[tried]  # type: ignore[no-any-return]
+    if options.shuffle == 0:
+        return tried
+    for k in range(count):
+        order[k] = k
+    x = options.salt ^ (np.int64(node) * 0x9E3779B1)
+    for k in range(tried + 1):
+        x = (x * 25214903917 + 11) & 0xFFFFFFFFFFFF
+        other = k + (x >> 16) % (count - k)
+        order[k], order[other] = order[other], order[k]
+    return order[tried]
 
 
 @compiled
-def expand(legal: Any, step: Any, over: Any, measure: Any, key: Any, tables: Any, links: Any, values: Any, states: Any,
-           slots: Any, keys: Any, opts: Any, counts: Any, actions: Any, vars: Any, rng: Any, node: int) -> int:
-    """Try the next action of a node; its new child, or NOBODY where the tree holds that state already."""
-    count = legal(tables, states[node], actions)
-    action = untried(actions, count, links[node, LEFT], node, opts)
-    links[node, LEFT] -= 1
-    child = counts[NODES]
-    for k in range(states.shape[1]):
-        states[child, k] = states[node, k]
-    step(tables, states[child], action, rng)
-    depth = links[node, DEPTH] + 1
+def copy(source: WordRow, target: WordRow) -> None:
+    """Copy a state."""
+    for k in range(len(target)):
+        target[k] = source[k]
+
+
+@compiled
+def expand(work: Search, slot: int, depth: int) -> int:
+    """Try the next action of a node at a depth; the slot of its new child, or NOBODY if the tree holds that state."""
+    tree, buffers = work.tree, work.buffers
+    node, child = tree.links[slot, NODE], buffers.counts[NODES]
+    count = work.rules.legal(work.tables, tree.states[node], buffers.actions)
+    action = buffers.actions[untried(work.options, buffers.order, node, count, tree.links[slot, LEFT])]
+    tree.links[slot, LEFT] -= 1
+    copy(tree.states[node], tree.states[child])
+    work.rules.step(work.tables, tree.states[child], action, buffers.rng)
     twin = child
-    if opts[HASHED]:
-        at = slot_of(key, measure, tables, links, states, slots, keys, child, vars, opts)
-        held = slots[at]
+    if work.options.hashed:
+        at = place_of(work, child)
+        held = tree.table[at]
         if held == EMPTY:
-            slots[at] = child
-        elif opts[HASHED] == MERGE:
-            twin = links[held, TWIN]
-        elif links[held, DEPTH] <= depth:
-            counts[PRUNED] += 1
+            tree.table[at] = child
+        elif work.options.hashed == MERGE:
+            twin = tree.twins[held]
+        elif tree.nodes[held, DEPTH] <= depth + 1:
             return NOBODY
         else:
-            slots[at] = child
-    set_node(over, tables, links, values, states, child, node, action, depth, opts)
-    links[child, TWIN] = twin
-    attach(links, counts, node, child)
-    return child  # type: ignore[no-any-return]
+            tree.table[at] = child
+    if work.options.hashed == MERGE:
+        tree.twins[child] = twin
+    return attach(work, slot, child, action, depth + 1)
+
+
+@compiled
+def next_child(work: Search) -> int:
+    """The next child of the node being expanded (OPENED), where all children of one are made before those of another.
+
+    Blocks are cut to the children that there are, so that the slot of a node is its number.
+
+    Returns:
+        NOBODY without one: OPENED is NOBODY then if all actions were tried; if not, there was no room.
+    """
+    tree, counts = work.tree, work.buffers.counts
+    node = counts[OPENED]
+    if tree.links[node, LEFT] == UNKNOWN:
+        tree.links[node, LEFT] = work.rules.legal(work.tables, tree.states[node], work.buffers.actions)
+    while tree.links[node, LEFT] > 0:
+        if counts[NODES] >= tree.nodes.shape[0]:
+            counts[FULL] = 1
+            return NOBODY
+        child = expand(work, node, tree.nodes[node, DEPTH])
+        counts[SLOTS] = counts[NODES]
+        if child != NOBODY:
+            return child
+    counts[OPENED] = NOBODY
+    return NOBODY
+
+
+@compiled
+def attach(work: Search, slot: int, child: int, action: int, depth: int) -> int:
+    """Hang a new node, whose state is in place, below a slot; its own slot."""
+    at = take_slot(work, slot, child)
+    set_node(work, at, child, work.tree.links[slot, NODE], action, depth)
+    return at

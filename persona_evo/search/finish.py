@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.run import Run
@@ -47,7 +48,7 @@ def play_on(finisher: Planner, actions: tuple[int, ...], utility: Formula, budge
     states = game.replay(level, actions)
     guide = TreePolicy("homing", parse(game.homing, game.symbols) if game.homing else utility)
 
-    def worth(end: Any) -> tuple[float, bool]:
+    def worth(end: WordRow) -> tuple[float, bool]:
         return utility.evaluate(game.measure(level, end)), game.over(level, end) == WON
 
     if game.over(level, states[-1]) != RUNNING:

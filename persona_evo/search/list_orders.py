@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.encoding import encode_all
+from persona_evo.formula.native import Native, Rows, compile_all
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
     CARE,
@@ -24,7 +23,7 @@ from persona_evo.personas.lists import (
     UTILITY,
     OpenList,
 )  # fmt: skip
-from persona_evo.search.layout import FIRST_SCORE
+from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
@@ -125,24 +124,33 @@ def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, set
     return orders(policy.lists or settings.lists, game, utility, policy.formula, problem.bounded)[1]
 
 
-class Coded(NamedTuple):
-    """Lists as the engine takes them: postfix code of OWN and the scores, and the column of each list's score."""
+@dataclass(frozen=True)
+class ListScores:
+    """The distinct scores of open lists (see `open_lists.Scores`).
 
-    ops: Any
-    constants: Any
-    ends: Any
-    columns: Any
-    scores: int
+    Attributes:
+        own: what OWN stands for.
+        orders: the lists.
+        symbols: of the game's metrics, which go before OWN and its like where they have the same name.
+    """
 
+    own: Formula
+    orders: tuple[Order, ...]
+    symbols: tuple[str, ...]
 
-@lru_cache(maxsize=256)
-def coded(own: Formula, found: tuple[Order, ...], symbols: tuple[str, ...]) -> Coded:
-    """Scores over the metrics, OWN, UTILITY, CEILING and D; a metric with one of these names goes before them."""
-    order = [*symbols, *(name if name not in symbols else f" {name}" for name in (OWN, UTILITY, CEILING, DEPTH))]
-    distinct = list(dict.fromkeys(one.score for one in found))
-    words, constants = encode_all([own, *distinct], order)
-    return Coded(
-        np.array([w for part in words for w in part], dtype=np.int64), np.array(constants or [0.0]),
-        np.cumsum([len(part) for part in words]).astype(np.int64),
-        np.array([FIRST_SCORE + distinct.index(one.score) for one in found], dtype=np.int64), len(distinct),
-    )  # fmt: skip
+    @cached_property
+    def scores(self) -> list[Formula]:
+        """Each score once."""
+        return list(dict.fromkeys(one.score for one in self.orders))
+
+    @property
+    def columns(self) -> list[int]:
+        """The column of `ranks` that holds the score of each list."""
+        return [FIRST_SCORE + self.scores.index(one.score) for one in self.orders]
+
+    def code(self) -> Native:
+        """`void write(const double *leaf, double *found)`; a leaf's row is its metrics, UTILITY, CEILING and D."""
+        own = {} if OWN in self.symbols else {OWN: self.own}
+        scores = [put_in(score, name, value) for score in self.scores for name, value in own.items()] or self.scores
+        more = (n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH))
+        return compile_all([Rows(tuple(scores), (*self.symbols, *more))])[0]

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from persona_evo.compiling import interpreted
+from persona_evo.compiling import Handle
+from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.formula import Formula
-from persona_evo.games.core import Game, Level, Rules, entry, main_metrics
+from persona_evo.games.core import main_metrics
 from persona_evo.search import layout, open_lists
-from persona_evo.search.amaf import NO_MARKS
-from persona_evo.search.coding import code
-from persona_evo.search.layout import FIRST_SCORE
-from persona_evo.search.list_orders import Coded, Order, chosen, coded, orders
+from persona_evo.search.ceilings import Bounds
+from persona_evo.search.layout import Search
+from persona_evo.search.list_orders import ListScores, Order, chosen, orders
+from persona_evo.search.open_lists import BETTER, CEILING, FIRST_SCORE, SHORTER, VARIETY, WORTH, Planning
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
 from persona_evo.search.routes import least, longest
-from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted
+from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted, Engine
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree import DEPTH, DONE, LEFT, NOBODY, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, VALUES
+from persona_evo.search.tree import (
+    DEPTH,
+    DONE,
+    FIXED,
+    LEFT,
+    NOBODY,
+    PARENT,
+    ROOT,
+    STATUS,
+    TAKEN,
+    UNKNOWN,
+    Columns,
+    Tree,
+)
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.seeds import derive, stream
+from persona_evo.seeds import derive
 
 if TYPE_CHECKING:
     from persona_evo.search.plan import Planner
@@ -47,7 +62,7 @@ ENDLESS = 2**62
 """More iterations than there can be."""
 
 
-class Memory:
+class ListMemory:
     """What searches with open lists need beside the tree, to be used for one after the other.
 
     Attributes:
@@ -75,13 +90,6 @@ class Memory:
             self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
 
 
-def _novelty(game: Game, level: Level) -> tuple[Any, int]:
-    """What writes the variables of a state, and how many there are."""
-    if game.novelty is not None:
-        return game.novelty(level)
-    return open_lists.words_of, len(level.start)
-
-
 class ListSearch(Counted):
     """One search with several open lists, which can be gone on with until the planner's next.
 
@@ -95,73 +103,56 @@ class ListSearch(Counted):
         progress: Callable[[int], None] | None, polish: int,
     ) -> None:  # fmt: skip
         self._planner, self._progress, self._polish = planner, progress, polish
-        game, level, tree, opts = planner.game, planner.level, planner._tree, planner._opts
+        game, level = planner.game, planner.level
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
         lists = chosen(planner.settings, policy, utility, budget, level, bool(game.targets))
         found, _ = orders(lists, game, utility, policy.formula, problem.bounded)
         read = utility.symbols.union(*(one.score.symbols for one in found), *(f.symbols for f in [policy.formula] if f))
-        planner._rules = rules = game.rules_for(read, planner.settings.variant)
-        this = coded(policy.formula or utility, tuple(found), game.symbols)
-        tree.lay_out(max(0, (FIRST_SCORE + this.scores + 1) // 2 - VALUES))
-        opts[layout.USED], opts[layout.HASHED] = problem.used(), 0 if problem.clocked else planner._hashed
-        opts[layout.SALT], opts[layout.HORIZON] = derive(seed, "expansion") & 0xFFFFFFFF, planner.horizon
-        opts[[layout.REACHING, layout.CLOCK, layout.FALLS]] = problem.reaching, game.clock, not problem.constant
-        opts[[layout.NOVEL_LISTS, layout.SEEKING, layout.FIRST_WIN]] = any(one.novel for one in found), 0, 0
-        opts[layout.THOROUGH] = budget.iterations is None or budget.iterations >= MANY
-        self._counts, self._best = np.zeros(layout.COUNTS, dtype=np.int64), np.zeros(3)
-        self._codes = code(utility, game.symbols)
+        rules = game.rules_for(read, planner.settings.variant)
+        scores = ListScores(policy.formula or utility, tuple(found), game.symbols)
+        options = planner.options._replace(
+            horizon=planner.horizon, salt=derive(seed, "expansion") & 0xFFFFFFFF, first_win=0, used=problem.used(),
+            hashed=0 if problem.clocked else planner.options.hashed,
+        )  # fmt: skip
+        columns = Columns(width=FIXED + 1 + (len(scores.scores) + 1) // 2)
+        _, codes = policy_code(Scoring(None, utility, game.symbols))
         self._look, self._last, self._steps = FIRST_LOOK, ENDLESS, 0
         self._proof: int | None = None
         self._done, self._why = False, "budget"
-        memory = planner._list_memory()
-        memory.prepare(len(found), problem)
-        self._fill(rules, found, this, memory, seed)
-        with np.errstate(all="ignore"):
-            calls = rules.entries
-            tree.states[0] = level.start
-            planner._plant(
-                calls.over, calls.measure, calls.key, level.tables, tree.links, tree.values, tree.states, tree.slots,
-                tree.keys, opts, self._counts, self._best, planner._best_moves, *self._codes, self._work.vars,
-                planner._stack,
-            )  # fmt: skip
-        tree.values[ROOT, layout.WORTH] = self._best[0]
+        thorough = int(budget.iterations is None or budget.iterations >= MANY)
+        self._handle = Handle(self._work(planner.work(rules, columns, options, codes, seed), found, scores, thorough))
+        search = self._handle.work.search
+        self._counts, self._best = search.buffers.counts, search.buffers.best
+        Engine(planner.memory, search).plant(level.start)
+        search.tree.values[ROOT, WORTH] = self._best[0]
         self._counts[layout.OPENED] = ROOT
 
-    def _fill(self, rules: Rules, found: Sequence[Order], this: Coded, memory: Memory, seed: int) -> None:
-        """Make the engine's arguments."""
-        planner, game, n = self._planner, self._planner.game, len(self._planner.game.metrics)
-        novelty, count = _novelty(game, planner.level)
-        reach = game.reach() if game.reach is not None else rules.measure
-        call = entry if game.compiled else interpreted
-        self._functions = open_lists.Functions(*rules.entries, call(reach), call(novelty))
-        self._lists = open_lists.Lists(
-            memory.heaps[: len(found)], np.zeros(len(found), dtype=np.int64), np.zeros(len(found)),
-            np.array([one.weight for one in found]), this.columns,
-            np.array([one.novel for one in found], dtype=np.int64),
-        )  # fmt: skip
-        self._scores = open_lists.Scores(this.ops, this.constants, this.ends, np.zeros(this.scores))
-        rises = np.array(self._problem.rises or [0] * n, dtype=np.int64)
-        self._bounds = open_lists.Bounds(rises, np.zeros(n), np.zeros(n), np.zeros(2 * n), memory.limits)
+    def _work(self, search: Search, found: Sequence[Order], scores: ListScores, thorough: int) -> Planning:
+        """What the engine works on."""
+        game, level, problem = self._planner.game, self._planner.level, self._problem
+        memory, n = self._planner.list_memory(), len(game.metrics)
+        memory.prepare(len(found), problem)
+        write, leaf = scores.code(), np.zeros(n + 3)
+        novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
         main = [game.symbols.index(m.symbol) for m in main_metrics([m for m in game.metrics if not m.costly])]
-        values = np.zeros(max(1, count), dtype=np.int64)
-        self._facts = open_lists.Facts(values, np.array(main, dtype=np.int64), memory.facts)
-        self._work = open_lists.Work(
-            planner._scratch, planner._actions, planner._played, planner._seen, np.zeros(n + 4), planner._stack,
-            np.zeros(1), NO_MARKS, stream(seed),
-        )  # fmt: skip
-
-    def _engine(self, name: str) -> Any:
-        """One of the engine's functions, in plain Python where the game is."""
-        if self._planner.game.compiled:
-            return getattr(open_lists, name)
-        return interpreted(getattr(open_lists, f"_{name}"), open_lists.NUMBERS)
-
-    def _nodes(self, room: int) -> open_lists.Nodes:
-        """The first rows of the tree as the engine takes them."""
-        tree = self._planner._tree
-        values = tree.values[:room]
-        return open_lists.Nodes(
-            tree.links[:room], values, values.view(np.float32), tree.states[:room], tree.slots, tree.keys
+        return Planning(
+            search._replace(buffers=search.buffers._replace(metrics=leaf[:n])), search.tree.values.view(np.float32),
+            open_lists.Lists(
+                memory.heaps[: len(found)], np.zeros(len(found), dtype=np.int64), np.zeros(len(found)),
+                np.array([one.weight for one in found]), np.array(scores.columns, dtype=np.int64),
+                np.array([one.novel for one in found], dtype=np.int64),
+            ),
+            open_lists.Scores(write, leaf, *(np.zeros(len(scores.scores)) for _ in range(2))),
+            Bounds(
+                game.reach() if game.reach is not None else search.rules.measure, int(problem.reaching),
+                np.array(problem.rises or [0] * n, dtype=np.int64), game.clock, int(not problem.constant),
+                memory.limits, np.zeros(n), np.zeros(n), np.zeros(2 * n),
+            ),
+            open_lists.Facts(
+                novelty, int(any(one.novel for one in found)), np.zeros(max(1, count), dtype=np.int64),
+                np.array(main, dtype=np.int64), memory.facts,
+            ),
+            open_lists.Goal(BETTER, 0.0, 0.0, thorough),
         )  # fmt: skip
 
     def spend(self, budget: Budget, began: float) -> None:
@@ -170,8 +161,11 @@ class ListSearch(Counted):
         Once no plan can be worth more, `polish` times as many iterations as that took are spent on one of equal worth
         that wins or is shorter, and with a tolerance VARIED times as many on others within it.
         """
-        planner, counts, search = self._planner, self._counts, self._engine("search")
-        nodes = self._nodes(min(planner.capacity, budget.nodes or planner.capacity))
+        planner, counts = self._planner, self._counts
+        work = self._handle.work
+        nodes = planner.memory.nodes[: min(planner.capacity, budget.nodes or planner.capacity)]
+        tree = work.search.tree._replace(nodes=nodes)
+        self._handle.work = work._replace(search=work.search._replace(tree=tree))
         most = ENDLESS if budget.iterations is None else budget.iterations
         pace = Pace(budget.seconds, CHUNK if planner.game.compiled else SLOW_CHUNK, began)
         self._why = "budget"
@@ -179,15 +173,11 @@ class ListSearch(Counted):
         with np.errstate(all="ignore"):
             while not self._done and self.iterations < most:
                 chunk = min(pace.chunk, min(most, self._look) - self.iterations)
-                ended = search(
-                    self._functions, planner.level.tables, nodes, self._lists, self._scores, self._bounds,
-                    self._facts, self._work, planner._opts, counts, self._best, planner._best_moves, *self._codes,
-                    chunk,
-                )  # fmt: skip
+                ended = open_lists.search(self._handle, chunk)
                 if self._progress:
                     self._progress(self.iterations)
                 if ended == layout.EXHAUSTED or self.iterations >= self._look:
-                    self._look_around(ended == layout.EXHAUSTED, nodes)
+                    self._look_around(ended == layout.EXHAUSTED)
                 if counts[layout.FULL]:
                     self._why = "memory" if budget.nodes is None else "nodes"
                     break
@@ -195,84 +185,76 @@ class ListSearch(Counted):
                     self._why = "time"
                     break
 
-    def _look_around(self, exhausted: bool, nodes: open_lists.Nodes) -> None:
-        """See whether the best plan is proven, and what is looked for next (see `layout.SEEKING`)."""
-        opts, made = self._planner._opts, self.iterations
+    def _look_around(self, exhausted: bool) -> None:
+        """See whether the best plan is proven, and what is looked for next (see `open_lists.Goal`)."""
+        made, seeking = self.iterations, self._handle.work.goal.seeking
         if self._proof is None and (exhausted or self.proven):
             self._proof = max(FIRST_LOOK, made)
             self._last = made + self._polish * self._proof
-        seeking, over = opts[layout.SEEKING], made >= self._last
-        if exhausted and seeking == layout.BETTER and not over:
-            self._seek(layout.SHORTER, nodes)
+        over = made >= self._last
+        if exhausted and seeking == BETTER and not over:
+            self._seek(SHORTER)
         elif exhausted or over:
-            self._done = seeking == layout.VARIETY or not self._planner.settings.tolerance
+            self._done = seeking == VARIETY or not self._planner.settings.tolerance
             self._last = made + VARIED * (self._proof or 0)
             if not self._done:
-                self._seek(layout.VARIETY, nodes)
-        elif seeking == layout.SHORTER and self._counts[layout.BEST_STEPS] < self._steps:
-            self._seek(layout.SHORTER, nodes)
+                self._seek(VARIETY)
+        elif seeking == SHORTER and self._counts[layout.BEST_STEPS] < self._steps:
+            self._seek(SHORTER)
         self._look = min(self._last, made + (FIRST_LOOK if self._proof else max(FIRST_LOOK, made)))
 
-    def _seek(self, what: int, nodes: open_lists.Nodes) -> None:
+    def _seek(self, what: int) -> None:
         """Fill the lists anew for another thing to look for."""
-        planner, opts, best = self._planner, self._planner._opts, self._best
+        planner, work = self._planner, self._handle.work
         before, self._steps = self._steps, int(self._counts[layout.BEST_STEPS])
-        opts[layout.SEEKING] = what
-        best[1], best[2] = least(float(best[0]), self._planner.settings.tolerance), longest(self._steps)
-        opts[layout.HORIZON] = self._steps - 1 if what == layout.SHORTER else min(planner.horizon, int(best[2]))
-        if what == layout.SHORTER and before:
-            self._scores.pace[:] *= before / self._steps
-        elif what == layout.SHORTER:
-            self._set_pace()
-        self._engine("reopen")(
-            self._functions, planner.level.tables, nodes, self._lists, self._scores, self._bounds, self._work, opts,
-            self._counts, best, *self._codes,
+        worth, most = least(float(self._best[0]), planner.settings.tolerance), longest(self._steps)
+        horizon = self._steps - 1 if what == SHORTER else min(planner.horizon, most)
+        self._handle.work = work._replace(
+            search=work.search._replace(options=work.search.options._replace(horizon=horizon)),
+            goal=work.goal._replace(seeking=what, least=worth, longest=float(most)),
         )  # fmt: skip
+        if what == SHORTER and before:
+            work.scores.pace[:] *= before / self._steps
+        elif what == SHORTER:
+            self._set_pace()
+        open_lists.reopen(self._handle)
 
     def _set_pace(self) -> None:
         """Have each score lose with each move what the best plan gains a move: leaves ahead of it come first."""
-        tree, pace = self._planner._tree, self._scores.pace
-        links, ranks = tree.links[: self.nodes], tree.values[: self.nodes].view(np.float32)
+        work, tree = self._handle.work, self.tree
         node = int(self._counts[layout.BEST_NODE])
-        while node > 0 and links[node, LEFT] == UNKNOWN:  # only what was expanded has scores for certain
-            node = int(links[node, PARENT])
-        moves = int(links[node, DEPTH])
+        while node > 0 and tree.links[node, LEFT] == UNKNOWN:  # only what was expanded has scores for certain
+            node = int(tree.nodes[node, PARENT])
+        moves = int(tree.nodes[node, DEPTH])
+        pace = work.scores.pace
         for k in range(len(pace) if moves else 0):
-            gained = float(ranks[node, FIRST_SCORE + k] - ranks[ROOT, FIRST_SCORE + k])
+            gained = float(work.ranks[node, FIRST_SCORE + k] - work.ranks[ROOT, FIRST_SCORE + k])
             pace[k] = max(gained / moves, 1e-6)
 
     @property
-    def links(self) -> Any:
-        """The tree's links, one row a node."""
-        return self._planner._tree.links[: self.nodes]
-
-    @property
-    def values(self) -> Any:
-        """The tree's values, one row a node; of the root only what it is worth."""
-        return self._planner._tree.values[: self.nodes]
+    def tree(self) -> Tree:
+        """The tree; the first slots are its nodes. Of the root it is only known what it is worth."""
+        return self._handle.work.search.tree
 
     @property
     def best_end(self) -> tuple[int, tuple[int, ...]]:
         """The last node of the best plan in the tree, and the moves that follow."""
         counts = self._counts
-        moves = self._planner._best_moves[: int(counts[layout.BEST_LENGTH])]
+        moves = self._handle.work.search.buffers.best_moves[: int(counts[layout.BEST_LENGTH])]
         return int(counts[layout.BEST_NODE]), tuple(int(a) for a in moves)
 
-    def other_ways(self) -> tuple[Any, Any]:
+    def other_ways(self) -> tuple[ShortRow, ShortTable]:
         """All ways into states of the tree, just as short as the one it keeps (see `open_lists.alternatives`).
 
         Returns:
             heads int32[nodes], rows int32[n, 3].
         """
-        planner, opts = self._planner, self._planner._opts
+        search = self._handle.work.search
         heads = np.full(self.nodes, NOBODY, dtype=np.int32)
         rows = np.empty((4 * self.nodes, 3), dtype=np.int32)
-        if opts[layout.HASHED]:
+        if search.options.hashed:
             with np.errstate(all="ignore"):
-                self._engine("alternatives")(
-                    self._functions, planner.level.tables, self._nodes(planner.capacity + 1), self._work, opts,
-                    self.nodes, heads, rows,
-                )  # fmt: skip
+                open_lists.alternatives(Handle(open_lists.Ways(search, heads, rows)))
         return heads, rows
 
     @property
@@ -288,11 +270,11 @@ class ListSearch(Counted):
             return self._problem.ceiling()
         if self._proof is not None:
             return best
-        tree, opened = self._planner._tree, int(self._counts[layout.OPENED])
+        tree, opened = self.tree, int(self._counts[layout.OPENED])
         waiting = tree.links[: self.nodes, STATUS] & (TAKEN | DONE) == 0
         if opened != NOBODY:
             waiting[opened] = True
-        ceilings = tree.values[: self.nodes, layout.CEILING][waiting]
+        ceilings = tree.values[: self.nodes, CEILING][waiting]
         return max(best, float(ceilings.max(initial=-np.inf)))
 
     @property
@@ -311,4 +293,4 @@ class ListSearch(Counted):
     def actions(self) -> tuple[int, ...]:
         """The best plan from the level's start."""
         node, moves = self.best_end
-        return (*self._planner._tree.path(node), *moves)
+        return (*self.tree.path(node), *moves)

@@ -21,18 +21,17 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from persona_evo.compiling import INTERPRET, compiled, interpreted, jit
+from persona_evo.compiling import Handle, entry
+from persona_evo.compiling.arrays import FloatTable, IntRow, IntTable, WordRow, WordTable
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.machine import STACK, run
-from persona_evo.games.core import RUNNING, Game, Level, entry_type
-from persona_evo.search.baselines import random_move
-from persona_evo.search.coding import code
+from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.search.expansion import copy
+from persona_evo.search.play import Play, random_move, worth
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
@@ -52,92 +51,98 @@ BEFORE, NOW, ENDS = range(3)
 """values[., first]: best utility in the layer before, in this layer (or at all depth limits), where the game ended."""
 
 
-@compiled
-def worth(measure: Any, tables: Any, state: Any, uops: Any, uconst: Any, vars: Any, stack: Any) -> float:
-    """The utility of a state; nothing where it is no number."""
-    measure(tables, state, 0, vars)
-    utility = run(uops, uconst, vars, stack)
-    return utility if utility == utility else -math.inf
+class Look(NamedTuple):
+    """What a search from a state works on.
+
+    Attributes:
+        play: the level.
+        rows: states; rows[0] is the root. Breadth first: those that are kept; depth first: rows[d] is the state at
+            depth d of the line being searched.
+        moves: int64[depth, actions], the legal moves of those; moves[0] are the first moves.
+        counts: int64[depth], how many there are.
+        cursors: int64[depth], how many of them have been tried.
+        owners, ranks: int64[states], breadth first: the first move (its index) on the way to a state, and its depth.
+        values: float64[3, actions], see BEFORE.
+        tallies: int64[TALLIES].
+    """
+
+    play: Play
+    rows: WordTable
+    moves: IntTable
+    counts: IntRow
+    cursors: IntRow
+    owners: IntRow
+    ranks: IntRow
+    values: FloatTable
+    tallies: IntRow
 
 
-def _lines(legal: Any, step: Any, over: Any, measure: Any, tables: Any, root: Any, firsts: Any, shared: int,
-           playouts: int, steps: int, depth: int, values: Any, tallies: Any, uops: Any, uconst: Any, scratch: Any,
-           actions: Any, vars: Any, stack: Any, rng: Any) -> int:
-    """Random lines until there are `playouts` of them or `steps` moves have been made.
+@entry
+def lines(look: Look, shared: int, playouts: int, steps: int, depth: int) -> int:
+    """Random lines until there are `playouts` of them or `steps` moves have been made; 1 if all playouts are done.
 
     shared: 1 gives each first move its turn, 0 draws it.
     """
-    count = len(firsts)
+    play, tallies, count = look.play, look.tallies, look.counts[0]
+    state = play.state
     while tallies[PLAYOUTS] < playouts and tallies[MADE] < steps:
         first = tallies[PLAYOUTS] % count
         if shared == 0:
-            first = below(rng, count)
+            first = below(play.rng, count)
         tallies[PLAYOUTS] += 1
-        for k in range(len(scratch)):
-            scratch[k] = root[k]
-        step(tables, scratch, firsts[first], rng)
+        copy(look.rows[0], state)
+        play.rules.step(play.tables, state, look.moves[0, first], play.rng)
         made = 1
-        while made < depth and over(tables, scratch) == RUNNING:
-            if random_move(legal, step, tables, scratch, actions, rng) < 0:
+        while made < depth and play.rules.over(play.tables, state) == RUNNING:
+            if random_move(play, state) < 0:
                 break
             made += 1
         tallies[MADE] += made
-        values[NOW, first] = max(values[NOW, first], worth(measure, tables, scratch, uops, uconst, vars, stack))
-    return 0
+        look.values[NOW, first] = max(look.values[NOW, first], worth(play, state))
+    return 1 if tallies[PLAYOUTS] >= playouts else 0
 
 
-def _layers(legal: Any, step: Any, over: Any, measure: Any, tables: Any, rows: Any, owners: Any, ranks: Any, steps: int,
-            depth: int, values: Any, tallies: Any, uops: Any, uconst: Any, scratch: Any, actions: Any, vars: Any,
-            stack: Any, rng: Any) -> int:
-    """Go on breadth first until `steps` moves have been made; 1 when all layers are finished.
-
-    rows[0] is the root; owners[i] is the first move (its index) on the way to rows[i], ranks[i] the depth there.
-    """
+@entry
+def layers(look: Look, steps: int, depth: int) -> int:
+    """Go on breadth first until `steps` moves have been made; 1 when all layers are finished."""
+    play, rows, values, tallies = look.play, look.rows, look.values, look.tallies
+    state = play.state
     while tallies[HEAD] < tallies[TAIL]:
         if tallies[MADE] >= steps:
             return 0
         head = tallies[HEAD]
         tallies[HEAD] = head + 1
-        if ranks[head] == tallies[LAYER]:
+        if look.ranks[head] == tallies[LAYER]:
             tallies[LAYER] += 1
-            for k in range(values.shape[1]):
+            for k in range(look.counts[0]):
                 values[BEFORE, k] = values[NOW, k]
                 values[NOW, k] = -math.inf
-        count = legal(tables, rows[head], actions)
-        for k in range(count):
-            for i in range(len(scratch)):
-                scratch[i] = rows[head, i]
-            step(tables, scratch, actions[k], rng)
+        for k in range(play.rules.legal(play.tables, rows[head], play.actions)):
+            copy(rows[head], state)
+            play.rules.step(play.tables, state, play.actions[k], play.rng)
             tallies[MADE] += 1
-            first = owners[head]
-            if head == 0:
-                first = k
-            utility = worth(measure, tables, scratch, uops, uconst, vars, stack)
-            if over(tables, scratch) != RUNNING:
+            first = k if head == 0 else look.owners[head]
+            utility = worth(play, state)
+            if play.rules.over(play.tables, state) != RUNNING:
                 values[ENDS, first] = max(values[ENDS, first], utility)
                 continue
             values[NOW, first] = max(values[NOW, first], utility)
             if tallies[LAYER] < depth:
                 tail = tallies[TAIL]
-                for i in range(len(scratch)):
-                    rows[tail, i] = scratch[i]
-                owners[tail] = first
-                ranks[tail] = tallies[LAYER]
+                copy(state, rows[tail])
+                look.owners[tail] = first
+                look.ranks[tail] = tallies[LAYER]
                 tallies[TAIL] = tail + 1
     return 1
 
 
-def _dive(legal: Any, step: Any, over: Any, measure: Any, tables: Any, rows: Any, moves: Any, counts: Any, cursors: Any,
-          steps: int, depth: int, values: Any, tallies: Any, uops: Any, uconst: Any, scratch: Any, actions: Any,
-          vars: Any, stack: Any, rng: Any) -> int:
-    """Go on depth first until `steps` moves have been made; 1 when it has been everywhere.
-
-    rows[d] is the state at depth d of the line being searched; moves[d, :counts[d]] its legal moves, of which
-    cursors[d] have been tried.
-    """
+@entry
+def dive(look: Look, steps: int, depth: int) -> int:
+    """Go on depth first until `steps` moves have been made; 1 when it has been everywhere."""
+    play, moves, cursors, tallies = look.play, look.moves, look.cursors, look.tallies
     level = tallies[STANDS]
     while level >= 0:
-        if cursors[level] >= counts[level]:
+        if cursors[level] >= look.counts[level]:
             level -= 1
             continue
         if tallies[MADE] >= steps:
@@ -145,40 +150,19 @@ def _dive(legal: Any, step: Any, over: Any, measure: Any, tables: Any, rows: Any
             return 0
         move = moves[level, cursors[level]]
         cursors[level] += 1
-        for k in range(len(scratch)):
-            rows[level + 1, k] = rows[level, k]
-        state = rows[level + 1]
-        step(tables, state, move, rng)
+        state = look.rows[level + 1]
+        copy(look.rows[level], state)
+        play.rules.step(play.tables, state, move, play.rng)
         tallies[MADE] += 1
-        if level + 1 < depth and over(tables, state) == RUNNING:
+        if level + 1 < depth and play.rules.over(play.tables, state) == RUNNING:
             level += 1
-            found = legal(tables, state, actions)
-            for k in range(found):
-                moves[level, k] = actions[k]
-            counts[level] = found
+            look.counts[level] = play.rules.legal(play.tables, state, moves[level])
             cursors[level] = 0
         else:
             first = cursors[0] - 1
-            values[NOW, first] = max(values[NOW, first], worth(measure, tables, state, uops, uconst, vars, stack))
+            look.values[NOW, first] = max(look.values[NOW, first], worth(play, state))
     tallies[STANDS] = level
     return 1
-
-
-def _compile(function: Any, before: str) -> Any:
-    if INTERPRET:
-        return function
-    from numba import types
-
-    whole, ints, floats, row = types.int64, types.int64[::1], types.float64[::1], types.uint16[::1]
-    kinds = {"r": row, "w": whole, "i": ints, "R": types.uint16[:, ::1], "g": types.int64[:, ::1]}
-    rules = tuple(entry_type(k) for k in ("legal", "step", "over", "measure"))
-    rest = (types.float64[:, ::1], ints, ints, floats, row, ints, floats, floats, ints)
-    return jit(function, whole(*rules, *(kinds[k] for k in before), *rest), final=True)
-
-
-lines = _compile(_lines, "rriwwww")
-layers = _compile(_layers, "rRiiww")
-dive = _compile(_dive, "rRgiiww")
 
 
 @dataclass(frozen=True)
@@ -193,7 +177,7 @@ class Allowance:
     """
 
     playouts: int | None = None
-    steps: int | Callable[[Any], int] | None = None
+    steps: int | Callable[[WordRow], int] | None = None
     seconds: float | None = None
 
     def __post_init__(self) -> None:
@@ -201,7 +185,7 @@ class Allowance:
             if isinstance(value, (int, float)) and value <= 0:
                 raise SettingsError(f"the limit of {name} is out of range", found=str(value), expected="more than 0")
 
-    def most_steps(self, state: Any) -> int:
+    def most_steps(self, state: WordRow) -> int:
         """The limit of steps for a state."""
         if callable(self.steps):
             return max(1, int(self.steps(state)))
@@ -209,7 +193,7 @@ class Allowance:
 
 
 @dataclass(frozen=True)
-class Look:
+class Thought:
     """What was chosen. values: first move -> utility of its best line, -inf where none was looked at. whole: all lines
     were looked at, so there is no better move within the depth."""
 
@@ -245,25 +229,17 @@ class Lookahead:
         self.allowance, self.seed = allowance or Allowance(), seed
         self._check()
         utility = parse(utility.text, game.symbols)
-        self._rules = game.rules_for(utility.symbols)
-        entries = self._rules.entries
-        self._four = (entries.legal, entries.step, entries.over, entries.measure)
-        self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
-        self._tallies = np.zeros(TALLIES, dtype=np.int64)
+        kept = sum(level.max_actions**d for d in range(depth)) if method == "bfs" else 1
+        deep = depth if method == "dfs" else 0
+        play = Play.of(game, level, utility)
+        self._look = Look(
+            play, np.zeros((max(kept, deep + 1), len(level.start)), dtype=level.start.dtype),
+            np.zeros((deep + 1, len(play.actions)), dtype=np.int64),
+            np.zeros(deep + 1, dtype=np.int64), np.zeros(deep + 1, dtype=np.int64), np.zeros(kept, dtype=np.int64),
+            np.zeros(kept, dtype=np.int64), np.zeros((3, len(play.actions))), np.zeros(TALLIES, dtype=np.int64),
+        )  # fmt: skip
+        self._handle = Handle(self._look)
         self._moves = 0
-        self._codes = code(utility, game.symbols)
-        self._buffers = (level.start.copy(), self._actions, np.zeros(len(game.metrics)), np.zeros(STACK))
-        self._memory: tuple[NDArray[Any], ...] = ()
-        if method == "bfs":
-            kept = sum(level.max_actions**d for d in range(depth))
-            rows = np.zeros((kept, len(level.start)), dtype=level.start.dtype)
-            self._memory = (rows, np.zeros(kept, dtype=np.int64), np.zeros(kept, dtype=np.int64))
-        elif method == "dfs":
-            rows = np.zeros((depth + 1, len(level.start)), dtype=level.start.dtype)
-            moves = np.zeros((depth + 1, len(self._actions)), dtype=np.int64)
-            self._memory = (rows, moves, *(np.zeros(depth + 1, dtype=np.int64) for _ in range(2)))
-        function, plain = {"bfs": (layers, _layers), "dfs": (dive, _dive)}.get(method, (lines, _lines))
-        self._search = function if game.compiled else interpreted(plain)
 
     def _check(self) -> None:
         for what, value, known in (("method", self.method, METHODS), ("way with ties", self.ties, TIES)):
@@ -284,56 +260,56 @@ class Lookahead:
             raise SettingsError("too many states for a breadth-first search", found=f"depth {self.depth}",
                                 expected=f"at most {MOST_STATES:,} states", hint="lower the depth")  # fmt: skip
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: WordRow) -> int:
         """The move to make in a state."""
         return self.think(state).action
 
-    def think(self, state: Any) -> Look:
+    def think(self, state: WordRow) -> Thought:
         """Search from a state.
 
         Raises:
             SettingsError: the game is over there.
         """
         began = time.perf_counter()
-        tables = self.level.tables
-        count = int(self._rules.legal(tables, state, self._actions))
-        if int(self._rules.over(tables, state)) != RUNNING or count == 0:
-            raise SettingsError("the game is over: there is no move to make")
-        self._moves += 1
-        firsts, rng = self._actions[:count].copy(), stream(derive(self.seed, "look", self._moves))
-        values = np.full((3, count), -math.inf)
-        self._tallies[:] = 0
-        before = self._before(state, firsts)
+        count = self._begin(state)
+        tallies = self._look.tallies
         most, seconds = self.allowance.most_steps(state), self.allowance.seconds
         done, limit = 0, 0
         with np.errstate(all="ignore"):
             while not done and limit < most:
-                limit = most if seconds is None else min(most, int(self._tallies[MADE]) + CHUNK)
-                done = self._search(
-                    *self._four, tables, *before, limit, self.depth, values, self._tallies, *self._codes,
-                    *self._buffers, rng,
-                )  # fmt: skip
-                if self.method in ("flat", "random"):
-                    done = self._tallies[PLAYOUTS] >= (self.allowance.playouts or 2**62)
+                limit = most if seconds is None else min(most, int(tallies[MADE]) + CHUNK)
+                done = self._search(limit)
                 if seconds is not None and time.perf_counter() - began >= seconds:
                     break
         whole = bool(done) and self.method in ("bfs", "dfs")
+        values = self._look.values[:, :count]
         best = values[[NOW, ENDS]].max(axis=0) if whole else values.max(axis=0)
         equal = np.flatnonzero(best == best.max())
-        chosen = equal[0] if self.ties == "first" else equal[int(below(stream(derive(self.seed, "tie", self._moves)),
-                                                                       len(equal)))]  # fmt: skip
-        scores = {int(a): float(v) for a, v in zip(firsts, best, strict=True)}
-        return Look(int(firsts[chosen]), scores, int(self._tallies[MADE]), int(self._tallies[PLAYOUTS]), whole)
+        chosen = equal[0] if self.ties == "first" else equal[below(stream(derive(self.seed, "tie", self._moves)),
+                                                                   len(equal))]  # fmt: skip
+        firsts = [int(action) for action in self._look.moves[0, :count]]
+        scores = dict(zip(firsts, map(float, best), strict=True))
+        return Thought(firsts[chosen], scores, int(tallies[MADE]), int(tallies[PLAYOUTS]), whole)
 
-    def _before(self, state: Any, firsts: Any) -> tuple[Any, ...]:
-        """The arguments between the tables and the limit of steps."""
+    def _begin(self, state: WordRow) -> int:
+        """Make a state the root; how many first moves there are."""
+        look, play = self._look, self._look.play
+        count = play.rules.legal(play.tables, state, play.actions)
+        if play.rules.over(play.tables, state) != RUNNING or count == 0:
+            raise SettingsError("the game is over: there is no move to make")
+        self._moves += 1
+        play.rng[:] = stream(derive(self.seed, "look", self._moves))
+        look.rows[0], look.moves[0], look.counts[0] = state, play.actions, count
+        look.cursors[0] = look.owners[0] = look.ranks[0] = 0
+        look.values.fill(-math.inf)
+        look.tallies[:] = 0
+        look.tallies[TAIL] = 1
+        return int(count)
+
+    def _search(self, limit: int) -> int:
+        """Go on until so many moves have been made; whether all that was asked for is done."""
         if self.method == "bfs":
-            rows, owners, ranks = self._memory
-            rows[0], owners[0], ranks[0], self._tallies[TAIL] = state, 0, 0, 1
-            return rows, owners, ranks
+            return layers(self._handle, limit, self.depth)
         if self.method == "dfs":
-            rows, moves, counts, cursors = self._memory
-            rows[0], counts[0], cursors[0] = state, len(firsts), 0
-            moves[0, : len(firsts)] = firsts
-            return rows, moves, counts, cursors
-        return state, firsts, int(self.method == "flat"), self.allowance.playouts or 2**62
+            return dive(self._handle, limit, self.depth)
+        return lines(self._handle, int(self.method == "flat"), self.allowance.playouts or 2**62, limit, self.depth)

@@ -3,235 +3,244 @@
 What makes a search sound is here and never in a tree policy: untried actions come first, finished subtrees are closed,
 the horizon and the memory cap hold, ties are broken at random by the search's own stream.
 
-All functions work on the arrays of `persona_evo.search.tree`; `search` runs a number of iterations and can be called
-again to go on. The rules of the game, the utility and the tree policy are arguments, so one engine serves all games.
-
-Names of arguments as in `layout`.
+The rules of the game, the utility and the tree policy are part of what is searched, so one engine serves all games.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from persona_evo.compiling import INTERPRET, compiled, jit
-from persona_evo.formula.machine import run
-from persona_evo.games.core import RUNNING, WON, Rules, entry_type
+from persona_evo.compiling import compiled, entry
+from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.amaf import credit, mark, roll
-from persona_evo.search.expansion import close, expand, set_node, slot_of
+from persona_evo.search.expansion import close, copy, expand, place_of, set_node
 from persona_evo.search.layout import (
-    AMAF, BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, CUT_OFF, EXHAUSTED, FIRST_WIN, FULL, GOING_ON, HASHED,
-    HOLDS, HORIZON, ITERATIONS, LENGTH, NODES, PLAYERS, STUCK, WATCH, WATCH_ALL, WIN, WINNER,
-)
-from persona_evo.search.selection import keep, score, select
+    BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, EXHAUSTED, FULL, GOING_ON, ITERATIONS, MERGE, NO_ROOM, NODES,
+    SLOTS, STUCK, WATCH_ALL, WIN, WINNER, Search,
+)  # fmt: skip
+from persona_evo.search.play import is_better
+from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
-    ACTION, BEST, DEPTH, DONE, EMPTY, FIRST, LEFT, NOBODY, OVER, PARENT, ROOT, ROOTLESS, SCORE, SQUARES, STATUS, TOTAL,
-    TWIN, UNKNOWN, VISITS,
-)
+    ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
+    Tree,
+)  # fmt: skip
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
 
-NUMBERS = frozenset(("run", "draw", "below", "consider", "close", "push", "pop", "mark", "credit", "place_of"))
-"""Functions that see numbers alone, which stay compiled where the game is not."""
+TIED, FRESH, DOWN = 1, 2, 4
+"""Where a descent has got to, as one number: DOWN times its depth, and bits for a child that was drawn by lot on the
+way and for a node that was just made."""
 
 
 @compiled
-def consider(counts: Any, best: Any, best_moves: Any, played: Any, made: int, node: int, depth: int, over: int,
-             utility: float) -> None:
+def consider(work: Search, node: int, depth: int, made: int, over: int, utility: float) -> None:
     """Keep the plan to `node` and `made` moves on if it is the best: utility first, then winning, then brevity."""
+    counts, best = work.buffers.counts, work.buffers.best
     won = 1 if over == WON else 0
     steps = depth + made
-    if utility < best[0]:
-        return
-    if utility == best[0]:
-        if won < counts[BEST_WON] or (won == counts[BEST_WON] and steps >= counts[BEST_STEPS]):
-            return
-    best[0] = utility
-    counts[BEST_NODE] = node
-    counts[BEST_LENGTH] = made
-    counts[BEST_WON] = won
-    counts[BEST_STEPS] = steps
-    for k in range(made):
-        best_moves[k] = played[k]
+    if is_better(utility, won, steps, best[0], counts[BEST_WON], counts[BEST_STEPS]):
+        best[0] = utility
+        counts[BEST_NODE] = node
+        counts[BEST_LENGTH] = made
+        counts[BEST_WON] = won
+        counts[BEST_STEPS] = steps
+        for k in range(made):
+            work.buffers.best_moves[k] = work.buffers.played[k]
 
 
 @compiled
-def simulate(over: Any, mover: Any, measure: Any, rollout: Any, tables: Any, links: Any, states: Any, opts: Any,
-             counts: Any, best: Any, best_moves: Any, scratch: Any, actions: Any, played: Any, seen: Any, vars: Any,
-             stack: Any, uops: Any, uconst: Any, utils: Any, marks: Any, rng: Any, node: int, fresh: bool) -> None:
-    """Roll out from a node; the utility of the state reached goes to `utils`, one entry a player."""
-    depth = links[node, DEPTH]
-    for k in range(len(scratch)):
-        scratch[k] = states[node, k]
-    ended = links[node, STATUS] & OVER
-    if fresh:
-        measure(tables, scratch, 0, vars)
-        utils[0] = run(uops, uconst, vars, stack)
-        consider(counts, best, best_moves, played, 0, node, depth, ended, utils[0])
+def descend(work: Search, at: int) -> int:
+    """Go down from where a descent has got to, as far as all is known and no action is untried."""
+    links, path, counts = work.tree.links, work.buffers.path, work.buffers.counts
+    while True:
+        depth = at // DOWN
+        slot = path[depth]
+        if links[slot, STATUS] & OVER or depth >= work.options.horizon or links[slot, LEFT] == UNKNOWN:
+            return at
+        if links[slot, LEFT] > 0:
+            if counts[NODES] < work.tree.nodes.shape[0]:
+                return at
+            counts[FULL] = 1
+        found = select(work, slot, depth)
+        if found < 0:
+            return at
+        at += DOWN
+        at |= found & TIED
+        path[depth + 1] = found // 2
+
+
+@compiled
+def grow(work: Search) -> int:
+    """Select a node and expand it; where the descent has got to then."""
+    tree, path, counts = work.tree, work.buffers.path, work.buffers.counts
+    at = 0
+    while True:
+        at = descend(work, at)
+        depth = at // DOWN
+        slot = path[depth]
+        if tree.links[slot, STATUS] & OVER or depth >= work.options.horizon:
+            return at
+        if tree.links[slot, LEFT] == UNKNOWN:
+            tree.links[slot, LEFT] = work.rules.legal(
+                work.tables, tree.states[tree.links[slot, NODE]], work.buffers.actions
+            )
+        elif tree.links[slot, LEFT] <= 0 or counts[NODES] >= tree.nodes.shape[0]:
+            return at
+        else:
+            child = expand(work, slot, depth)
+            if child != NOBODY:
+                path[depth + 1] = child
+                return (at + DOWN) | FRESH
+
+
+@compiled
+def assess(work: Search, slot: int, depth: int, player: int) -> None:
+    """See what a new node is worth, and keep what the tree policy of the player who moved into it reads of it."""
+    tree, metrics = work.tree, work.buffers.metrics
+    node = tree.links[slot, NODE]
+    work.rules.measure(work.tables, tree.states[node], 0, metrics)
+    consider(work, node, depth, 0, tree.links[slot, STATUS] & OVER, work.codes.utility(metrics))
+    keep_parts(work, slot, player, 0)
+
+
+@compiled
+def keep_parts(work: Search, slot: int, player: int, measured: int) -> None:
+    """Keep what a player's tree policy reads of a node; measured: who sees the node's metrics as they were written."""
+    tree = work.tree
+    if tree.columns.kept < 0 and work.options.holds != STATIC:
+        return
+    if player != measured:
+        work.rules.measure(work.tables, tree.states[tree.links[slot, NODE]], player, work.buffers.metrics)
+    work.codes.keep(work.buffers.metrics, tree.values[slot])
+    if work.options.hashed == MERGE and work.options.holds == STATIC:
+        twin = tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT]
+        tree.values[slot, tree.columns.score] = tree.values[twin, tree.columns.score]
+
+
+@compiled
+def roll_out(work: Search, slot: int, depth: int) -> None:
+    """Play at random from a node; the utility of the state reached goes to `utils`, one entry a player."""
+    rules, tables, options, buffers = work.rules, work.tables, work.options, work.buffers
+    node, state = work.tree.links[slot, NODE], work.buffers.scratch
+    ended = work.tree.links[slot, STATUS] & OVER
+    copy(work.tree.states[node], state)
     made = 0
-    length = min(opts[LENGTH], opts[HORIZON] - depth)
-    if opts[AMAF]:
-        roll(over, mover, rollout, tables, opts, scratch, actions, played, seen, marks, rng, length)
-        ended = over(tables, scratch)
+    length = min(options.length, options.horizon - depth)
+    if options.amaf:
+        roll(work, length)
+        ended = rules.over(tables, state)
     elif length > 0 and ended == RUNNING:
-        every = 1 if opts[WATCH] == WATCH_ALL else 0
-        made = rollout(tables, scratch, actions, played, length, rng, seen, every)
+        every = 1 if options.watch == WATCH_ALL else 0
+        made = rules.rollout(tables, state, buffers.actions, buffers.played, length, buffers.rng, buffers.seen, every)
         if every:
             for k in range(made):
-                utils[0] = run(uops, uconst, seen[k], stack)
-                consider(counts, best, best_moves, played, k + 1, node, depth, 0, utils[0])
-        ended = over(tables, scratch)
-    for p in range(opts[PLAYERS]):
-        measure(tables, scratch, p, vars)
-        utils[p] = run(uops, uconst, vars, stack)
-    if opts[WATCH] and made:
-        consider(counts, best, best_moves, played, made, node, depth, ended, utils[0])
+                consider(work, node, depth, k + 1, 0, work.codes.utility(buffers.seen[k]))
+        ended = rules.over(tables, state)
+    for p in range(options.players):
+        rules.measure(tables, state, p, buffers.metrics)
+        buffers.utils[p] = work.codes.utility(buffers.metrics)
+    if options.watch and made:
+        consider(work, node, depth, made, ended, buffers.utils[0])
 
 
 @compiled
-def back_up(mover: Any, measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, pops: Any,
-            pconst: Any, vars: Any, stack: Any, utils: Any, marks: Any, node: int) -> None:
-    """Add a result to every node from `node` to the root, each as the player who moved into it sees it."""
-    while node != ROOTLESS:
-        parent = links[node, PARENT]
-        player = 0
-        if opts[PLAYERS] > 1 and parent != ROOTLESS:
-            player = mover(tables, states[parent])
-        u = utils[player]
-        twin = links[node, TWIN]
-        links[twin, VISITS] += 1
-        values[twin, TOTAL] += u
-        values[twin, SQUARES] += u * u
-        values[twin, BEST] = max(values[twin, BEST], u)
-        if parent == ROOTLESS:
-            break
-        if opts[AMAF]:
-            mark(marks, links[node, ACTION], player)
-            credit(links, values, opts, marks, parent, player, u)
-        if opts[HOLDS] == ALONG_PATH or (opts[HOLDS] == STATIC and links[twin, VISITS] == 1):
-            values[node, SCORE] = score(measure, tables, links, values, states, node, 0, player, pops, pconst, vars,
-                                        stack, opts)
-        elif opts[HOLDS] == STATIC and twin != node:
-            values[node, SCORE] = values[twin, SCORE]
-        node = parent
+def back_up(work: Search, depth: int) -> None:
+    """Add a result to every node of the path, each as the player who moved into it sees it."""
+    tree, path, utils, options = work.tree, work.buffers.path, work.buffers.utils, work.options
+    for up in range(depth):
+        slot, parent = path[depth - up], path[depth - up - 1]
+        player = tree.links[parent, STATUS] >> MOVER
+        add(work, slot, utils[player])
+        if options.amaf:
+            mark(work.buffers.marks, tree.nodes[tree.links[slot, NODE], ACTION], player)
+            credit(tree, work.buffers.marks, parent, player, utils[player])
+    add(work, path[0], utils[0])
+    if options.holds == ALONG_PATH:
+        work.codes.rescore(tree.values, path[1 : depth + 1], depth, 1)
 
 
 @compiled
-def iterate(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any, links: Any,
-            values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any, best: Any,
-            best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any, actions: Any,
-            played: Any, seen: Any, vars: Any, stack: Any, utils: Any, marks: Any, rng: Any) -> int:
+def add(work: Search, slot: int, utility: float) -> None:
+    """Add a result to a node, or to the one that stands for all with an equal state."""
+    tree = work.tree
+    if work.options.hashed == MERGE:
+        enter(tree, tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT], utility)
+        share(tree, slot)
+    else:
+        enter(tree, slot, utility)
+
+
+@compiled
+def enter(tree: Tree, slot: int, utility: float) -> None:
+    """Add a result to a slot."""
+    values, best, squares = tree.values, tree.columns.best, tree.columns.squares
+    tree.links[slot, VISITS] += 1
+    values[slot, TOTAL] += utility
+    if squares >= 0:
+        values[slot, squares] += utility * utility
+    if best >= 0:
+        values[slot, best] = max(values[slot, best], utility)
+
+
+@compiled
+def iterate(work: Search) -> int:
     """One iteration; GOING_ON, or why the search is over."""
-    node = ROOT
-    fresh = False
-    tied = 0
-    while links[node, STATUS] & OVER == 0 and links[node, DEPTH] < opts[HORIZON]:
-        if links[node, LEFT] == UNKNOWN:
-            links[node, LEFT] = legal(tables, states[node], actions)
-        player = 0
-        if opts[PLAYERS] > 1:
-            player = mover(tables, states[node])
-        if links[node, LEFT] > 0:
-            if counts[NODES] < links.shape[0]:
-                child = expand(legal, step, over, measure, key, tables, links, values, states, slots, keys, opts,
-                               counts, actions, vars, rng, node)
-                if child == NOBODY:
-                    continue
-                keep(measure, tables, values, states, opts, fops, pconst, vars, stack, child, player)
-                node = child
-                fresh = True
-                break
-            counts[FULL] = 1
-        if links[node, FIRST] == NOBODY:
-            break
-        found = select(measure, tables, links, values, states, opts, weights, pops, pconst, fops, vars, stack, rng,
-                       node, player)
-        if found < 0:
-            break
-        tied |= found & 1
-        node = found >> 1
-    status = links[node, STATUS]
-    if opts[CUT_OFF]:
-        close(links, links[node, PARENT] if fresh else node)
-        if links[ROOT, STATUS] & DONE and not fresh:
-            return EXHAUSTED
-        if not fresh and links[node, STATUS] & DONE:
-            return GOING_ON
+    links, path, counts, options = work.tree.links, work.buffers.path, work.buffers.counts, work.options
+    at = grow(work)
+    depth, fresh = at // DOWN, at & FRESH
+    slot = path[depth]
+    status = links[slot, STATUS]
+    if options.cut_off:
+        close(work.tree, path[depth - 1] if fresh else slot)
+        if not fresh and links[slot, STATUS] & DONE:
+            return EXHAUSTED if links[ROOT, STATUS] & DONE else GOING_ON
     elif not fresh:
-        if opts[FIRST_WIN] and status & OVER == WON:
-            counts[WINNER] = node
+        if options.first_win and status & OVER == WON:
+            counts[WINNER] = links[slot, NODE]
             return WIN
-        if opts[HOLDS] == STATIC and tied == 0 and status & DONE:
+        if options.holds == STATIC and at & TIED == 0 and status & DONE:
             return STUCK
-    if fresh and opts[FIRST_WIN] and opts[CUT_OFF] and status & OVER == WON:
-        counts[WINNER] = node
-    simulate(over, mover, measure, rollout, tables, links, states, opts, counts, best, best_moves, scratch, actions,
-             played, seen, vars, stack, uops, uconst, utils, marks, rng, node, fresh)
-    back_up(mover, measure, tables, links, values, states, opts, pops, pconst, vars, stack, utils, marks, node)
+    if fresh:
+        assess(work, slot, depth, links[path[depth - 1], STATUS] >> MOVER)
+        if options.first_win and options.cut_off and status & OVER == WON:
+            counts[WINNER] = links[slot, NODE]
+    roll_out(work, slot, depth)
+    back_up(work, depth)
     if counts[WINNER] >= 0:
         return WIN
-    if opts[CUT_OFF] and links[ROOT, STATUS] & DONE:
-        return EXHAUSTED
-    return GOING_ON
+    return EXHAUSTED if options.cut_off and links[ROOT, STATUS] & DONE else GOING_ON
 
 
-def _plant(over: Any, measure: Any, key: Any, tables: Any, links: Any, values: Any, states: Any, slots: Any, keys: Any,
-           opts: Any, counts: Any, best: Any, best_moves: Any, uops: Any, uconst: Any, vars: Any, stack: Any) -> int:
+@entry
+def plant(work: Search) -> int:
     """Make the root, whose state is in row 0, and clear the hash table."""
+    tree, buffers = work.tree, work.buffers
     for k in range(COUNTS):
-        counts[k] = 0
-    counts[WINNER] = -1
-    best[0] = -math.inf
-    set_node(over, tables, links, values, states, ROOT, ROOTLESS, -1, 0, opts)
-    if opts[HASHED]:
-        for k in range(len(slots)):
-            slots[k] = EMPTY
-        slots[slot_of(key, measure, tables, links, states, slots, keys, ROOT, vars, opts)] = ROOT
-    counts[NODES] = 1
-    measure(tables, states[ROOT], 0, vars)
-    utility = run(uops, uconst, vars, stack)
-    consider(counts, best, best_moves, best_moves, 0, ROOT, 0, links[ROOT, STATUS] & OVER, utility)
+        buffers.counts[k] = 0
+    buffers.counts[WINNER] = NOBODY
+    buffers.counts[NODES] = buffers.counts[SLOTS] = 1
+    buffers.best[0] = -math.inf
+    buffers.path[0] = ROOT
+    set_node(work, ROOT, ROOT, ROOTLESS, NOBODY, 0)
+    if work.options.hashed:
+        for k in range(len(tree.table)):
+            tree.table[k] = EMPTY
+        tree.table[place_of(work, ROOT)] = ROOT
+        if work.options.hashed == MERGE:
+            tree.twins[ROOT] = ROOT
+    work.rules.measure(work.tables, tree.states[ROOT], 0, buffers.metrics)
+    consider(work, ROOT, 0, 0, tree.links[ROOT, STATUS] & OVER, work.codes.utility(buffers.metrics))
     return 0
 
 
-def _search(legal: Any, step: Any, over: Any, mover: Any, measure: Any, key: Any, rollout: Any, tables: Any,
-            links: Any, values: Any, states: Any, slots: Any, keys: Any, opts: Any, weights: Any, counts: Any,
-            best: Any, best_moves: Any, uops: Any, uconst: Any, pops: Any, pconst: Any, fops: Any, scratch: Any,
-            actions: Any, played: Any, seen: Any, vars: Any, stack: Any, utils: Any, marks: Any, rng: Any,
-            iterations: int) -> int:
+@entry
+def search(work: Search, iterations: int) -> int:
     """Up to `iterations` iterations; why it returned."""
+    counts = work.buffers.counts
     for _ in range(iterations):
+        if counts[SLOTS] + work.options.room > work.tree.values.shape[0]:
+            return NO_ROOM
         counts[ITERATIONS] += 1
-        reason = iterate(legal, step, over, mover, measure, key, rollout, tables, links, values, states, slots, keys,
-                         opts, weights, counts, best, best_moves, uops, uconst, pops, pconst, fops, scratch, actions,
-                         played, seen, vars, stack, utils, marks, rng)
+        reason = iterate(work)
         if reason != GOING_ON:
             return reason
     return GOING_ON
-
-
-def engine_types(kind: str) -> Any:
-    """The signature of the engine's functions: "plant", "search", or "heap" for a search that keeps its open leaves."""
-    from numba import types
-
-    whole = types.int64
-    ints, floats = types.int64[::1], types.float64[::1]
-    row, rows = types.uint16[::1], types.uint16[:, ::1]
-    links, values = types.int32[:, ::1], types.float64[:, ::1]
-    tree = (row, links, values, rows, types.int32[::1], ints)
-    if kind == "plant":
-        games = tuple(entry_type(k) for k in ("over", "measure", "key"))
-        return whole(*games, *tree, ints, ints, floats, ints, ints, floats, floats, floats)
-    games = tuple(entry_type(k) for k in Rules._fields)
-    codes = (ints, floats, ints, floats, ints)
-    buffers = (row, ints, ints, values, floats, floats, floats, types.int64[:, ::1], ints)
-    heap = (types.int32[::1],) if kind == "heap" else ()
-    return whole(*games, *tree, ints, floats, ints, floats, ints, *codes, *buffers, *heap, whole)
-
-
-def engine(function: Any, kind: str) -> Any:
-    """Compile one of the engine's functions."""
-    return function if INTERPRET else jit(function, engine_types(kind), final=True)
-
-
-plant = engine(_plant, "plant")
-search = engine(_search, "search")

@@ -6,231 +6,210 @@ with scores of their own, and the heaps take turns (Röger, Helmert 2010), some 
 states with equal counts of the game's main metrics. Where the game says what can still be reached (`Game.reach`), a
 leaf that cannot beat the best plan is closed; when all leaves are, the best plan is proven.
 
-| name | what |
-|---|---|
-| rules | `Functions`: the game's functions as addresses |
-| tree | `Nodes`: the arrays of `persona_evo.search.tree`, of which `values` holds what can follow a node at most \
-(CEILING) and what the node itself is worth (WORTH), and `ranks` float32[capacity, k], the same memory seen otherwise, \
-its scores from column FIRST_SCORE on |
-| lists | `Lists`: heaps int32[lists, capacity], how many each holds, iterations spent by each, weights, the column of \
-the score, whether novel leaves come first |
-| scores | `Scores`: postfix code over the metrics, OWN, UTILITY, CEILING and D; program k ends before ends[k], the \
-first one is OWN; pace float64[scores], what score k loses with each move |
-| bounds | `Bounds`: see `ceilings`; limits float64[depths], what no state at this depth or deeper exceeds |
-| facts | `Facts`: values int64[count] of the variables; main int64[k], indices of the main metrics; seen int64[2**k], \
-hashes of (variable, value, main metrics), 0 where free |
-| work | `Work`: scratch rows, as in `layout` |
+The slot of a node is its number (see `expansion.next_child`). A row of the tree's `values` holds what the node itself
+is worth (WORTH), what can follow it at most (CEILING), and behind that its scores, which `ranks` shows as float32 from
+column FIRST_SCORE on.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
 
-import numpy as np
-
-from persona_evo.compiling import INTERPRET, compiled, jit
-from persona_evo.formula.machine import run
-from persona_evo.games.core import entry_type, rule
-from persona_evo.search.ceilings import ceiling_of
-from persona_evo.search.expansion import expand, slot_of
+from persona_evo.compiling import compiled, entry
+from persona_evo.compiling.arrays import (
+    FloatRow, IntRow, Linked, Pointed, ShortRow, ShortTable, SingleTable, WordRow,
+)  # fmt: skip
+from persona_evo.games.core import rule
+from persona_evo.search.ceilings import Bounds, ceiling_of
+from persona_evo.search.expansion import copy, next_child, place_of
+from persona_evo.search.heap import lot, pop, push
 from persona_evo.search.layout import (
-    BEST_STEPS, BEST_WON, CEILING, CLOCK, EXHAUSTED, FACTS, FALLS, FIRST_SCORE, FULL, GOING_ON, HASHED, HEAPED,
-    HORIZON, ITERATIONS, LENGTH, METRICS, NODES, NOVEL_LISTS, OPENED, REACHING, SALT, SEEKING, SHORTER, THOROUGH, TURN,
-    USED, VARIETY, WORTH,
-)
-from persona_evo.search.mcts import consider, simulate
+    BEST_STEPS, BEST_WON, EXHAUSTED, FACTS, FULL, GOING_ON, HEAPED, ITERATIONS, NODES, OPENED, TURN, Search,
+)  # fmt: skip
+from persona_evo.search.mcts import consider, roll_out
+from persona_evo.search.play import mixed, place_in
 from persona_evo.search.tree import (
-    DEPTH, DONE, EMPTY, LEFT, NOBODY, NOVEL, OVER, PARENT, ROOT, STATUS, TAKEN, UNKNOWN, VISITS,
-)
+    DEPTH, DONE, EMPTY, FIXED, LEFT, NOBODY, NOVEL, OVER, PARENT, ROOT, STATUS, TAKEN, TOTAL, UNKNOWN, VISITS,
+)  # fmt: skip
 
-
-class Functions(NamedTuple):
-    """The game's functions, by address."""
-
-    legal: Any
-    step: Any
-    over: Any
-    mover: Any
-    measure: Any
-    key: Any
-    rollout: Any
-    reach: Any
-    novelty: Any
-
-
-class Nodes(NamedTuple):
-    """The arrays of the tree."""
-
-    links: Any
-    values: Any
-    ranks: Any
-    states: Any
-    slots: Any
-    keys: Any
+WORTH, CEILING, FIRST_SCORE = TOTAL, FIXED, 2 * FIXED + 2
+BETTER, SHORTER, VARIETY = range(3)
+"""`Goal.seeking`: a better plan than the best; a shorter one of equal worth; others whose end is worth enough."""
 
 
 class Lists(NamedTuple):
-    """The open lists."""
+    """The open lists.
 
-    heaps: Any
-    sizes: Any
-    spent: Any
-    weights: Any
-    columns: Any
-    novel: Any
+    Attributes:
+        heaps: int32[lists, capacity].
+        sizes: int64[lists], how many leaves each holds, those included that another list took.
+        spent: float64[lists], iterations spent by each.
+        weights: float64[lists], their shares of the iterations.
+        columns: int64[lists], the column of `ranks` that holds the score.
+        novel: int64[lists], whether novel leaves come first.
+    """
+
+    heaps: ShortTable
+    sizes: IntRow
+    spent: FloatRow
+    weights: FloatRow
+    columns: IntRow
+    novel: IntRow
 
 
 class Scores(NamedTuple):
-    """What the lists order leaves by."""
+    """What the lists order leaves by.
 
-    ops: Any
-    constants: Any
-    ends: Any
-    pace: Any
+    Attributes:
+        write: writes the scores of a leaf to a row.
+        leaf: float64[metrics + 3], what it reads: the metrics, the utility, the ceiling, and the depth.
+        found: float64[scores], what it writes.
+        pace: float64[scores], what a score loses with each move.
+    """
 
-
-class Bounds(NamedTuple):
-    """What `ceilings` needs."""
-
-    rises: Any
-    corner: Any
-    last: Any
-    spans: Any
-    limits: Any
+    write: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
+    leaf: FloatRow
+    found: FloatRow
+    pace: FloatRow
 
 
 class Facts(NamedTuple):
-    """What was seen."""
+    """What was seen.
 
-    values: Any
-    main: Any
-    seen: Any
+    Attributes:
+        novelty: the game's function of that name, or `words_of`.
+        asked: whether a list asks for novelty.
+        values: int64[variables], what it writes.
+        main: int64[k], indices of the main metrics.
+        seen: int64[2**k], hashes of (variable, value, main metrics), 0 where free.
+    """
+
+    novelty: Annotated[Callable[[WordRow, WordRow, IntRow], int], Linked()]
+    asked: int
+    values: IntRow
+    main: IntRow
+    seen: IntRow
 
 
-class Work(NamedTuple):
-    """Scratch rows."""
+class Goal(NamedTuple):
+    """What is looked for.
 
-    scratch: Any
-    actions: Any
-    played: Any
-    seen: Any
-    vars: Any
-    stack: Any
-    utils: Any
-    marks: Any
-    rng: Any
+    Attributes:
+        seeking: BETTER, SHORTER or VARIETY.
+        least, longest: of VARIETY, what the last state is worth at least, and the moves that it takes at most.
+        thorough: whether random moves are made from all new leaves, not from novel ones alone.
+    """
+
+    seeking: int
+    least: float
+    longest: float
+    thorough: int
+
+
+class Planning(NamedTuple):
+    """All that the planner works on; the metrics of `search` are the first part of `scores.leaf`."""
+
+    search: Search
+    ranks: SingleTable
+    lists: Lists
+    scores: Scores
+    bounds: Bounds
+    facts: Facts
+    goal: Goal
+
+
+class Order(NamedTuple):
+    """What a list orders leaves by; see `Lists` and `Planning`."""
+
+    links: ShortTable
+    ranks: SingleTable
+    column: int
+    novel: int
+    salt: int
 
 
 @compiled
-def precedes(links: Any, ranks: Any, opts: Any, column: int, novel: int, a: int, b: int) -> bool:
-    """Whether leaf a comes before leaf b in a list."""
-    if novel:
-        x = links[a, STATUS] & NOVEL
-        y = links[b, STATUS] & NOVEL
+def order_of(work: Planning, number: int) -> Order:
+    """What a list orders leaves by."""
+    lists, search = work.lists, work.search
+    return Order(search.tree.links, work.ranks, lists.columns[number], lists.novel[number], search.options.salt)
+
+
+@compiled
+def precedes(order: Order, a: int, b: int) -> bool:
+    """Whether leaf a comes before leaf b."""
+    if order.novel:
+        x, y = order.links[a, STATUS] & NOVEL, order.links[b, STATUS] & NOVEL
         if x != y:
-            return x > y  # type: ignore[no-any-return]
-    if ranks[a, column] != ranks[b, column]:
-        return ranks[a, column] > ranks[b, column]  # type: ignore[no-any-return]
-    mix = 0x9E3779B1
-    return ((a ^ opts[SALT]) * mix) & 0xFFFFFFFF < ((b ^ opts[SALT]) * mix) & 0xFFFFFFFF  # type: ignore[no-any-return]
+            return x > y
+    p, q = order.ranks[a, order.column], order.ranks[b, order.column]
+    if p != q:
+        return p > q
+    return lot(a, order.salt) < lot(b, order.salt)
 
 
 @compiled
-def enter(links: Any, ranks: Any, lists: Any, opts: Any, number: int, node: int) -> None:
-    """Add a leaf to a list."""
-    column = lists.columns[number]
-    novel = lists.novel[number]
-    heap = lists.heaps[number]
-    at = lists.sizes[number]
-    lists.sizes[number] += 1
-    while at > 0:
-        above = (at - 1) >> 1
-        if not precedes(links, ranks, opts, column, novel, node, heap[above]):
-            break
-        heap[at] = heap[above]
-        at = above
-    heap[at] = node
+def is_beaten(work: Planning, node: int) -> bool:
+    """Whether nothing that follows a node can be what is looked for."""
+    tree, counts, best = work.search.tree, work.search.buffers.counts, work.search.buffers.best[0]
+    ceiling, depth = tree.values[node, CEILING], tree.nodes[node, DEPTH]
+    if work.goal.seeking == VARIETY:
+        return ceiling < work.goal.least or depth >= work.goal.longest
+    if ceiling != best:
+        return ceiling < best
+    if work.goal.seeking == SHORTER:
+        return depth + 1 >= counts[BEST_STEPS]
+    return counts[BEST_WON] != 0
 
 
 @compiled
-def leave(links: Any, ranks: Any, lists: Any, opts: Any, number: int) -> int:
-    """Take the first leaf out of a list."""
-    column = lists.columns[number]
-    novel = lists.novel[number]
-    heap = lists.heaps[number]
-    first = heap[0]
-    lists.sizes[number] -= 1
-    size = lists.sizes[number]
-    last = heap[size]
-    at = 0
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and precedes(links, ranks, opts, column, novel, heap[child + 1], heap[child]):
-            child += 1
-        if not precedes(links, ranks, opts, column, novel, heap[child], last):
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = last
-    return first  # type: ignore[no-any-return]
-
-
-@compiled
-def is_beaten(links: Any, values: Any, opts: Any, counts: Any, best: Any, node: int) -> bool:
-    """Whether nothing that follows a node can be what is looked for (see `layout.SEEKING`)."""
-    ceiling = values[node, CEILING]
-    if opts[SEEKING] == VARIETY:
-        return ceiling < best[1] or links[node, DEPTH] >= best[2]  # type: ignore[no-any-return]
-    if ceiling != best[0]:
-        return ceiling < best[0]  # type: ignore[no-any-return]
-    if opts[SEEKING] == SHORTER:
-        return links[node, DEPTH] + 1 >= counts[BEST_STEPS]  # type: ignore[no-any-return]
-    return counts[BEST_WON] != 0  # type: ignore[no-any-return]
-
-
-@compiled
-def wait_in_line(links: Any, ranks: Any, lists: Any, opts: Any, counts: Any, node: int) -> None:
+def wait_in_line(work: Planning, node: int) -> None:
     """Add an open leaf to all lists."""
-    counts[HEAPED] += 1
+    lists = work.lists
+    work.search.buffers.counts[HEAPED] += 1
     for number in range(len(lists.sizes)):
-        enter(links, ranks, lists, opts, number, node)
+        push(lists.heaps[number], lists.sizes[number], node, precedes, order_of(work, number))
+        lists.sizes[number] += 1
 
 
 @compiled
-def next_leaf(links: Any, values: Any, ranks: Any, lists: Any, opts: Any, counts: Any, best: Any) -> int:
+def whose_turn(lists: Lists) -> int:
+    """The list that has spent least of its share, of those that hold something."""
+    number = -1
+    least = math.inf
+    for k in range(len(lists.sizes)):
+        if lists.sizes[k] > 0 and lists.spent[k] / lists.weights[k] < least:
+            least = lists.spent[k] / lists.weights[k]
+            number = k
+    return number
+
+
+@compiled
+def next_leaf(work: Planning) -> int:
     """The best leaf of the list whose turn it is, NOBODY where none is open any more; beaten ones are closed."""
+    links, counts, lists = work.search.tree.links, work.search.buffers.counts, work.lists
     while counts[HEAPED] > 0:
-        number = -1
-        least = math.inf
-        for k in range(len(lists.sizes)):
-            if lists.sizes[k] > 0:
-                used = lists.spent[k] / lists.weights[k]
-                if used < least:
-                    least = used
-                    number = k
+        number = whose_turn(lists)
         while lists.sizes[number] > 0:
-            node = leave(links, ranks, lists, opts, number)
+            node = pop(lists.heaps[number], lists.sizes[number], precedes, order_of(work, number))
+            lists.sizes[number] -= 1
             if links[node, STATUS] & TAKEN:
                 continue
             links[node, STATUS] |= TAKEN
             counts[HEAPED] -= 1
-            if not is_beaten(links, values, opts, counts, best, node):
+            if not is_beaten(work, node):
                 counts[TURN] = number
                 return node
     return NOBODY
 
 
 @compiled
-def is_news(facts: Any, counts: Any, fact: int) -> bool:
+def is_news(facts: Facts, counts: IntRow, fact: int) -> bool:
     """Whether a fact was not seen before; it is remembered while the table is at most half full."""
-    mask = len(facts.seen) - 1
-    at = (fact ^ (fact >> 17)) & mask
-    while facts.seen[at] != 0:
-        if facts.seen[at] == fact:
-            return False
-        at = (at + 1) & mask
-    if 2 * counts[FACTS] >= len(facts.seen):
+    at = place_in(facts.seen, fact)
+    if facts.seen[at] == fact or 2 * counts[FACTS] >= len(facts.seen):
         return False
     facts.seen[at] = fact
     counts[FACTS] += 1
@@ -238,225 +217,164 @@ def is_news(facts: Any, counts: Any, fact: int) -> bool:
 
 
 @compiled
-def is_novel(novelty: Any, tables: Any, state: Any, vars: Any, facts: Any, counts: Any) -> bool:
-    """Whether a variable of the state has a value for the first time among states with these main metrics."""
-    group = np.int64(0x1B873593)
+def is_novel(work: Planning, node: int) -> bool:
+    """Whether a variable of a node's state has a value for the first time among states with these main metrics."""
+    facts, search = work.facts, work.search
+    group = 0x1B873593
     for k in range(len(facts.main)):
-        scaled = np.int64(min(max(vars[facts.main[k]] * 1048576.0, -9.0e18), 9.0e18))
-        group = ((group ^ scaled) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
-        group ^= group >> 29
+        group = mixed(group, search.buffers.metrics[facts.main[k]], 29)
     found = False
-    for k in range(novelty(tables, state, facts.values)):
+    for k in range(facts.novelty(search.tables, search.tree.states[node], facts.values)):
         fact = ((group ^ (k + 1)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
         fact ^= fact >> 29
         fact = ((fact ^ facts.values[k]) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
         fact ^= fact >> 31
-        if is_news(facts, counts, fact if fact != 0 else 1):
+        if is_news(facts, search.buffers.counts, fact if fact != 0 else 1):
             found = True
     return found
 
 
 @compiled
-def estimate(tree: Any, scores: Any, opts: Any, vars: Any, stack: Any, node: int, utility: float) -> None:
-    """Work out the scores of a leaf, whose metrics are in `vars`."""
-    n = opts[METRICS]
-    vars[n + 1] = utility
-    vars[n + 2] = tree.values[node, CEILING]
-    vars[n + 3] = tree.links[node, DEPTH]
-    begin = 0
-    for k in range(len(scores.ends)):
-        worth = run(scores.ops[begin : scores.ends[k]], scores.constants, vars, stack)
-        if k == 0:
-            vars[n] = worth
-        else:
-            tree.ranks[node, FIRST_SCORE + k - 1] = worth - scores.pace[k - 1] * tree.links[node, DEPTH]
-        begin = scores.ends[k]
+def estimate(work: Planning, node: int) -> None:
+    """Work out the scores of a leaf, whose metrics were just measured."""
+    tree, scores = work.search.tree, work.scores
+    n, depth = len(work.search.buffers.metrics), tree.nodes[node, DEPTH]
+    scores.leaf[n] = tree.values[node, WORTH]
+    scores.leaf[n + 1] = tree.values[node, CEILING]
+    scores.leaf[n + 2] = depth
+    scores.write(scores.leaf, scores.found)
+    for k in range(len(scores.found)):
+        work.ranks[node, FIRST_SCORE + k] = scores.found[k] - scores.pace[k] * depth
 
 
 @compiled
-def limit_at(bounds: Any, depth: int) -> float:
-    """What no state at this depth or deeper exceeds."""
-    return bounds.limits[min(depth, len(bounds.limits) - 1)]  # type: ignore[no-any-return]
-
-
-@compiled
-def bound(rules: Any, tables: Any, tree: Any, bounds: Any, work: Any, opts: Any, uops: Any, uconst: Any,
-          node: int) -> None:
-    """Work out what can follow a node at most within the horizon."""
-    depth = tree.links[node, DEPTH]
-    ceiling = limit_at(bounds, depth + 1)
-    if opts[REACHING]:
-        ceiling = ceiling_of(rules.reach, tables, tree.states[node], depth, opts[HORIZON] - depth, opts[CLOCK],
-                             opts[FALLS], ceiling, bounds.rises, bounds.corner, bounds.last, bounds.spans, uops, uconst,
-                             work.stack)
-    tree.values[node, CEILING] = ceiling
-
-
-@compiled
-def assess(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: Any, facts: Any, work: Any, opts: Any,
-           counts: Any, best: Any, best_moves: Any, uops: Any, uconst: Any, node: int) -> bool:
+def assess(work: Planning, node: int) -> bool:
     """Look at a new node: is it the best, what can follow it, how do the lists score it? Whether it is open."""
-    if opts[USED] == 0 or opts[HASHED] == 0 or node == ROOT:  # else the table of states has measured it
-        rules.measure(tables, tree.states[node], 0, work.vars)
-    utility = run(uops, uconst, work.vars, work.stack)
-    depth = tree.links[node, DEPTH]
-    consider(counts, best, best_moves, work.played, 0, node, depth, tree.links[node, STATUS] & OVER, utility)
-    tree.values[node, WORTH] = utility
+    search, tree, metrics = work.search, work.search.tree, work.search.buffers.metrics
+    if search.options.used == 0 or search.options.hashed == 0 or node == ROOT:  # else the table of states has measured
+        search.rules.measure(search.tables, tree.states[node], 0, metrics)
+    tree.values[node, WORTH] = search.codes.utility(metrics)
+    consider(search, node, tree.nodes[node, DEPTH], 0, tree.links[node, STATUS] & OVER, tree.values[node, WORTH])
     if tree.links[node, STATUS] & DONE:
         return False
-    bound(rules, tables, tree, bounds, work, opts, uops, uconst, node)
-    if is_beaten(tree.links, tree.values, opts, counts, best, node):
+    tree.values[node, CEILING] = ceiling_of(search, work.bounds, node)
+    if is_beaten(work, node):
         tree.links[node, STATUS] |= TAKEN
         return False
-    if opts[NOVEL_LISTS] and is_novel(rules.novelty, tables, tree.states[node], work.vars, facts, counts):
+    if work.facts.asked and is_novel(work, node):
         tree.links[node, STATUS] |= NOVEL
-    estimate(tree, scores, opts, work.vars, work.stack, node, utility)
-    wait_in_line(tree.links, tree.ranks, lists, opts, counts, node)
+    estimate(work, node)
+    wait_in_line(work, node)
     return True
 
 
 @compiled
-def roll_out(rules: Any, tables: Any, tree: Any, work: Any, opts: Any, counts: Any, best: Any, best_moves: Any,
-             uops: Any, uconst: Any, node: int) -> None:
-    """Random moves from a leaf, of which every state counts as the end of a plan."""
-    if opts[LENGTH] > 0:
-        simulate(rules.over, rules.mover, rules.measure, rules.rollout, tables, tree.links, tree.states, opts, counts,
-                 best, best_moves, work.scratch, work.actions, work.played, work.seen, work.vars, work.stack, uops,
-                 uconst, work.utils, work.marks, work.rng, node, False)
+def grow(work: Planning) -> int:
+    """The next child of the leaf being expanded, or of the best open one; NOBODY without any, or without room."""
+    counts = work.search.buffers.counts
+    while True:
+        if counts[OPENED] == NOBODY:
+            counts[OPENED] = next_leaf(work)
+            if counts[OPENED] == NOBODY:
+                return NOBODY
+        child = next_child(work.search)
+        if child != NOBODY or counts[OPENED] != NOBODY:
+            return child
 
 
-def _search(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: Any, facts: Any, work: Any, opts: Any,
-            counts: Any, best: Any, best_moves: Any, uops: Any, uconst: Any, iterations: int) -> int:
+@entry
+def search(work: Planning, iterations: int) -> int:
     """Up to `iterations` states made and rolled out from; why it returned."""
-    links = tree.links
+    tree, counts = work.search.tree, work.search.buffers.counts
     if counts[ITERATIONS] == 0 and counts[OPENED] == ROOT and counts[HEAPED] == 0:
         counts[OPENED] = NOBODY
-        links[ROOT, VISITS] = 1
-        assess(rules, tables, tree, lists, scores, bounds, facts, work, opts, counts, best, best_moves, uops, uconst,
-               ROOT)
+        tree.links[ROOT, VISITS] = 1
+        assess(work, ROOT)
     for _ in range(iterations):
-        child = NOBODY
-        while child == NOBODY:
-            node = counts[OPENED]
-            if node == NOBODY:
-                node = next_leaf(tree.links, tree.values, tree.ranks, lists, opts, counts, best)
-                if node == NOBODY:
-                    return EXHAUSTED
-                counts[OPENED] = node
-                links[node, LEFT] = rules.legal(tables, tree.states[node], work.actions)
-            if links[node, LEFT] <= 0:
-                counts[OPENED] = NOBODY
-                continue
-            if counts[NODES] >= links.shape[0]:
-                counts[FULL] = 1
-                return GOING_ON
-            child = expand(rules.legal, rules.step, rules.over, rules.measure, rules.key, tables, links, tree.values,
-                           tree.states, tree.slots, tree.keys, opts, counts, work.actions, work.vars, work.rng, node)
+        child = grow(work)
+        if child == NOBODY:
+            return GOING_ON if counts[FULL] else EXHAUSTED
         counts[ITERATIONS] += 1
-        lists.spent[counts[TURN]] += 1.0
-        links[child, VISITS] = 1
-        if assess(rules, tables, tree, lists, scores, bounds, facts, work, opts, counts, best, best_moves, uops,
-                  uconst, child) and (opts[THOROUGH] or links[child, STATUS] & NOVEL):
-            roll_out(rules, tables, tree, work, opts, counts, best, best_moves, uops, uconst, child)
+        work.lists.spent[counts[TURN]] += 1.0
+        tree.links[child, VISITS] = 1
+        if assess(work, child) and work.search.options.length > 0:
+            if work.goal.thorough or tree.links[child, STATUS] & NOVEL:
+                roll_out(work.search, child, tree.nodes[child, DEPTH])
     return GOING_ON
 
 
-def _reopen(rules: Any, tables: Any, tree: Any, lists: Any, scores: Any, bounds: Any, work: Any, opts: Any, counts: Any,
-            best: Any, uops: Any, uconst: Any) -> int:
+@entry
+def reopen(work: Planning) -> int:
     """Fill the lists anew with leaves that were never expanded and are not beaten; how many there are.
 
     What can follow them is worked out again, since the horizon may be nearer than before, and so are their scores,
     which leaves that were beaten from the start do not have yet.
     """
+    search, tree, counts = work.search, work.search.tree, work.search.buffers.counts
     counts[HEAPED] = 0
-    for number in range(len(lists.sizes)):
-        lists.sizes[number] = 0
-        lists.spent[number] = 0.0
+    for number in range(len(work.lists.sizes)):
+        work.lists.sizes[number] = 0
+        work.lists.spent[number] = 0.0
     for node in range(counts[NODES]):
         if tree.links[node, STATUS] & DONE or tree.links[node, LEFT] != UNKNOWN:
             continue
-        if tree.links[node, DEPTH] >= opts[HORIZON]:
+        if tree.nodes[node, DEPTH] >= search.options.horizon:
             continue
-        bound(rules, tables, tree, bounds, work, opts, uops, uconst, node)
-        if is_beaten(tree.links, tree.values, opts, counts, best, node):
+        tree.values[node, CEILING] = ceiling_of(search, work.bounds, node)
+        if is_beaten(work, node):
             continue
         tree.links[node, STATUS] &= ~TAKEN
-        rules.measure(tables, tree.states[node], 0, work.vars)
-        estimate(tree, scores, opts, work.vars, work.stack, node, tree.values[node, WORTH])
-        wait_in_line(tree.links, tree.ranks, lists, opts, counts, node)
-    return counts[HEAPED]  # type: ignore[no-any-return]
+        search.rules.measure(search.tables, tree.states[node], 0, search.buffers.metrics)
+        estimate(work, node)
+        wait_in_line(work, node)
+    return counts[HEAPED]
 
 
-def _alternatives(rules: Any, tables: Any, tree: Any, work: Any, opts: Any, nodes: int, heads: Any, rows: Any) -> int:
-    """Every other way, just as short, into each of the tree's states; how many there are.
+class Ways(NamedTuple):
+    """Ways into the states of a tree.
 
-    heads int32[nodes]: the first row of each node, NOBODY without any. rows int32[n, 3]: the parent, the action and
-    the next row of the same node; as many as there is room for. The state after the tree's last is scratch.
+    Attributes:
+        search: whose tree it is; the state after its last one is for scratch.
+        heads: int32[nodes], the first row of each node, NOBODY without any.
+        rows: int32[n, 3], the parent, the action and the next row of the same node; as many as there is room for.
     """
-    links, states, spare, count = tree.links, tree.states, tree.states.shape[0] - 1, 0
-    for node in range(nodes):
+
+    search: Search
+    heads: ShortRow
+    rows: ShortTable
+
+
+@entry
+def alternatives(ways: Ways) -> int:
+    """Every other way, just as short, into each of the tree's states; how many there are."""
+    search, tree, heads, rows = ways.search, ways.search.tree, ways.heads, ways.rows
+    actions, spare, count = search.buffers.actions, tree.states.shape[0] - 1, 0
+    for node in range(len(heads)):
         heads[node] = NOBODY
-    for node in range(nodes):
-        if links[node, LEFT] != 0:
+    for node in range(len(heads)):
+        if tree.links[node, LEFT] != 0:
             continue
-        choices = rules.legal(tables, states[node], work.actions)
-        for choice in range(choices):
-            for k in range(states.shape[1]):
-                states[spare, k] = states[node, k]
-            rules.step(tables, states[spare], work.actions[choice], work.rng)
-            at = slot_of(rules.key, rules.measure, tables, links, states, tree.slots, tree.keys, spare, work.vars, opts)
-            held = tree.slots[at]
-            if held == EMPTY or links[held, PARENT] == node or links[held, DEPTH] != links[node, DEPTH] + 1:
+        for choice in range(search.rules.legal(search.tables, tree.states[node], actions)):
+            copy(tree.states[node], tree.states[spare])
+            search.rules.step(search.tables, tree.states[spare], actions[choice], search.buffers.rng)
+            held = tree.table[place_of(search, spare)]
+            if held == EMPTY or tree.nodes[held, PARENT] == node:
+                continue
+            if tree.nodes[held, DEPTH] != tree.nodes[node, DEPTH] + 1:
                 continue
             if count == rows.shape[0]:
                 return count
             rows[count, 0] = node
-            rows[count, 1] = work.actions[choice]
+            rows[count, 1] = actions[choice]
             rows[count, 2] = heads[held]
             heads[held] = count
             count += 1
     return count
 
 
-def _types(kind: str) -> Any:
-    from numba import types
-
-    whole = types.int64
-    ints, floats = types.int64[::1], types.float64[::1]
-    row, rows, short = types.uint16[::1], types.uint16[:, ::1], types.int32[::1]
-    grid, table = types.int32[:, ::1], types.float64[:, ::1]
-
-    def named(kinds: list[Any], of: Any) -> Any:
-        """The type of a named tuple as numba finds it."""
-        return types.BaseTuple.from_types(kinds, of)  # type: ignore[no-untyped-call]
-
-    tree = named([grid, table, types.float32[:, ::1], rows, short, ints], Nodes)
-    lists = named([grid, ints, floats, floats, ints, ints], Lists)
-    calls = ("legal", "step", "over", "mover", "measure", "key", "rollout", "measure", "novelty")
-    rules = named([entry_type(k) for k in calls], Functions)
-    scores = named([ints, floats, ints, floats], Scores)
-    bounds = named([ints, floats, floats, floats, floats], Bounds)
-    facts = named([ints, ints, ints], Facts)
-    work = named([row, ints, ints, table, floats, floats, floats, types.int64[:, ::1], ints], Work)
-    if kind == "reopen":
-        return whole(rules, row, tree, lists, scores, bounds, work, ints, ints, floats, ints, floats)
-    if kind == "alternatives":
-        return whole(rules, row, tree, work, ints, whole, short, grid)
-    return whole(rules, row, tree, lists, scores, bounds, facts, work, ints, ints, floats, ints, ints, floats, whole)
-
-
 @rule("novelty")
-def words_of(t: Any, s: Any, out: Any) -> int:
+def words_of(t: WordRow, s: WordRow, out: IntRow) -> int:
     """The words of a state, for games that do not say what makes one new."""
     for k in range(len(s)):
         out[k] = s[k]
     return len(s)
-
-
-NUMBERS = frozenset(("run", "draw", "below", "consider", "precedes", "enter", "leave", "wait_in_line", "next_leaf",
-                     "is_beaten", "is_news"))
-"""Functions that see numbers alone, which stay compiled where the game is not."""
-
-search = _search if INTERPRET else jit(_search, _types("search"), final=True)
-reopen = _reopen if INTERPRET else jit(_reopen, _types("reopen"), final=True)
-alternatives = _alternatives if INTERPRET else jit(_alternatives, _types("alternatives"), final=True)

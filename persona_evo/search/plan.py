@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from persona_evo.compiling import interpreted
+from persona_evo.compiling import Handle
+from persona_evo.compiling.arrays import ShortRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.formula.machine import STACK
 from persona_evo.games.core import WON, Game, Level, Rules
-from persona_evo.search import layout
 from persona_evo.search.finish import Ending, play_on
+from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
-from persona_evo.search.tree import Tree
-from persona_evo.search.tree_policy import SEARCH_VARIABLES, STATIC, TreePolicy, variables
+from persona_evo.search.tree import DONE, Columns, Memory
+from persona_evo.search.tree_policy import STATIC, TreePolicy
+from persona_evo.seeds import stream
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.search.list_search import ListSearch, Memory
+    from persona_evo.search.list_search import ListMemory, ListSearch
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
@@ -68,7 +70,7 @@ class Planner:
     """A level, the search's settings and the memory for a tree, to be used for many searches one after the other.
 
     Args:
-        game, level: what is played.
+        game, level: what is played; the attributes of these names are what `Game.for_search` makes of them.
         settings: the search's rules.
         capacity: nodes at most.
 
@@ -84,45 +86,39 @@ class Planner:
                 expected="a deterministic game for one player",
                 hint="play it move by move instead",
             )
-        from persona_evo.search import mcts
-
+        game, level, _ = game.for_search(level, settings.variant)
         self.game, self.level, self.settings = game, level, settings
         self.capacity = max(2, min(capacity, 2**31 - 2))
-        self._rules: Rules = game.rules_for((), settings.variant)
-        self.tries_all = self._rules.legal is game.rules().legal
-        self._plant = mcts.plant if game.compiled else interpreted(mcts._plant)
-        horizon = settings.horizon or game.horizon_of(level)
-        self._tree = Tree.allocate(
-            self.capacity, len(level.start), settings.transpositions != "off", level.start.dtype, spare=1
-        )
-        self._opts = np.zeros(layout.OPTIONS, dtype=np.int64)
-        self._opts[layout.FIRST_WIN] = settings.stop == "first_win"
-        self._opts[layout.CUT_OFF] = settings.terminal == "cut_off"
-        self._opts[layout.SHUFFLE] = settings.expansion == "random"
-        self._opts[layout.LENGTH] = settings.rollout
-        self._opts[layout.HORIZON] = horizon
-        self._hashed = ("off", "prune", "merge").index(settings.transpositions)
-        self._opts[layout.MEAN] = settings.value == "mean"
-        self._opts[layout.WATCH] = ("tree", "ends", "all").index(settings.watch)
-        self._opts[layout.PLAYERS] = 1
-        self._opts[layout.METRICS] = len(game.metrics)
-        self.horizon = horizon
-        self._finisher: Planner | None = None
-        self._hedge: Planner | None = None
-        self._routes: Routes | None = None
-        self._lists: Memory | None = None
+        self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal
+        self.horizon = settings.horizon or game.horizon_of(level)
         self.by_leaf = (
             settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
         )
-        self._heap = np.empty(0, dtype=np.int32)
-        self._scratch = level.start.copy()
-        self._actions = np.zeros(max(1, level.max_actions), dtype=np.int64)
-        self._played = np.zeros(settings.rollout + 1, dtype=np.int64)
-        self._seen = np.zeros((settings.rollout + 1, len(game.metrics)))
-        self._best_moves = np.zeros(settings.rollout + 1, dtype=np.int64)
-        self._vars = np.zeros(len(game.metrics) + len(SEARCH_VARIABLES) + layout.MOST_PARTS)
-        self._stack = np.zeros(STACK)
-        self._nodes = 0
+        hashed = ("off", "prune", "merge").index(settings.transpositions)
+        self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
+        self.options = Options(
+            self.horizon, settings.rollout, max(1, level.max_actions), IS_UCB1,
+            cut_off=DONE if settings.terminal == "cut_off" else 0, first_win=settings.stop == "first_win",
+            shuffle=settings.expansion == "random", hashed=hashed,
+            watch=("tree", "ends", "all").index(settings.watch),
+        )  # fmt: skip
+        self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
+        self.handle: Handle[Search] | None = None
+        self._finisher: Planner | None = None
+        self._hedge: Planner | None = None
+        self._routes: Routes | None = None
+        self._lists: ListMemory | None = None
+
+    @cached_property
+    def heap(self) -> ShortRow:
+        """Room for all open leaves."""
+        return np.empty(self.capacity, dtype=np.int32)
+
+    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes, seed: int) -> Search:
+        """What a search in this planner's memory works on; what was there is lost."""
+        tree = self.memory.lay_out(columns, 2 * self.capacity + options.room)
+        buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1), rng=stream(seed))
+        return Search(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
 
     def plan(
         self,
@@ -181,7 +177,7 @@ class Planner:
             if not last.iterations:
                 run.spend(budget, began)
                 last = Ending(run.actions)
-        self._nodes, actions = run.nodes, last.actions
+        actions = last.actions
         metrics, worth, outcome = self._end(actions, utility)
         return Plan(
             actions=actions,
@@ -240,50 +236,37 @@ class Planner:
             self._finisher = Planner(self.game, self.level, settings, capacity)
         return self._finisher
 
-    def _list_memory(self) -> Memory:
+    def list_memory(self) -> ListMemory:
         """What searches with open lists need beside the tree."""
-        from persona_evo.search.list_search import Memory
+        from persona_evo.search.list_search import ListMemory
 
         if self._lists is None:
-            self._lists = Memory(self.capacity)
+            self._lists = ListMemory(self.capacity)
         return self._lists
 
-    def _searches(self, by_leaf: bool) -> tuple[Any, tuple[Any, ...]]:
-        """The engine that searches, and the memory it needs beside the tree."""
-        from persona_evo.search import best_first, mcts
 
-        module = best_first if by_leaf else mcts
-        if by_leaf and len(self._heap) < self.capacity:
-            self._heap = np.empty(self.capacity, dtype=np.int32)
-        function = module.search if self.game.compiled else interpreted(module._search, mcts.NUMBERS)
-        return function, (self._heap,) if by_leaf else ()
+class LevelPlanner(Protocol):
+    """What plans a level: a `Planner`, or that of a game that runs elsewhere."""
 
-    def samples(self, count: int) -> Iterable[dict[str, float]]:
-        """The variables of up to `count` nodes of the last search, evenly spread, for checks of formulas."""
-        from persona_evo.search.tree import BEST, DEPTH, PARENT, SQUARES, TOTAL, VISITS
-
-        rules, tree = self._rules, self._tree
-        nodes = np.flatnonzero(tree.links[: self._nodes, VISITS] > 0)
-        out = np.zeros(len(self.game.metrics))
-        for node in nodes[:: max(1, len(nodes) // max(1, count))][:count]:
-            rules.measure(self.level.tables, tree.states[node], 0, out)
-            n = float(tree.links[node, VISITS])
-            mean = float(tree.values[node, TOTAL]) / n
-            top = float(tree.values[node, BEST])
-            parent = int(tree.links[node, PARENT])
-            spread = max(0.0, float(tree.values[node, SQUARES]) / n - mean * mean) ** 0.5
-            r = mean if self.settings.value == "mean" else 0.75 * mean + 0.25 * top
-            visits = float(tree.links[parent, VISITS]) if parent >= 0 else n
-            numbers = (*map(float, out), r, n, visits, float(tree.links[node, DEPTH]), top, spread)
-            yield dict(zip(variables(self.game), numbers, strict=True))
+    def plan(
+        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> Plan:  # fmt: skip
+        """See `Planner.plan`."""
+        ...
 
 
-def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> Any:
-    """What plans a level: a `Planner`, or that of a game that runs elsewhere, with the same method `plan`."""
+def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
+    """What plans a level of a game, wherever that runs.
+
+    Raises:
+        SettingsError: the game has no such variant of its rules.
+    """
     if game.outside is not None:
         if settings.variant:
             game.rules_for((), settings.variant)
-        return game.outside.planner(game, level, settings, capacity)
+        outside: LevelPlanner = game.outside.planner(game, level, settings, capacity)
+        return outside
     return Planner(game, level, settings, capacity)
 
 
@@ -308,7 +291,6 @@ def plan(
     """Search one level once (see `Planner`)."""
     budget = budget or Budget()
     settings = settings or SearchSettings.anytime()
-    found: Plan = planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
-    return found
+    return planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level
 from persona_evo.search.intervals import CONSTANT, RISING, UNKNOWN, Span, span
 from persona_evo.words import counted
+
+
+@lru_cache(maxsize=256)
+def _known_span(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]], ...], symbol: str) -> Span:
+    """As `span`: an evolution asks the same for each of its searches."""
+    return span(utility, dict(ranges), symbol)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,8 @@ class Problem:
 
     def _span(self, depth: int) -> Span:
         clock = self.game.clock
-        return span(self.utility, self.ranges(depth), self.game.metrics[clock].symbol if clock >= 0 else "")
+        symbol = self.game.metrics[clock].symbol if clock >= 0 else ""
+        return _known_span(self.utility, tuple(self.ranges(depth).items()), symbol)
 
     @cached_property
     def clocked(self) -> bool:

@@ -7,14 +7,14 @@ ways into each state that are just as short (the tree keeps one of them; the oth
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from persona_evo.compiling.arrays import IntRow, ShortRow, ShortTable
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON
-from persona_evo.search import layout
+from persona_evo.search.open_lists import WORTH
 from persona_evo.search.tree import ACTION, DEPTH, NOBODY, OVER, PARENT, ROOT, STATUS
 from persona_evo.seeds import below, derive, stream
 
@@ -49,39 +49,39 @@ class Routes:
         self, search: ListSearch, utility: Formula, best: tuple[int, ...], worth: float, won: bool, tolerance: float
     ) -> None:  # fmt: skip
         self.utility, self._search, self._best = utility, search, best
-        links, values = search.links, search.values
-        enough = values[:, layout.WORTH] >= least(worth, tolerance)
-        short = links[:, DEPTH] <= longest(len(best))
-        winning = (links[:, STATUS] & OVER == WON) | (not won)
+        tree, nodes = search.tree, search.nodes
+        enough = tree.values[:nodes, WORTH] >= least(worth, tolerance)
+        short = tree.nodes[:nodes, DEPTH] <= longest(len(best))
+        winning = (tree.links[:nodes, STATUS] & OVER == WON) | (not won)
         self._ends = [int(node) for node in np.flatnonzero(enough & short & winning)]
         self._beyond, self._tail = search.best_end
         if search.actions == best and self._beyond not in self._ends:  # the best plan goes on beyond the tree
             self._ends.append(self._beyond)
         else:
             self._beyond = NOBODY
-        self._ways: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+        self._ways: tuple[ShortRow, ShortTable] | None = None
 
     def draw(self, seed: int) -> tuple[int, ...]:
         """The route that a seed stands for: its actions from the level's start."""
         if not self._ends:
             return self._best
         rng = stream(derive(seed, "route"))
-        node = self._ends[int(below(rng, len(self._ends)))]
+        node = self._ends[below(rng, len(self._ends))]
         return self._back(node, rng) + (self._tail if node == self._beyond else ())
 
-    def _back(self, node: int, rng: Any) -> tuple[int, ...]:
+    def _back(self, node: int, rng: IntRow) -> tuple[int, ...]:
         """A way from the root to a node, drawn move by move from its end."""
-        links = self._search.links
+        nodes = self._search.tree.nodes
         if self._ways is None:
             self._ways = self._search.other_ways()
         heads, rows = self._ways
         actions: list[int] = []
         while node != ROOT:
-            ways = [(int(links[node, PARENT]), int(links[node, ACTION]))]
+            ways = [(int(nodes[node, PARENT]), int(nodes[node, ACTION]))]
             row = int(heads[node])
             while row != NOBODY:
                 ways.append((int(rows[row, 0]), int(rows[row, 1])))
                 row = int(rows[row, 2])
-            node, action = ways[int(below(rng, len(ways)))]
+            node, action = ways[below(rng, len(ways))]
             actions.append(action)
         return tuple(reversed(actions))

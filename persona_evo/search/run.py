@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from persona_evo.compiling import Entry, Handle
+from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.search import layout
-from persona_evo.search.amaf import NO_MARKS
-from persona_evo.search.coding import code, policy_code
+from persona_evo.search import best_first, layout, mcts, moving
+from persona_evo.search.layout import Search
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy, variables
-from persona_evo.seeds import derive, stream
+from persona_evo.search.tree import NOBODY, Memory, Tree
+from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
+from persona_evo.seeds import derive
 
 if TYPE_CHECKING:
     from persona_evo.search.plan import Planner
@@ -27,10 +30,65 @@ CHUNK = 20_000
 SLOW_CHUNK = 200
 """The same for games in plain Python, and between two looks at whether the plan wins."""
 
+
+class Engine:
+    """A search in its memory, which gets larger where the tree has no slots left.
+
+    Args:
+        memory: where its tree lies.
+        work: what it works on.
+        handle: that of a search in the same memory before, of which it keeps what is the same.
+
+    Attributes:
+        work: what it works on now.
+    """
+
+    def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
+        self._memory, self.handle = memory, handle or Handle(work)
+        self._change(work)
+
+    def _change(self, work: Search) -> None:
+        self.work = self.handle.work = work
+
+    def limit(self, nodes: int) -> None:
+        """Let the tree have so many nodes at most."""
+        work = self.work
+        if nodes != len(work.tree.nodes):
+            self._change(work._replace(tree=work.tree._replace(nodes=self._memory.nodes[:nodes])))
+
+    def run(self, entry: Entry, iterations: int) -> int:
+        """Make so many iterations; why it returned, NO_ROOM aside."""
+        counts = self.work.buffers.counts
+        end = int(counts[layout.ITERATIONS]) + iterations
+        with np.errstate(all="ignore"):
+            while True:
+                reason = entry(self.handle, end - int(counts[layout.ITERATIONS]))
+                if reason != layout.NO_ROOM:
+                    return reason
+                tree = self._memory.grow(self.work.tree, int(counts[layout.SLOTS]))
+                self._change(self.work._replace(tree=tree))
+
+    def move_root(self, node: int) -> None:
+        """Keep only what is below a node."""
+        work, counts = self.work, self.work.buffers.counts
+        old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
+        new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
+        move = moving.Move(old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon)
+        kept = moving.move_root(Handle(move), node)
+        old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
+        self._change(work._replace(tree=new))
+
+    def plant(self, state: WordRow) -> None:
+        """Begin anew from a state."""
+        self.work.tree.states[0] = state
+        with np.errstate(all="ignore"):
+            mcts.plant(self.handle)
+
+
 class Counted:
     """What every search counts. _counts: int64[COUNTS] of `layout`."""
 
-    _counts: Any
+    _counts: IntRow
 
     @property
     def iterations(self) -> int:
@@ -60,7 +118,7 @@ class Run(Counted):
     def __init__(
         self,
         planner: Planner,
-        state: Any,
+        state: WordRow,
         depth: int,
         utility: Formula,
         policy: TreePolicy,
@@ -68,75 +126,59 @@ class Run(Counted):
         progress: Callable[[int], None] | None,
     ) -> None:
         self._planner, self._progress = planner, progress
-        game, level, opts = planner.game, planner.level, planner._opts
+        game, settings = planner.game, planner.settings
         read = (policy.formula,) if policy.formula else ()
         strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
         if strange:
             raise SettingsError("a plan of a whole level keeps nothing of this", found=", ".join(strange),
                                 hint="AN and AR are for play from move to move")  # fmt: skip
-        by_leaf = planner.by_leaf and policy.holds == STATIC
-        scoring = policy_code(policy.formula or utility, variables(game), keep=not by_leaf)
-        self._codes = (*code(utility, game.symbols), *scoring.rows)
-        planner._rules = self._rules = game.rules_for(
-            utility.symbols.union(*(f.symbols for f in read)), planner.settings.variant
+        holds = policy.holds if policy.formula is not None else layout.IS_UCB1
+        self._search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
+        columns, codes = policy_code(
+            Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
         )
-        horizon = planner.horizon - depth
-        self._problem = problem = Problem.of(game, level, utility, horizon)
-        opts[layout.HORIZON] = horizon
-        opts[layout.HOLDS] = policy.holds if policy.formula is not None else layout.IS_UCB1
-        scoring.describe(opts)
-        self._search, self._open = planner._searches(by_leaf)
-        opts[layout.SALT] = derive(seed, "expansion") & 0xFFFFFFFF
-        opts[layout.USED] = problem.used(*read)
-        opts[layout.HASHED] = 0 if problem.clocked else planner._hashed
-        self._counts = np.zeros(layout.COUNTS, dtype=np.int64)
-        self._best, self._utils, self._weights = np.zeros(1), np.zeros(1), np.array([policy.c])
-        self._rng = stream(seed)
+        rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
+        self._problem = problem = Problem.of(game, planner.level, utility, planner.horizon - depth)
+        options = planner.options._replace(
+            horizon=problem.horizon, holds=holds, c=policy.c, salt=derive(seed, "expansion") & 0xFFFFFFFF,
+            used=problem.used(*read), hashed=0 if problem.clocked else planner.options.hashed,
+        )  # fmt: skip
+        heap = planner.heap if self._search is best_first.search else planner.heap[:0]
+        work = planner.work(rules, columns, options, codes, seed)._replace(heap=heap)
+        self._engine, self._counts = Engine(planner.memory, work, planner.handle), work.buffers.counts
+        planner.handle = self._engine.handle
         self._reason, self._why = layout.GOING_ON, "budget"
-        tree, rules = planner._tree, self._rules.entries
-        tree.lay_out(scoring.kept)
-        tree.states[0] = state
-        with np.errstate(all="ignore"):
-            planner._plant(
-                rules.over, rules.measure, rules.key, level.tables, tree.links, tree.values, tree.states, tree.slots,
-                tree.keys, opts, self._counts, self._best, planner._best_moves, *self._codes[:2], planner._vars,
-                planner._stack,
-            )  # fmt: skip
+        self._engine.plant(state)
 
     def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
         """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
 
         until_won: stop as soon as the best plan wins.
         """
-        planner, counts, tree = self._planner, self._counts, self._planner._tree
-        room = min(planner.capacity, budget.nodes or planner.capacity)
-        arrays = (
-            planner.level.tables, tree.links[:room], tree.values[:room], tree.states[:room], tree.slots, tree.keys
-        )  # fmt: skip
-        limit = 2**62 if budget.iterations is None else budget.iterations - self.iterations
+        planner, counts = self._planner, self._counts
+        self._engine.limit(min(planner.capacity, budget.nodes or planner.capacity))
+        most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
         pace = Pace(budget.seconds, CHUNK if fast else SLOW_CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
-        with np.errstate(all="ignore"):
-            while limit > 0 and self._reason == layout.GOING_ON:
-                chunk = min(pace.chunk, limit)
-                self._reason = self._search(
-                    *self._rules.entries, *arrays, planner._opts, self._weights, counts, self._best,
-                    planner._best_moves, *self._codes, planner._scratch, planner._actions, planner._played,
-                    planner._seen, planner._vars, planner._stack, self._utils, NO_MARKS, self._rng, *self._open, chunk,
-                )  # fmt: skip
-                limit -= chunk
-                if self._progress:
-                    self._progress(self.iterations)
-                if pace.is_late():
-                    self._why = "time"
-                    break
-                if budget.nodes is not None and counts[layout.FULL]:
-                    self._why = "nodes"
-                    break
-                if until_won and self.won:
-                    break
+        while self.iterations < most and self._reason == layout.GOING_ON:
+            self._reason = self._engine.run(self._search, min(pace.chunk, most - self.iterations))
+            if self._progress:
+                self._progress(self.iterations)
+            if pace.is_late():
+                self._why = "time"
+                break
+            if budget.nodes is not None and counts[layout.FULL]:
+                self._why = "nodes"
+                break
+            if until_won and self.won:
+                break
+
+    @property
+    def tree(self) -> Tree:
+        """The tree, of which the first rows are nodes."""
+        return self._engine.work.tree
 
     @property
     def settled(self) -> bool:
@@ -152,7 +194,7 @@ class Run(Counted):
     @property
     def upper(self) -> float:
         """No plan within the horizon is worth more."""
-        return float(self._best[0]) if self.proven else self._problem.ceiling()
+        return float(self._engine.work.buffers.best[0]) if self.proven else self._problem.ceiling()
 
     @property
     def stopped(self) -> str:
@@ -164,8 +206,8 @@ class Run(Counted):
     @property
     def actions(self) -> tuple[int, ...]:
         """The best plan from the state searched from; under `first_win` that to the winner."""
-        counts = self._counts
+        work, counts = self._engine.work, self._counts
         node, made = int(counts[layout.BEST_NODE]), int(counts[layout.BEST_LENGTH])
         if counts[layout.WINNER] >= 0:
             node, made = int(counts[layout.WINNER]), 0
-        return (*self._planner._tree.path(node), *(int(a) for a in self._planner._best_moves[:made]))
+        return (*work.tree.path(node), *(int(a) for a in work.buffers.best_moves[:made]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.seeds import below, stream
 
@@ -70,5 +70,5 @@ def _one(game: Game, level: Level, number: int) -> list[Sampled]:
     return found
 
 
-def _seen(game: Game, level: Level, state: Any) -> dict[str, float]:
+def _seen(game: Game, level: Level, state: WordRow) -> dict[str, float]:
     return game.measure(level, state, int(game.rules().mover(level.tables, state)))

@@ -1,130 +1,87 @@
-"""Which child is descended to: the one that the tree policy scores highest.
-
-Names of arguments as in `layout`.
-"""
+"""Which child is descended to: the one that the tree policy scores highest, by lot among equals."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from persona_evo.compiling import compiled, jit
-from persona_evo.formula.machine import run
-from persona_evo.search.layout import (
-    AMAF, CUT_OFF, ENDS, HOLDS, IS_UCB1, KEPT, MEAN, METRICS, READS, SHARED, SPREAD,
-)
+from persona_evo.compiling import compiled
+from persona_evo.search.layout import IS_UCB1, MERGE, Options, Search
 from persona_evo.search.tree import (
-    BEST, DEPTH, DONE, FIRST, KEPT_PART, NEXT, NOBODY, SCORE, SQUARES, STATUS, TOTAL, TWIN, VISITS,
-)
+    FIRST, KIDS, NODE, SLOT, STATUS, TOTAL, VISITS, Tree,
+)  # fmt: skip
 from persona_evo.search.tree_policy import EVERY_TIME
 from persona_evo.seeds import draw
 
 
-@jit
-def keep(measure: Any, tables: Any, values: Any, states: Any, opts: Any, fops: Any, pconst: Any, vars: Any,
-         stack: Any, node: int, player: int) -> None:
-    """Work out the parts of the tree policy that a new node keeps."""
-    if opts[KEPT]:
-        measure(tables, states[node], player, vars)
-    begin = 0
-    for k in range(opts[KEPT]):
-        end = opts[ENDS + k]
-        values[node, KEPT_PART + k] = run(fops[begin:end], pconst, vars, stack)
-        begin = end
-
-
-@jit
-def share(opts: Any, fops: Any, pconst: Any, vars: Any, stack: Any, visits: int) -> None:
-    """Work out the parts of the tree policy that are the same for all children of a node with `visits` visits."""
-    vars[opts[METRICS] + 2] = visits
-    kept = opts[KEPT]
-    for k in range(kept, kept + opts[SHARED]):
-        begin = opts[ENDS + k - 1] if k > 0 else 0
-        vars[opts[METRICS] + 6 + k] = run(fops[begin : opts[ENDS + k]], pconst, vars, stack)
+@compiled
+def select(work: Search, slot: int, depth: int) -> int:
+    """The child to descend to from a slot at a depth, as (slot << 1) | (1 if there was a tie); -1 if all are closed."""
+    tree, options, scores = work.tree, work.options, work.buffers.scores
+    first, kids, visits = tree.links[slot, FIRST], tree.links[slot, KIDS], tree.links[slot, VISITS]
+    if options.hashed == MERGE:
+        for child in range(first, first + kids):
+            share(tree, child)
+    if options.holds == IS_UCB1:
+        log_visits = math.log(max(1, visits))
+        for k in range(kids):
+            scores[k] = ucb1(options, tree.values[first + k, TOTAL], tree.links[first + k, VISITS], log_visits)
+    elif options.holds == EVERY_TIME:
+        work.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
+    else:
+        for k in range(kids):
+            scores[k] = tree.values[first + k, tree.columns.score]
+    return pick(work, first, kids)
 
 
 @compiled
-def score(measure: Any, tables: Any, links: Any, values: Any, states: Any, node: int, visits: int, player: int,
-          pops: Any, pconst: Any, vars: Any, stack: Any, opts: Any) -> float:
-    """The formula's score of a node whose parent has `visits` visits."""
-    if opts[READS]:
-        measure(tables, states[node], player, vars)
-    k = opts[METRICS]
-    twin = links[node, TWIN]
-    n = links[twin, VISITS]
-    mean = 0.0
-    top = 0.0
-    spread = 0.0
-    if n > 0:
-        mean = values[twin, TOTAL] / n
-        top = values[twin, BEST]
-        if opts[SPREAD]:
-            spread = math.sqrt(max(0.0, values[twin, SQUARES] / n - mean * mean))
-    vars[k] = mean if opts[MEAN] else 0.75 * mean + 0.25 * top
-    vars[k + 1] = n
-    vars[k + 2] = visits
-    vars[k + 3] = links[node, DEPTH]
-    vars[k + 4] = top
-    vars[k + 5] = spread
-    for i in range(opts[KEPT]):
-        vars[k + 6 + i] = values[node, KEPT_PART + i]
-    if opts[AMAF]:
-        at = KEPT_PART + opts[KEPT]
-        count = values[node, at]
-        k += 6 + opts[KEPT] + opts[SHARED]
-        vars[k] = count
-        vars[k + 1] = values[node, at + 1] / count if count > 0.0 else 0.0
-    return run(pops, pconst, vars, stack)
+def ucb1(options: Options, total: float, visits: int, log_visits: float) -> float:
+    """UCB1 of a child with this sum of utilities; log_visits: the logarithm of its parent's visits."""
+    n = max(1, visits)
+    if options.inside:
+        return total / n + math.sqrt(options.c * log_visits / n)
+    return total / n + options.c * math.sqrt(log_visits / n)
 
 
 @compiled
-def rate(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, weights: Any, pops: Any,
-         pconst: Any, vars: Any, stack: Any, child: int, visits: int, log_visits: float, player: int) -> float:
-    """The tree policy's score of a child whose parent has `visits` visits."""
-    holds = opts[HOLDS]
-    if holds == IS_UCB1:
-        twin = links[child, TWIN]
-        n = max(1, links[twin, VISITS])
-        return values[twin, TOTAL] / n + weights[0] * math.sqrt(log_visits / n)  # type: ignore[no-any-return]
-    if holds == EVERY_TIME:
-        return score(measure, tables, links, values, states, child, visits, player, pops, pconst, vars, stack, opts)
-    return values[child, SCORE]  # type: ignore[no-any-return]
-
-
-@compiled
-def select(measure: Any, tables: Any, links: Any, values: Any, states: Any, opts: Any, weights: Any, pops: Any,
-           pconst: Any, fops: Any, vars: Any, stack: Any, rng: Any, node: int, player: int) -> int:
-    """The child with the best score, as (row << 1) | (1 if there was a tie); -1 where all are closed."""
-    visits = links[links[node, TWIN], VISITS]
-    log_visits = math.log(max(1, visits)) if opts[HOLDS] == IS_UCB1 else 0.0
-    if opts[SHARED]:
-        share(opts, fops, pconst, vars, stack, visits)
-    cut_off = opts[CUT_OFF]
+def pick(work: Search, first: int, kids: int) -> int:
+    """The child with the best of `scores` among those that are not closed, as `select` returns it."""
+    scores, links, closed = work.buffers.scores, work.tree.links, work.options.cut_off
     chosen = -1
     ties = 1
     top = -math.inf
-    child = links[node, FIRST]
-    while child != NOBODY:
-        if cut_off == 0 or links[child, STATUS] & DONE == 0:
-            s = rate(measure, tables, links, values, states, opts, weights, pops, pconst, vars, stack, child, visits,
-                     log_visits, player)
-            if s > top:
-                top = s
-                chosen = child
+    for back in range(1, kids + 1):
+        k = kids - back
+        if links[first + k, STATUS] & closed == 0:
+            if scores[k] > top:
+                top = scores[k]
+                chosen = k
                 ties = 1
-            elif s == top:
+            elif scores[k] == top and chosen >= 0:
                 ties += 1
-        child = links[child, NEXT]
-    if ties == 1:
-        return chosen * 2 if chosen >= 0 else -1
-    wanted = (draw(rng) * ties) >> 32
-    child = links[node, FIRST]
-    while True:
-        if cut_off == 0 or links[child, STATUS] & DONE == 0:
-            s = rate(measure, tables, links, values, states, opts, weights, pops, pconst, vars, stack, child, visits,
-                     log_visits, player)
-            if s == top:
-                if wanted == 0:
-                    return child * 2 + 1  # type: ignore[no-any-return]
-                wanted -= 1
-        child = links[child, NEXT]
+                if work.options.early and (draw(work.buffers.rng) * ties) >> 32 == 0:
+                    chosen = k
+    if chosen < 0:
+        return -1
+    if ties == 1 or work.options.early:
+        return (first + chosen) * 2 + (ties > 1)
+    wanted = (draw(work.buffers.rng) * ties) >> 32
+    k = kids
+    while wanted >= 0:
+        k -= 1
+        if links[first + k, STATUS] & closed == 0 and scores[k] == top:
+            wanted -= 1
+    return (first + k) * 2 + 1
+
+
+@compiled
+def share(tree: Tree, slot: int) -> None:
+    """Take over the statistics of the node that stands for all with an equal state."""
+    twin = tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT]
+    if twin == slot:
+        return
+    tree.links[slot, VISITS] = tree.links[twin, VISITS]
+    tree.values[slot, TOTAL] = tree.values[twin, TOTAL]
+    if tree.columns.best >= 0:
+        tree.values[slot, tree.columns.best] = tree.values[twin, tree.columns.best]
+    if tree.columns.squares >= 0:
+        tree.values[slot, tree.columns.squares] = tree.values[twin, tree.columns.squares]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.personas.lists import DEFAULT_LISTS, MOST_LISTS, OpenList
@@ -74,14 +73,16 @@ class Budget:
         """Whether the same seed gives the same result on every machine."""
         return self.seconds is None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain data."""
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Budget:
+    def from_dict(cls, data: Mapping[str, object]) -> Budget:
         """The inverse of `to_dict`."""
-        return cls(**_known(cls, data, "budget"))
+        _check(cls.__dataclass_fields__, data, "budget")
+        make: Callable[..., Budget] = cls
+        return make(**data)
 
 
 @dataclass(frozen=True)
@@ -180,38 +181,39 @@ class SearchSettings:
         """The preset that these settings belong to, whatever else was changed."""
         return "anytime" if self.lists else "paper" if self.stop == "first_win" else "single"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain data."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return {"preset": self.preset_name, **values, "lists": [one.to_dict() for one in self.lists]}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SearchSettings:
+    def from_dict(cls, data: Mapping[str, object]) -> SearchSettings:
         """The inverse of `to_dict`; fields left out take their defaults, but `lists`: without them there is one list.
 
         `preset` is for people: the other fields say all that it stands for.
         """
-        values = _known(cls, {k: v for k, v in data.items() if k != "preset"}, "search settings")
-        if "preset" in data and (data["preset"] == "anytime") != bool(data.get("lists")):
-            raise SettingsError(
-                "the search's preset and its lists do not go together", found=f"{data['preset']!r}, "
-                f"{len(data.get('lists') or ())} lists", expected="lists with 'anytime', and with no other preset",
-                hint="restore the file",
-            )  # fmt: skip
+        values = {k: v for k, v in data.items() if k != "preset"}
+        _check(cls.__dataclass_fields__, values, "search settings")
         lists = values.get("lists", ())
         if not isinstance(lists, (list, tuple)):
             raise SettingsError("search setting 'lists'", found=repr(lists), expected="a list of open lists")
-        return cls(**{**values, "lists": tuple(OpenList.from_dict(one) for one in lists)})
+        if "preset" in data and (data["preset"] == "anytime") != bool(lists):
+            raise SettingsError(
+                "the search's preset and its lists do not go together", found=f"{data['preset']!r}, "
+                f"{len(lists)} lists", expected="lists with 'anytime', and with no other preset",
+                hint="restore the file",
+            )  # fmt: skip
+        make: Callable[..., SearchSettings] = cls
+        return make(**{**values, "lists": tuple(OpenList.from_dict(one) for one in lists)})
 
 
 PRESETS = ("paper", "single", "anytime")
 """Names that `SearchSettings.preset` takes."""
 
 
-def _known(cls: type[Any], data: Mapping[str, Any], what: str) -> dict[str, Any]:
-    fields = {f.name for f in dataclasses.fields(cls)}
+def _check(fields: Iterable[str], data: Mapping[str, object], what: str) -> None:
+    """See that there are values for known fields alone."""
     for key in data:
         if key not in fields:
             expected, hint = unknown(str(key), fields)
             raise SettingsError(f"no such field in {what}", found=str(key), expected=expected, hint=hint)
-    return dict(data)

@@ -14,11 +14,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.formula.machine import STACK, run
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
@@ -28,7 +29,7 @@ from persona_evo.search.plan import Plan, Planner
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
-from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, STATUS
+from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, SLOT, STATUS, Tree
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 
@@ -107,7 +108,7 @@ class SkilledPlayer:
         chances = softmax([c.value for c in candidates], self.skill.temperature)
         return candidates[int(slips.choice(len(candidates), p=chances))].action
 
-    def _candidates(self, state: Any, made: int, legal: int, seed: int) -> list[Candidate]:
+    def _candidates(self, state: WordRow, made: int, legal: int, seed: int) -> list[Candidate]:
         """The moves tried by a search from a state that so many moves have led to."""
         budget = Budget(self.skill.iterations * legal)
         if self._planner is None:
@@ -116,10 +117,9 @@ class SkilledPlayer:
         search = Run(self._planner, state, made, self.utility, self._policy, seed, None)
         search.spend(budget, time.perf_counter())
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
-        tree = self._planner._tree
-        return self._judged(tree.links[: search.nodes], tree.states, np.random.default_rng(derive(seed, "ties")))
+        return self._judged(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
 
-    def _of_chance(self, state: Any, sight: int, budget: Budget, seed: int) -> list[Candidate]:
+    def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
         actor = Actor(self.game, self.level, self.utility, self._policy, budget,
                       replace(self._settings, horizon=sight), seed=seed)  # fmt: skip
@@ -129,47 +129,46 @@ class SkilledPlayer:
         order = sorted(zip(move.options, ties, strict=True), key=lambda o: (o[0].mean, o[0].visits, o[1]))
         return [Candidate(option.action, option.mean, rank) for rank, (option, _) in enumerate(order)]
 
-    def _judged(self, links: NDArray[np.int32], states: NDArray[Any], ties: np.random.Generator) -> list[Candidate]:
-        """The root's children by the best state in each one's part of the tree.
+    def _judged(self, tree: Tree, count: int, ties: np.random.Generator) -> list[Candidate]:
+        """The root's children by the best state in each one's part of the tree of so many nodes.
 
         States from which the player gets away come before others; then those of the higher utility, wins, and those
         that are reached sooner (lost ones: later). A draw decides among equals.
         """
-        count = len(links)
-        lost = _lost(links)
-        worth = np.array([self._worth(states[node]) for node in range(count)])
-        depth, won = links[:, DEPTH] * np.where(lost, -1, 1), (links[:, STATUS] & OVER) == WON
+        nodes = tree.nodes[:count]
+        status, left = (tree.links[nodes[:, SLOT], column] for column in (STATUS, LEFT))
+        lost = _lost(nodes[:, PARENT], status, left)
+        worth = np.array([self._worth(state) for state in tree.states[:count]])
+        depth, won = nodes[:, DEPTH] * np.where(lost, -1, 1), (status & OVER) == WON
         order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
         best = np.empty(count, dtype=np.int64)
         best[order] = np.arange(count)
-        parents = links[:, PARENT].tolist()
+        parents = nodes[:, PARENT].tolist()
         for node in range(count - 1, 0, -1):
             if parents[node] != ROOT:
                 best[parents[node]] = max(best[parents[node]], best[node])
         return [
-            Candidate(int(links[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
+            Candidate(int(nodes[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
             for node in range(1, count)
             if parents[node] == ROOT
         ]
 
-    def _worth(self, state: Any) -> float:
+    def _worth(self, state: WordRow) -> float:
         self._measure(self.level.tables, state, 0, self._metrics)
         return float(run(*self._codes, self._metrics, self._stack))
 
 
-def _lost(links: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _lost(parents: NDArray[np.int32], status: NDArray[np.int32], left: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which nodes are lost, or behind which each move leads to a lost one. Children stand behind their parents."""
-    rows = links.tolist()
-    lost = [row[STATUS] & OVER == LOST for row in rows]
-    ways = [0] * len(rows)
-    tried = [False] * len(rows)
-    for node in range(len(rows) - 1, -1, -1):
-        row = rows[node]
-        if tried[node] and row[LEFT] == 0 and ways[node] == 0:
+    lost = (status & OVER == LOST).tolist()
+    ways = [0] * len(lost)
+    tried = [False] * len(lost)
+    for node, (parent, untried) in reversed([*enumerate(zip(parents.tolist(), left.tolist(), strict=True))]):
+        if tried[node] and untried == 0 and ways[node] == 0:
             lost[node] = True
-        if row[PARENT] >= 0:
-            tried[row[PARENT]] = True
-            ways[row[PARENT]] += not lost[node]
+        if parent >= 0:
+            tried[parent] = True
+            ways[parent] += not lost[node]
     return np.array(lost)
 
 

@@ -1,119 +1,178 @@
-"""The tree as three arrays: one row of whole numbers, one of values and one state per node.
+"""The tree of a search: named arrays that compiled code walks through, and the memory that they lie in.
 
-Rows rather than one array per field: what a step of the descent reads of a child lies in one cache line.
-
-`links` int32[capacity, 10]:
+Nodes are numbered in the order in which they are made. The children of a node are one block of *slots*, which is taken
+when the node is first descended to; children lie side by side in it in the order in which they are made, so the newest
+has the highest slot. A slot holds what a step of the descent reads of a child, in one row of `values` float64[slots,
+width], whose memory `links` int32[slots, 2 width] shows as whole numbers:
 
 | column | what |
 |---|---|
-| PARENT | the parent's row, ROOTLESS at the root |
-| FIRST, NEXT | first child and next sibling, NOBODY at the end |
-| VISITS | N, how often a result was backed up through the node |
-| ACTION | the action that led here |
+| TOTAL (of `values`) | sum of the utilities backed up, as the player who moved into the node sees them |
+| VISITS (from here on of `links`) | N, how often a result was backed up |
+| FIRST | the first slot of its children's block, UNKNOWN before the node is first descended to |
+| KIDS | children made so far |
 | LEFT | legal actions not tried yet, UNKNOWN before the node is first descended to |
-| DEPTH | D, moves from the root |
-| STATUS | what the game's `over` says of the state, DONE set once nothing new can be found below |
-| OPEN | children that are not DONE |
-| TWIN | the node that keeps the statistics of this state: itself, or an equal one (`merge`) |
+| STATUS | what the game's `over` says of the state, and bits of the search (DONE, ...) |
+| NODE | the number of the node |
 
-`values` float64[capacity, 4 or more]: TOTAL and BEST and SQUARES of the utilities backed up, as the player who moved
-into the node sees them; SCORE, the tree policy's score where it does not change between visits; from KEPT_PART on,
-what of the tree policy's formula never changes (see `coding`), in as many columns as it needs, and behind that the two
-columns of `amaf` where they are kept.
+What only some policies read follows from column FIXED of `values` on, where `Columns` says. What the descent does not
+read lies apart, by node: `nodes` int32[capacity, 4] with the columns PARENT (ROOTLESS at the root), ACTION (that led
+here), DEPTH (D, moves from the root) and SLOT.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.search.layout import MOST_KEPT
+from persona_evo.compiling.arrays import FloatTable, IntRow, ShortRow, ShortTable, WordTable
 
-PARENT, FIRST, NEXT, VISITS, ACTION, LEFT, DEPTH, STATUS, OPEN, TWIN = range(10)
-LINKS = 10
-TOTAL, BEST, SQUARES, SCORE = range(4)
-KEPT_PART = VALUES = 4
+TOTAL = 0
+VISITS, FIRST, KIDS, LEFT, STATUS, NODE = range(2, 8)
+FIXED = 4
+PARENT, ACTION, DEPTH, SLOT = range(4)
 
 ROOT = 0
-ROOTLESS = NOBODY = UNKNOWN = -1
-OVER, DONE, TAKEN, NOVEL = 15, 16, 32, 64
+"""The root's node and its slot."""
+ROOTLESS = NOBODY = UNKNOWN = EMPTY = -1
+OVER, DONE, TAKEN, NOVEL, DEAD, MOVER = 15, 16, 32, 64, 128, 8
 """STATUS: the bits that hold `over`; the bit set when nothing new can be found below; with open lists also whether a
-node was taken out of them (expanded, or closed by its bound), and whether it shows something new."""
+node was taken out of them (expanded, or closed by its bound), and whether it shows something new; in the search by
+prefixes also whether the game fails there. From bit MOVER on: the player to move."""
 
-EMPTY = -1
 
+class Columns(NamedTuple):
+    """Columns of `values` that are kept only where somebody reads them; -1 for those that are not.
 
-@dataclass(eq=False)
-class Tree:
-    """The arrays of one search.
-
-    links int32[capacity, LINKS], values float64[capacity, VALUES and up], states uint16[capacity, state size]; slots
-    int32[2**k] and keys int64[capacity] are the hash table of states (one entry where transpositions are off). memory
-    float64[capacity * (VALUES + MOST_KEPT)] is where `values` has its place.
+    Attributes:
+        best: the largest utility backed up.
+        squares: the sum of their squares.
+        score: the tree policy's score where it does not change between visits.
+        kept: the first of what of the tree policy's formula never changes.
+        moves: a count and a total of `amaf`.
+        pending: rollouts under way, in the first half of a column, and in the next one what each of them counts.
+        width: how many columns there are.
     """
 
-    links: NDArray[np.int32]
-    values: NDArray[np.float64]
-    states: NDArray[Any]
-    slots: NDArray[np.int32]
-    keys: NDArray[np.int64]
-    memory: NDArray[np.float64]
+    best: int = -1
+    squares: int = -1
+    score: int = -1
+    kept: int = -1
+    moves: int = -1
+    pending: int = -1
+    width: int = FIXED
 
     @classmethod
-    def allocate(
-        cls, capacity: int, state_size: int, hashed: bool, dtype: Any = np.uint16, spare: int = 0
-    ) -> Tree:  # fmt: skip
-        """Room for `capacity` nodes; pages of memory are taken as the tree grows.
+    def of(cls, *, best: bool = False, squares: bool = False, score: bool = False, kept: int = 0,
+           moves: bool = False, pending: bool = False) -> Columns:  # fmt: skip
+        """Columns side by side for what is read; kept: how many there are of it."""
+        at, found = FIXED, []
+        for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
+            found.append(at if size else -1)
+            at += size
+        return cls(*found, at)
 
-        spare: rows behind them, for states that are looked at and not kept.
-        """
-        slots = 1
-        while hashed and slots < 2 * capacity:
-            slots *= 2
-        capacity += spare
-        memory = np.empty(capacity * (VALUES + MOST_KEPT), dtype=np.float64)
-        return cls(
-            np.empty((capacity, LINKS), dtype=np.int32),
-            memory[: capacity * VALUES].reshape(capacity, VALUES),
-            np.empty((capacity, state_size), dtype=dtype),
-            np.full(slots, EMPTY, dtype=np.int32),
-            np.empty(capacity if hashed else 1, dtype=np.int64),
-            memory,
-        )
 
-    def lay_out(self, more: int) -> None:
-        """Give `values` so many columns more than VALUES (there is room for MOST_KEPT); what it held is lost."""
-        columns = VALUES + more
-        if self.capacity * columns > len(self.memory):
-            self.memory = np.empty(self.capacity * columns, dtype=np.float64)
-        self.values = self.memory[: self.capacity * columns].reshape(self.capacity, columns)
+class Tree(NamedTuple):
+    """The arrays of a tree (see the module).
 
-    @property
-    def capacity(self) -> int:
-        """How many nodes there is room for."""
-        return len(self.links)
+    Attributes:
+        links: int32[slots, 2 width], the same memory as `values`.
+        values: float64[slots, width].
+        nodes: int32[capacity, 4].
+        states: uint16[capacity + spare, state size], by node; objects where the game is a Python class.
+        twins: int32[capacity], the node that keeps the statistics of a node's state: itself, or an equal one that was
+            made before; one entry where equal states share nothing.
+        table: int32[2**k], the hash table of states: numbers of nodes, EMPTY where free.
+        keys: int64[capacity + spare], the hash of each node's state. Where equal states are not looked for, `table` and
+            `keys` have one entry.
+        columns: see there.
+    """
 
-    def bytes_per_node(self) -> float:
-        """Memory of a full tree divided by its nodes, with as many parts of a formula as there can be."""
-        arrays = (self.links, self.memory, self.states, self.slots, self.keys)
-        return sum(a.nbytes for a in arrays) / self.capacity
+    links: ShortTable
+    values: FloatTable
+    nodes: ShortTable
+    states: WordTable
+    twins: ShortRow
+    table: ShortRow
+    keys: IntRow
+    columns: Columns
 
     def path(self, node: int) -> list[int]:
         """The actions from the root to a node."""
         actions: list[int] = []
-        while self.links[node, PARENT] != ROOTLESS:
-            actions.append(int(self.links[node, ACTION]))
-            node = int(self.links[node, PARENT])
+        while self.nodes[node, PARENT] != ROOTLESS:
+            actions.append(int(self.nodes[node, ACTION]))
+            node = int(self.nodes[node, PARENT])
         return actions[::-1]
 
-    def children(self, node: int) -> list[int]:
-        """The rows of a node's children, the newest first."""
-        found = []
-        child = int(self.links[node, FIRST])
-        while child != NOBODY:
-            found.append(child)
-            child = int(self.links[child, NEXT])
-        return found
+    def children(self, node: int) -> range:
+        """The slots of a node's children, the newest first."""
+        slot = self.nodes[node, SLOT]
+        first, kids = int(self.links[slot, FIRST]), int(self.links[slot, KIDS])
+        return range(first + kids - 1, first - 1, -1)
+
+
+def aligned(size: int) -> NDArray[np.float64]:
+    """float64[size] that begins with a line of the cache; a little behind it can be read, too."""
+    room = np.empty(size + 64)
+    first = -int(room.__array_interface__["data"][0]) % 64 // 8
+    return room[first : first + size]
+
+
+class Memory:
+    """Where trees have their place, one after the other; pages of it are taken as a tree grows.
+
+    Args:
+        capacity: nodes at most.
+        start: a state, whose size and type all states have.
+        hashed: whether equal states may be looked for.
+        merging: whether equal states may share their statistics.
+        spare: rows of states behind those of nodes, for states that are looked at and not kept.
+    """
+
+    def __init__(
+        self, capacity: int, start: NDArray[np.uint16], hashed: bool = False, merging: bool = False, spare: int = 0
+    ) -> None:  # fmt: skip
+        self.capacity = capacity
+        size = 1
+        while hashed and size < 2 * capacity:
+            size *= 2
+        self.nodes = np.empty((capacity, 4), dtype=np.int32)
+        self.states = np.empty((capacity + spare, len(start)), dtype=start.dtype)
+        self.twins = np.empty(capacity if merging else 1, dtype=np.int32)
+        self.table = np.full(size, EMPTY, dtype=np.int32)
+        self.keys = np.empty(capacity + spare if hashed else 1, dtype=np.int64)
+        self._numbers = self._spare = aligned(0)
+
+    def lay_out(self, columns: Columns, slots: int) -> Tree:
+        """A tree with these columns and at least so many slots; what there was is lost."""
+        if len(self._numbers) < slots * columns.width:
+            self._numbers = aligned(slots * columns.width)
+        return self._tree(columns)
+
+    def turn(self, tree: Tree) -> Tree:
+        """The same tree with as many slots elsewhere, to which those are moved that are needed on."""
+        if len(self._spare) < len(self._numbers):
+            self._spare = aligned(len(self._numbers))
+        self._numbers, self._spare = self._spare, self._numbers
+        return self._tree(tree.columns)
+
+    def grow(self, tree: Tree, used: int) -> Tree:
+        """The same tree with twice as many slots, of which the first `used` are taken over."""
+        self._numbers = aligned(2 * len(self._numbers))
+        larger = self._tree(tree.columns)
+        larger.values[:used] = tree.values[:used]
+        return larger._replace(nodes=tree.nodes)
+
+    def _tree(self, columns: Columns) -> Tree:
+        slots = len(self._numbers) // columns.width
+        values = self._numbers[: slots * columns.width].reshape(slots, columns.width)
+        return Tree(values.view(np.int32), values, self.nodes, self.states, self.twins, self.table, self.keys, columns)
+
+    def bytes_per_node(self, tree: Tree, slots: float) -> float:
+        """Memory of a tree with so many slots a node."""
+        rows = (self.nodes, self.states, self.twins, self.table, self.keys)
+        return sum(row.nbytes for row in rows) / self.capacity + slots * tree.values.itemsize * tree.values.shape[1]

@@ -20,16 +20,14 @@ class Choice:
     full: bool
 
 
-def _playouts(choice: Choice) -> list[Row]:
-    from . import rates
+def _engine(choice: Choice) -> list[Row]:
+    from . import classes, cores, engine, scores
 
-    return rates.measure_playouts(rates.QUICK if choice.quick else rates.FULL)
-
-
-def _search(choice: Choice) -> list[Row]:
-    from . import rates
-
-    return rates.measure_search(rates.QUICK if choice.quick else rates.FULL)
+    effort = engine.QUICK if choice.quick else engine.FULL if choice.full else engine.USUAL
+    return [
+        *engine.measure(effort), *scores.measure(*(20, 5) if choice.quick else (200, 21)),
+        *classes.measure(*(1_000, 3) if choice.quick else (10_000, 11)), *cores.measure(choice.quick),
+    ]  # fmt: skip
 
 
 def _memory(choice: Choice) -> list[Row]:
@@ -42,18 +40,6 @@ def _evolution(choice: Choice) -> list[Row]:
     from . import evolution
 
     return evolution.measure_cost(choice.quick, choice.full)
-
-
-def _peers(choice: Choice) -> list[Row]:
-    from . import peers
-
-    return peers.measure(*(200, 1) if choice.quick else (10_000, 3))
-
-
-def _jobs(choice: Choice) -> list[Row]:
-    from . import evolution
-
-    return evolution.measure_jobs(choice.quick)
 
 
 def _start(choice: Choice) -> list[Row]:
@@ -105,10 +91,9 @@ def _findings(choice: Choice) -> list[Row]:
 
 
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
-    "playouts": _playouts, "search": _search, "memory": _memory, "evolution": _evolution, "peers": _peers,
-    "jobs": _jobs, "start": _start, "quality": _quality, "flat": _flat,
-    "transport": _transport, "puyo": _puyo, "colosseum": _colosseum,
-    "planner": _planner, "findings": _findings,
+    "engine": _engine, "memory": _memory, "flat": _flat, "evolution": _evolution, "start": _start,
+    "quality": _quality, "transport": _transport, "puyo": _puyo, "colosseum": _colosseum, "planner": _planner,
+    "findings": _findings,
 }  # fmt: skip
 
 
@@ -130,7 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="a look at each, in seconds; its figures are rough")
-    parser.add_argument("--full", action="store_true", help="run the paper's evolution whole instead of extrapolating")
+    parser.add_argument("--full", action="store_true", help="searches of 10,000,000 iterations, too, and the paper's "
+                        "evolution whole instead of extrapolated")  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write benchmarks.json and benchmarks.md there")
     args = parser.parse_args(arguments)
     for name in args.names:

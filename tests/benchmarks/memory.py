@@ -1,21 +1,20 @@
-"""Memory: of a node, of a tree of millions, and over a thousand generations."""
+"""Memory: of a tree of millions, and over a thousand generations."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-from .levels import ROOT, maps, which
+from .levels import ROOT, maps
 from .report import FIGURE, SHORT, Row, judge
 
 MILLIONS = 5_000_000
 LIMIT = 2 * 2**30
-BYTES_A_NODE = 200
 
 _TREE = """
 import resource, sys
 from tests.benchmarks.levels import game, maps
-from tests.benchmarks.rates import to_the_end, utility
+from tests.benchmarks.engine import to_the_end, utility
 from persona_evo.search.plan import Budget, Planner, SearchSettings, TreePolicy
 nodes, name, whole = int(sys.argv[1]), sys.argv[2], sys.argv[3] == "1"
 level = next(v for v in maps() if v.name == name)
@@ -30,14 +29,15 @@ print(plan.nodes, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, pl
 _GENERATIONS = """
 import sys
 import psutil
-from persona_evo.evolve.fitness import Fitness, FitnessSpec
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.search.settings import Budget, SearchSettings
 from tests.benchmarks.levels import game, maps
-from tests.benchmarks.rates import utility
+from tests.benchmarks.engine import utility
 early, late, preset = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 settings = EvolutionSettings.of(preset, population=10, islands=2, elites=1, migrants=1, generations=late,
                                 size_limit=63, first=())
@@ -60,7 +60,7 @@ def _python(code: str, *arguments: object) -> list[float]:
 
 
 def measure_tree(nodes: int) -> list[Row]:
-    """Bytes of a node, and the resident memory of a tree of `nodes` nodes on one map, in a process of its own.
+    """The resident memory of a tree of `nodes` nodes on one map, in a process of its own.
 
     C = 100 makes UCB1 grow the tree in breadth, so that it becomes large.
     """
@@ -76,20 +76,7 @@ def measure_tree(nodes: int) -> list[Row]:
         measured += f" with Python and all else, {each:.0f} bytes a node resident ({pace:.0f} k nodes/s)"
         rows.append(judge(f"memory of {MILLIONS:,} nodes on {level.name}, preset {what}", reach, measured,
                           LIMIT / total))  # fmt: skip
-    rows.insert(0, _worst_node())
     return rows
-
-
-def _worst_node() -> Row:
-    from persona_evo.search.tree import Tree
-
-    sizes = {
-        level.name: Tree.allocate(2**16, len(level.start), True, level.start.dtype).bytes_per_node() for level in maps()
-    }
-    worst = max(sizes, key=lambda name: sizes[name])
-    measured = f"{sizes[worst]:.0f} bytes ({worst}), transpositions included"
-    return judge(f"bytes a node, the largest state of {which()}", f"at most {BYTES_A_NODE}", measured,
-                 BYTES_A_NODE / sizes[worst])  # fmt: skip
 
 
 def measure_generations(early: int, late: int) -> list[Row]:

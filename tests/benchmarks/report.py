@@ -10,24 +10,43 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+
 REACHED, SHORT, FIGURE, SKIPPED = "reached", "short", "figure", "skipped"
 """Verdicts: the goal is met; it is not; a figure without a goal of its own; not measured, and the text says why."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line: what was measured, the goal in words, the figure with its unit, the ratio that counts, the verdict."""
+    """One line of the table.
+
+    Attributes:
+        what: was measured.
+        reach: the goal in words.
+        measured: the figure with its unit.
+        ratio: the ratio that counts, the median where it was measured several times.
+        verdict: REACHED, SHORT, FIGURE or SKIPPED.
+        spread: the quartiles of the ratio.
+    """
 
     what: str
     reach: str
     measured: str
     ratio: float | None = None
     verdict: str = FIGURE
+    spread: tuple[float, float] | None = None
 
 
 def judge(what: str, reach: str, measured: str, ratio: float, at_least: float = 1.0) -> Row:
     """A row whose goal is `ratio >= at_least`."""
     return Row(what, reach, measured, ratio, REACHED if ratio >= at_least else SHORT)
+
+
+def compared(what: str, reach: str, measured: str, ratios: Sequence[float], at_least: float = 0.0) -> Row:
+    """A row with the median and the quartiles of several ratios; the goal, if any, is `median >= at_least`."""
+    low, median, high = np.percentile(ratios, (25, 50, 75)).tolist()
+    verdict = FIGURE if not at_least else REACHED if median >= at_least else SHORT
+    return Row(what, reach, measured, median, verdict, (low, high))
 
 
 def skipped(what: str, reach: str, reason: str) -> Row:
@@ -37,7 +56,10 @@ def skipped(what: str, reach: str, reason: str) -> Row:
 
 def cells(row: Row) -> tuple[str, str, str, str, str]:
     """A row as text."""
-    return row.what, row.reach, row.measured, "" if row.ratio is None else f"{row.ratio:.3g}", row.verdict
+    ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+    if row.spread is not None:
+        ratio += " ({:.3g} to {:.3g})".format(*row.spread)
+    return row.what, row.reach, row.measured, ratio, row.verdict
 
 
 HEADINGS = ("what", "reach (goal)", "measured", "ratio", "verdict")

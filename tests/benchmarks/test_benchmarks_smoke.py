@@ -4,30 +4,110 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from persona_evo.search.plan import TreePolicy
 from persona_evo.seeds import stream
-from tests.benchmarks import native, rates, studies
-from tests.benchmarks.__main__ import BENCHMARKS, main
-from tests.benchmarks.levels import maps
-from tests.benchmarks.report import FIGURE, HEADINGS, REACHED, SHORT, SKIPPED, Row, judge, markdown
+from tests.benchmarks import caverns, classes, cores, engine, scores, studies, yardstick
+from tests.benchmarks.__main__ import BENCHMARKS, Choice, main
+from tests.benchmarks.levels import game
+from tests.benchmarks.report import FIGURE, HEADINGS, REACHED, SHORT, SKIPPED, Row, compared, judge, markdown
 
-HAS_C = shutil.which("gcc") is not None
+TINY = engine.Effort(500, 50, {500: (2, 2)}, 400, (8, 24), 2)
 
 
-def test_the_quick_table_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["playouts", "search", "--quick", "--out", str(tmp_path)]) == 0
+def built() -> bool:
+    try:
+        yardstick.library()
+    except yardstick.Unavailable:
+        return False
+    return True
+
+
+needs_yardstick = pytest.mark.skipif(not built(), reason="the yardstick cannot be built on this machine")
+
+
+def test_the_table_is_printed_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [Row("one", "", "12"), compared("two", "at least 1", "13", [0.5, 2, 3], 1)]
+
+    def made(choice: Choice) -> list[Row]:
+        return rows if choice.quick else []
+
+    monkeypatch.setitem(BENCHMARKS, "engine", made)
+    assert main(["engine", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [c.strip() for c in printed[0].strip("|").split("|")] == list(HEADINGS)
     data = json.loads((tmp_path / "benchmarks.json").read_text())
-    assert len(data["rows"]) == len(printed) - 2 == 1 + 1 + len(rates.FORMULAS)
-    assert all(row["verdict"] in (REACHED, SHORT, FIGURE, SKIPPED) for row in data["rows"])
+    assert len(data["rows"]) == len(printed) - 2 == 2 and data["rows"][1]["ratio"] == 2
     assert ("numba" in data["machine"]) and data["options"]["quick"]
-    assert printed[2] in (tmp_path / "benchmarks.md").read_text()
+    assert printed[3] in (tmp_path / "benchmarks.md").read_text() and "2 (1.25 to 2.5)" in printed[3]
+
+
+@needs_yardstick
+def test_the_engine_is_measured_beside_the_yardstick() -> None:
+    rows = [*engine.measure_turns(TINY), *engine.measure_ucb1(TINY), *engine.measure_sizes(TINY)]
+    assert [row.ratio is not None and row.spread is not None for row in rows] == [True, True, True, False]
+    assert all("equal" in row.measured for row in rows[:3]) and "too large for the yardstick" in rows[3].measured
+    assert cores.gain_of_yardstick(1_000) > 0
+
+
+@needs_yardstick
+def test_both_sides_play_the_same_games_and_find_the_same_plans() -> None:
+    for field in (*engine.fields()[2:5], *engine.caverns((16,))):
+        assert engine.first_difference(field, 500, 11) is None
+        policies = {yardstick.UCB1: TreePolicy.ucb1()}
+        policies |= {kind: TreePolicy.of(text, game()) for kind, text in engine.FORMULAS.values()}
+        for kind, policy in policies.items():
+            pair = engine.Pair(field, 2_000, kind, policy)
+            plan = pair.ours()
+            assert engine.same(plan, pair.theirs()), (field.name, policy.text)
+            assert plan.nodes > engine.SEARCHING * 2_000, (field.name, policy.text)
+
+
+@needs_yardstick
+def test_a_difference_between_both_sides_is_found() -> None:
+    one, other = engine.fields()[:2]
+    mixed = engine.Field("mixed", one.level, other.text)
+    assert engine.first_difference(mixed, 200, 1) is not None
+    ours = engine.Pair(one, 300, yardstick.UCB1, TreePolicy.ucb1())
+    assert not engine.same(ours.ours(), ours.searcher.search(yardstick.METRICS, 300, stream(engine.SEED)))
+    with pytest.raises(yardstick.Unavailable, match="254 tiles"):
+        yardstick.Map(engine.caverns((24,))[0].text, 200)
+
+
+def test_without_a_yardstick_a_row_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yardstick.platform, "machine", lambda: "aarch64")
+    yardstick.library.cache_clear()
+    try:
+        (row,) = engine.measure(TINY)
+        assert row.verdict == SKIPPED and "aarch64" in row.measured
+    finally:
+        yardstick.library.cache_clear()
+
+
+def test_searches_of_others_are_measured_on_the_same_class_or_left_out() -> None:
+    rows = classes.measure(40, 1)
+    assert len(rows) == len(classes.PEERS)
+    assert all((row.verdict == SKIPPED) == ("not installed" in row.measured) for row in rows)
+
+
+def test_formulas_are_measured_as_machine_code_or_left_out() -> None:
+    rows = scores.measure(1, 1)
+    assert len(rows) == len(engine.FORMULAS) + 1
+    assert all(row.verdict in (SKIPPED, FIGURE) for row in rows)
+
+
+def test_levels_of_any_size_are_drawn_from_a_seed() -> None:
+    for side in (8, 13, 40):
+        text = caverns.cavern(side, 3)
+        level = game().load(text, "made")
+        assert text == caverns.cavern(side, 3) != caverns.cavern(side, 4)
+        assert [len(row) for row in text.splitlines()] == [side] * side
+        assert 0 < game().measure(level, level.start)["PE"] < 1, "the exit can be reached"
 
 
 def test_a_game_for_two_is_measured_beside_the_course(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,25 +119,10 @@ def test_a_game_for_two_is_measured_beside_the_course(capsys: pytest.CaptureFixt
 
 def test_an_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["playout"])
+        main(["engin"])
     assert stopped.value.code == 2
     said = capsys.readouterr().err
     assert all(name in said for name in BENCHMARKS)
-
-
-@pytest.mark.skipif(not HAS_C, reason="no gcc on this machine")
-def test_c_and_python_play_the_same_games_and_grow_the_same_trees() -> None:
-    for level in maps()[:3]:
-        assert rates.first_difference(level, 1_000, 11) is None
-        assert rates.same_tree(level, 2_000, 11)
-
-
-@pytest.mark.skipif(not HAS_C, reason="no gcc on this machine")
-def test_the_comparison_with_c_finds_a_difference() -> None:
-    level = maps()[0]
-    a, b = native.trace(level, 300, rates.LONGEST, stream(1)), native.trace(level, 300, rates.LONGEST, stream(2))
-    assert not np.array_equal(a, b)
-    assert native.playouts(level, 300, rates.LONGEST, stream(1)) == rates.playouts(level, 300, stream(1))
 
 
 def test_a_ratio_below_the_goal_is_called_short() -> None:

@@ -29,6 +29,15 @@ def best_times(works: Mapping[K, Callable[[], object]], repeats: int) -> dict[K,
     return best
 
 
+def interleaved(works: Mapping[K, Callable[[], object]], rounds: int) -> dict[K, list[float]]:
+    """The processor times of each piece of work, all of them run in turn so many times."""
+    times: dict[K, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            times[name].append(cpu_seconds(work))
+    return times
+
+
 def best_wall(work: Callable[[], float], repeats: int) -> float:
     """The smallest of `repeats` durations that `work` reports."""
     return min(work() for _ in range(repeats))

@@ -8,13 +8,13 @@ import signal
 import numpy as np
 import pytest
 
-from persona_evo.connect import descent as d
-from persona_evo.connect.tree import PrefixTree
+from persona_evo.connect.tree import PARENT, STATUS, PrefixTree
 from persona_evo.errors import ConnectError, FormulaError, GameError, RunError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.search.plan import planner_for
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree import SLOT
 from persona_evo.search.tree_policy import TreePolicy
 from tests.connect.driving import describe, faulty, game, none_left
 
@@ -42,9 +42,14 @@ def searched(file, level="default@3", policy=None, budget=300, seed=4, settings=
         running.close()
 
 
+def nothing_is_pending(search):
+    tree = search._engine.work.search.tree
+    return not tree.links[tree.nodes[: search.tree.nodes, SLOT], 2 * tree.columns.pending].any()
+
+
 def same(a, b):
     return a[1] == b[1] and a[2] == dataclasses.replace(b[2], seconds=a[2].seconds) and np.array_equal(
-        a[0].tree.links[: a[0].tree.nodes], b[0].tree.links[: b[0].tree.nodes])  # fmt: skip
+        a[0].tree.links, b[0].tree.links)
 
 
 def test_a_tiny_game_is_explored_to_its_end_and_proven(tmp_path):
@@ -83,7 +88,7 @@ def test_eight_workers_lose_nothing(tmp_path):
     assert alone == samples and one.lost == 0
     assert plan.iterations == 400 and search.lost == 0
     assert search.tree.node(0).visits == 400
-    assert (search.tree.links[: search.tree.nodes, d.PENDING] == 0).all()
+    assert nothing_is_pending(search)
     assert none_left(tmp_path)
 
 
@@ -126,7 +131,7 @@ def test_a_part_of_the_game_that_fails_is_left_out_and_reported(tmp_path, fault,
     assert search.lost > 0 and {s.utility for s in samples} == {*range(8), *range(12, 16)}
     findings = (tmp_path / "logs" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(findings) == search.lost
-    assert (search.tree.links[: search.tree.nodes, d.PENDING] == 0).all()
+    assert nothing_is_pending(search)
 
 
 def test_a_game_that_always_fails_is_an_error(tmp_path):
@@ -209,20 +214,30 @@ def test_the_tree_is_saved_and_read_again(tmp_path):
     search.tree.save(file)
     again = PrefixTree.load(file)
     assert [*map(repr, again.walk())] == [*map(repr, search.tree.walk())]
-    assert np.array_equal(again.links, search.tree.links[: again.nodes])
+    assert np.array_equal(again.links, search.tree.links)
     assert again.find((0, 1)).choices == (0, 1) and again.find((99,)) is None
     with pytest.raises(IndexError):
         again.node(again.nodes)
 
 
-@pytest.mark.parametrize("column", [d.PARENT, d.FIRST, d.NEXT, d.STATUS])
+@pytest.mark.parametrize("column", [PARENT, STATUS])
 def test_a_damaged_tree_is_refused(tmp_path, column):
-    tree = PrefixTree(["A"])
-    tree.nodes = 1
-    tree.links[0, column] = 7
-    tree.save(tmp_path / "tree.npz")
+    links = np.array([[-1, -1, 0, 0, 0]])
+    links[0, column] = 7
+    PrefixTree(("A",), links, np.zeros((1, 3)), np.zeros((1, 1))).save(tmp_path / "tree.npz")
     with pytest.raises(RunError, match="damaged"):
         PrefixTree.load(tmp_path / "tree.npz")
+
+
+def test_a_tree_of_the_format_before_is_read(tmp_path):
+    """Two nodes as version 1 of the file had them, with twelve columns of links."""
+    links = np.array([[-1, 1, -1, 0, 2, 1, 3, 0, 0, 0, 1, 0], [0, -1, -1, 1, 0, 0, 2, 0, 1, 1, 0, 0]])
+    values = np.array([[3.0, 2.0, 5.0], [3.0, 2.0, 5.0]])
+    about = np.frombuffer(b'{"format": 1, "symbols": ["A"]}', dtype=np.uint8)
+    np.savez(tmp_path / "tree.npz", links=links, values=values, metrics=np.zeros((2, 1)), about=about)
+    root, end = PrefixTree.load(tmp_path / "tree.npz").walk()
+    assert (root.count, root.visits, root.status, root.children) == (2, 3, "open", (1,))
+    assert (end.choices, end.count, end.mean, end.status) == ((1,), 0, 1.5, "done")
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04nothing", b"\x93NUMPY"])

@@ -14,7 +14,8 @@ from persona_evo.evolve import rivals as comparisons
 from persona_evo.evolve import simplification
 from persona_evo.evolve.comparison import Comparing, held_out, paired
 from persona_evo.evolve.explanation import in_words, of_policy
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, LevelText, OutOfTime, Score
+from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.rivals import Rival, RivalComparison

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.fitness import Fitness, FitnessSpec, FitnessTrial, play, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
 from persona_evo.evolve.parallel import Workers

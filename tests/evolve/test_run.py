@@ -15,7 +15,8 @@ import pytest
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
-from persona_evo.evolve.fitness import FitnessSpec, _Workshop, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness import _Workshop
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.islands import Request
 from persona_evo.evolve.run import (
     DEADLINE,
@@ -56,7 +57,8 @@ def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path)
     rows = runs.read_journal(run.folder)
     assert [(r["generation"], r["island"]) for r in rows] == [(g, i) for g in range(3) for i in range(3)]
     assert set(rows[0]) == {
-        "generation", "island", "best", "mean", "size", "best_size", "diversity", "evaluations", "formula", "timing",
+        "generation", "island", "best", "mean", "size", "best_size", "diversity", "evaluations", "remembered",
+        "formula", "timing",
     }  # fmt: skip
     assert set(rows[0]["timing"]) == {"seconds", "evaluating"}
     assert [p.generation for p in told] == [0, 1, 2] and told[-1].eta == 0 and told[0].eta > 0
@@ -357,7 +359,7 @@ def test_until_is_today_or_tomorrow() -> None:
 
 
 def test_a_winner_is_simplified_only_where_it_chooses_alike() -> None:
-    from persona_evo.evolve.fitness import FitnessSpec
+    from persona_evo.evolve.fitness_spec import FitnessSpec
     from persona_evo.evolve.winner import sampled_choices, simplified
     from persona_evo.formula import parse
     from persona_evo.search.settings import SearchSettings

@@ -53,6 +53,8 @@ def test_settings_survive_json(preset: str) -> None:
         ({"mutations": {"new": -1}}, "at least 0"),
         ({"common_seeds": 1}, "true or false"),
         ({"metrics": ("", )}, "list of texts"),
+        ({"duplicates": "behaviour"}, "other seeds"),
+        ({"duplicates": "canonical"}, "duplicates 'off'"),
     ],
 )  # fmt: skip
 def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:

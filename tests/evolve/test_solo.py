@@ -12,7 +12,7 @@ import pytest
 from persona_evo.cli.main import main
 from persona_evo.errors import PersonaError, RunError, SettingsError
 from persona_evo.evolve import run as evolution
-from persona_evo.evolve.fitness import FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import mapsets, registry

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 
@@ -22,6 +25,8 @@ SAME = [
     ("0 > abs(R)", "0"), ("if(exp(R), MS, PE)", "MS"), ("-(R / 3)", "R / -3"), ("(R > MS) > 0", "R > MS"),
 ]  # fmt: skip
 
+EXTREMES = (0.0, -0.0, 1.0, -3.0, 0.1, 5e-324, -1e300, 1.7e308, math.nan)
+
 DIFFERENT = [
     ("-R / MS", "-(R / MS)"), ("0 / R", "0"), ("R + (MS + PE)", "(R + MS) + PE"), ("R * MS / MS", "R"),
     ("R / 3", "R * (1 / 3)"), ("(R - MS) + MS", "R"), ("exp(log(R))", "R"), ("R - MS", "MS - R"),
@@ -31,6 +36,14 @@ DIFFERENT = [
 @pytest.mark.parametrize(("a", "b"), SAME)
 def test_ways_of_writing_the_same_have_one_form(a: str, b: str) -> None:
     assert canonical(parse(a, SYMBOLS)) == canonical(parse(b, SYMBOLS))
+
+
+@pytest.mark.parametrize(("a", "b"), SAME)
+def test_ways_of_writing_the_same_are_equal_to_the_last_bit_at_extremes(a: str, b: str) -> None:
+    one, two = parse(a), parse(b)
+    for values in product(EXTREMES, repeat=3):
+        point = dict(zip(("R", "MS", "PE"), values, strict=True))
+        assert bits(one.evaluate(point)) == bits(two.evaluate(point)), point
 
 
 @pytest.mark.parametrize(("a", "b"), DIFFERENT)

@@ -63,11 +63,15 @@ def action(text: str) -> str:
 
 def check_replay(game: dict[str, Any], level: Level) -> int:
     s = GAME.start(level)
-    rng = stream(1)
+    rng, swift = stream(1), GAME.for_search(level)
+    inner = swift.level.start.copy()
     assert printed(level, s) == game["states"][0]
     for i, text in enumerate(game["actions"]):
-        GAME.rules().step(level.tables, s, GAME.parse_action(level, s, action(text)), rng)
+        move = GAME.parse_action(level, s, action(text))
+        GAME.rules().step(level.tables, s, move, rng)
+        swift.game.rules().step(swift.level.tables, inner, move, rng)
         assert printed(level, s) == game["states"][i + 1], f"{game['map']} after turn {i + 1} ({text})"
+        assert np.array_equal(inner, swift.pack(s)), f"{game['map']} after turn {i + 1} ({text}), fast rules"
     report, got = game["report"], GAME.measure(level, s)
     dead = 5 * got["DEAD"]
     assert got["ST"] == report["turnsTaken"]

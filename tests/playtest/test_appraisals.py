@@ -6,7 +6,7 @@ import pytest
 
 from persona_evo.evolve import dispatch
 from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.playtest import appraisals

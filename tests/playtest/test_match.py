@@ -13,7 +13,7 @@ import pytest
 
 from persona_evo.cli.main import main
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.playtest.match import names, play, records, standings
 from persona_evo.playtest.match.play import Match

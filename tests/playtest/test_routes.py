@@ -11,7 +11,7 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.evolve import dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level

@@ -11,7 +11,7 @@ from PIL import Image
 
 from persona_evo.cli.main import main
 from persona_evo.errors import RunError
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.playtest.match import again, names, play, records, reopening
 from persona_evo.playtest.match.play import Match

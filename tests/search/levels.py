@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from persona_evo.errors import LevelError
 from persona_evo.formula import Formula
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.search.plan import Planner
+from persona_evo.search.run import Run
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree import SLOT, Tree
+from persona_evo.search.tree_policy import TreePolicy
 
 GAME = registry.get("minidungeons2")
 RNG = np.ones(2, dtype=np.int64)
@@ -55,3 +61,16 @@ def optimum(game: Game, of: Level, utility: Formula, horizon: int) -> float:
                 following[after.tobytes()] = after
         layer = following
     return best
+
+
+def tree_of(planner: Planner, utility: Formula, policy: TreePolicy, iterations: int, seed: int) -> Tree:
+    """The tree of a search from the level's start, cut to its nodes."""
+    run = Run(planner, planner.level.start, 0, utility, policy, seed, None)
+    run.spend(Budget(iterations), 0.0)
+    tree, nodes = run.tree, run.nodes
+    return tree._replace(nodes=tree.nodes[:nodes], states=tree.states[:nodes])
+
+
+def slots_of(tree: Tree) -> NDArray[np.float64]:
+    """The rows of a tree's nodes in their order."""
+    return tree.values[tree.nodes[:, SLOT]]

@@ -15,8 +15,9 @@ from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Metric
 from persona_evo.games.python_game import Dice, from_class
 from persona_evo.search.act import CHOICES, Actor, Move, play_game
+from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, FIRST, NEXT, NOBODY, PARENT, ROOT, VISITS
+from persona_evo.search.tree import ACTION, DEPTH, NODE, PARENT, ROOT, SLOT, VISITS
 from persona_evo.search.tree_policy import TreePolicy
 from tests.examples import coin, nim
 from tests.search.levels import GAME, level
@@ -132,34 +133,36 @@ def test_the_tree_is_kept_below_the_move_made() -> None:
     actor = Actor(GAME, of, RUNNER, budget=Budget(2000), seed=1)
     state = GAME.start(of)
     first = actor.think(state)
-    tree, before = actor._tree, int(actor._counts[0])
-    child = next(c for c in tree.children(ROOT) if tree.links[c, ACTION] == first.action)
+    tree, counts = actor._engine.work.tree, actor._engine.work.buffers.counts
+    before = int(counts[NODES])
+    child = next(c for c in tree.children(ROOT) if tree.nodes[tree.links[c, NODE], ACTION] == first.action)
     visits = int(tree.links[child, VISITS])
     actor.follow(first.action)
-    kept = int(actor._counts[0])
-    assert 0 < kept < before and tree.links[ROOT, VISITS] == visits
+    kept = int(counts[NODES])
+    assert 0 < kept < before and actor._engine.work.tree.links[ROOT, VISITS] == visits
     check_tree(actor, of, kept)
     GAME.rules().step(of.tables, state, first.action, np.ones(2, dtype=np.int64))
     second = actor.think(state)
     assert second.kept == kept and second.iterations == 2000
-    check_tree(actor, of, int(actor._counts[0]))
+    check_tree(actor, of, int(counts[NODES]))
     elsewhere = actor.think(GAME.start(of))
     assert elsewhere.kept == 0, "another state than the one followed to starts a new tree"
 
 
 def check_tree(actor: Actor, of: Any, nodes: int) -> None:
     """Every node hangs where it says, one deeper, in the state that its action leads to."""
-    links, states = actor._tree.links, actor._tree.states
+    tree = actor._engine.work.tree
+    rows, states = tree.nodes, tree.states
     seen = [ROOT]
     for node in seen:
-        child = int(links[node, FIRST])
-        while child != NOBODY:
-            assert links[child, PARENT] == node and links[child, DEPTH] == links[node, DEPTH] + 1
+        assert tree.links[rows[node, SLOT], NODE] == node
+        for slot in tree.children(node):
+            child = int(tree.links[slot, NODE])
+            assert rows[child, PARENT] == node and rows[child, DEPTH] == rows[node, DEPTH] + 1
             after = states[node].copy()
-            GAME.rules().step(of.tables, after, int(links[child, ACTION]), np.ones(2, dtype=np.int64))
+            GAME.rules().step(of.tables, after, int(rows[child, ACTION]), np.ones(2, dtype=np.int64))
             assert (after == states[child]).all()
             seen.append(child)
-            child = int(links[child, NEXT])
     assert len(seen) == nodes
 
 

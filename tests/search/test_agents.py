@@ -17,7 +17,9 @@ from persona_evo.games.core import RUNNING
 from persona_evo.search.act import Actor
 from persona_evo.search.agents import Agent, Mind, load_agents, load_league, policy_of, random_move, warm_up
 from persona_evo.search.contest import Caller, contest
+from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree import ACTION, NODE
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import stream
 
@@ -149,10 +151,10 @@ def test_the_published_variant_never_changes_the_mover_in_its_tree() -> None:
                   settings=SearchSettings(rollout=2000))  # fmt: skip
     start = GAME.start(SIX, 1)
     actor.think(start)
-    nodes = int(actor._counts[0])
-    assert {int(s[2]) for s in actor._tree.states[:nodes]} == {int(start[2])}
-    first = actor._tree.children(0)[-1]
-    assert int(actor._tree.links[first, 4]) == GAME.legal(SIX, start)[-1], "the last move is tried first"
+    tree, counts = actor._engine.work.tree, actor._engine.work.buffers.counts
+    assert {int(s[2]) for s in tree.states[: counts[NODES]]} == {int(start[2])}
+    first = tree.links[tree.children(0)[-1], NODE]
+    assert tree.nodes[first, ACTION] == GAME.legal(SIX, start)[-1], "the last move is tried first"
 
 
 def test_the_answer_can_be_a_formula_over_the_children() -> None:

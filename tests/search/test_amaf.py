@@ -15,10 +15,10 @@ from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.act import Actor
 from persona_evo.search.agents import Mind, load_agents
-from persona_evo.search.layout import KEPT
+from persona_evo.search.layout import NODES
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, KEPT_PART, NOBODY, PARENT, TOTAL, VISITS
+from persona_evo.search.tree import ACTION, DEPTH, NOBODY, PARENT, SLOT, TOTAL, VISITS
 from persona_evo.search.tree_policy import TreePolicy, variables
 from persona_evo.seeds import below, derive, stream
 from tests.examples import lanes
@@ -100,11 +100,14 @@ def reference(game: Game, level: Level, utility: Formula, policy: Formula, itera
 
 def kept(actor: Actor) -> dict[tuple[int, ...], tuple[float, ...]]:
     """By path: visits and total of each node, AN and total behind AR."""
-    tree, nodes, at = actor._tree, int(actor._counts[0]), KEPT_PART + int(actor._opts[KEPT])
-    return {
-        tuple(tree.path(i)): (float(tree.links[i, VISITS]), *map(float, tree.values[i, [TOTAL, at, at + 1]]))
-        for i in range(1, nodes)
-    }
+    tree, counts = actor._engine.work.tree, actor._engine.work.buffers.counts
+    at = tree.columns.moves
+    found = {}
+    for i in range(1, int(counts[NODES])):
+        slot = tree.nodes[i, SLOT]
+        row = map(float, tree.values[slot, [TOTAL, at, at + 1]])
+        found[tuple(tree.path(i))] = (float(tree.links[slot, VISITS]), *row)
+    return found
 
 
 def wanted(game: Game, level: Level, root: Node) -> dict[tuple[int, ...], tuple[float, ...]]:
@@ -163,7 +166,8 @@ def test_the_answer_alone_may_read_them() -> None:
     rows = {path[0]: row for path, row in kept(told).items() if len(path) == 1}
     assert rows[move.action][3] / rows[move.action][2] == max(total / n for _, _, n, total in rows.values())
     assert plain.think(start).iterations == move.iterations == 500
-    assert plain._tree.values.shape[1] + 2 == told._tree.values.shape[1], "no room is taken where nobody reads them"
+    widths = [actor._engine.work.tree.columns.width for actor in (plain, told)]
+    assert widths[0] + 2 == widths[1], "no room is taken where nobody reads them"
 
 
 def test_with_chance_too() -> None:
@@ -172,13 +176,14 @@ def test_with_chance_too() -> None:
     policy = TreePolicy.of("R + 0.3*sqrt(log(P)/N) + 0.1*AR", game, moves=True)
     actor = Actor(game, level, goal, policy, Budget(300), SearchSettings(value="mean"), seed=1)
     actor.think(game.start(level))
-    links, rows = actor._tree.links, kept(actor)
+    work, rows = actor._engine.work, kept(actor)
+    tree, nodes = work.tree, work.tree.nodes
     assert any(an > n for n, _, an, _ in rows.values())
     for n, _, an, _ in rows.values():
         assert an >= n
-    for i in range(1, int(actor._counts[0])):
-        assert links[i, PARENT] != NOBODY and rows[tuple(actor._tree.path(i))][2] <= links[links[i, PARENT], VISITS]
-        assert links[i, DEPTH] >= 1 and links[i, ACTION] >= 0
+    for i in range(1, int(work.buffers.counts[NODES])):
+        assert nodes[i, PARENT] != NOBODY and nodes[i, DEPTH] >= 1 and nodes[i, ACTION] >= 0
+        assert rows[tuple(tree.path(i))][2] <= tree.links[nodes[nodes[i, PARENT], SLOT], VISITS]
 
 
 def test_they_are_no_part_of_other_searches() -> None:

@@ -14,10 +14,12 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Level, Metric
 from persona_evo.games.python_game import from_class
-from persona_evo.search import layout, mcts
+from persona_evo.search import layout
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
+from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree import ACTION, DEPTH, FIRST, KIDS, LEFT, NODE, OVER, PARENT, SLOT, STATUS, VISITS
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
 from tests.search.levels import GAME, level, optimum, tiny
 
@@ -51,11 +53,10 @@ def test_ucb1_written_as_a_formula_makes_the_same_choices() -> None:
     (of,) = mapsets.resolve(GAME, ["train05"])
     rules = dataclasses.replace(PAPER, value="mean", stop="budget")
     planners = [Planner(GAME, of, rules, 1501) for _ in range(2)]
-    planners[0].plan(UTILITY, UCB1, Budget(1500), seed=4)
-    planners[1].plan(UTILITY, TreePolicy.of(UCB1_FORMULA, GAME), Budget(1500), seed=4)
-    a, b = (p._tree for p in planners)
-    assert (a.links[:1500] == b.links[:1500]).all(), "the trees differ"
-    assert (a.states[:1500] == b.states[:1500]).all()
+    a, b = (tree_of(planner, UTILITY, policy, 1500, 4)
+            for planner, policy in zip(planners, (UCB1, TreePolicy.of(UCB1_FORMULA, GAME)), strict=True))  # fmt: skip
+    assert (a.nodes == b.nodes).all(), "the trees differ"
+    assert (a.states == b.states).all()
 
 
 def test_ties_are_broken_by_the_seed() -> None:
@@ -63,8 +64,7 @@ def test_ties_are_broken_by_the_seed() -> None:
     shapes = set()
     for seed in range(8):
         planner = Planner(GAME, of, SearchSettings(rollout=0, terminal="revisit", transpositions="off"), 60)
-        planner.plan(parse("0*PE", GAME.symbols), TreePolicy.of("1", GAME), Budget(40), seed)
-        shapes.add(planner._tree.links[:40, :2].tobytes())
+        shapes.add(tree_of(planner, parse("0*PE", GAME.symbols), TreePolicy.of("1", GAME), 40, seed).nodes.tobytes())
     assert len(shapes) > 3
 
 
@@ -92,13 +92,12 @@ def test_being_stuck_changes_nothing_but_the_time() -> None:
     """A search that stops as stuck has the tree that it would have had at the end of the budget."""
     of = level("eH   ")
     rules = dataclasses.replace(PAPER, horizon=3)
+    policies = [TreePolicy.of(f"ST - 10*PE - 100*WON{rest}", GAME) for rest in ("", " + 0*R")]
     planner = Planner(GAME, of, rules, 100)
-    found = planner.plan(UTILITY, TreePolicy.of("ST - 10*PE - 100*WON", GAME), Budget(5000), seed=1)
-    tree = planner._tree.links[: found.nodes, :3].copy()
-    later = Planner(GAME, of, rules, 100)
-    longer = later.plan(UTILITY, TreePolicy.of("ST - 10*PE - 100*WON + 0*R", GAME), Budget(5000), seed=1)
+    found, longer = (planner.plan(UTILITY, policy, Budget(5000), seed=1) for policy in policies)
     assert found.stopped == "stuck" and longer.stopped == "budget" and longer.iterations == 5000
-    assert found.nodes == longer.nodes and (tree == later._tree.links[: longer.nodes, :3]).all()
+    tree, later = (tree_of(Planner(GAME, of, rules, 100), UTILITY, policy, 5000, 1) for policy in policies)
+    assert found.nodes == longer.nodes and (tree.nodes == later.nodes).all()
 
 
 def test_a_start_with_one_action() -> None:
@@ -112,51 +111,30 @@ def test_a_path_of_100_000_moves() -> None:
     """No recursion, and nothing in an iteration that grows with more than the path itself."""
     of = level("H    e")
     rules = SearchSettings(horizon=100_000, rollout=0, terminal="revisit", transpositions="off", watch="tree")
-    planner = Planner(GAME, of, rules, 100_002)
-    deep = grown(planner, 100_000)
-    assert deep == 100_000
-    path = planner._tree.path(100_000)
+    run = grown(Planner(GAME, of, rules, 100_002), 100_000)
+    path = run.tree.path(100_000)
     assert len(path) == 100_000 and set(path) == {1, 3}
     assert GAME.measure(of, GAME.replay(of, path[:50_000])[-1])["ST"] == 50_000
 
 
-def grown(planner: Planner, depth: int) -> int:
-    """Make a tree that is one line to and fro, then go down and back up along all of it; the depth reached."""
-    from persona_evo.search.tree import ACTION, DEPTH, FIRST, LEFT, NEXT, NOBODY, OVER, STATUS, TWIN, VISITS
-
-    tree, of = planner._tree, planner.level
-    policy = TreePolicy.of("D", GAME)
-    planner.plan(UTILITY, policy, Budget(1), seed=1)
-    links, rows = tree.links, np.arange(depth + 1)
-    links[: depth + 1] = 0
-    links[: depth + 1, 0] = rows - 1
-    links[:depth, FIRST], links[depth, FIRST] = rows[1:], NOBODY
-    links[: depth + 1, NEXT], links[: depth + 1, TWIN] = NOBODY, rows
-    links[: depth + 1, ACTION], links[: depth + 1, DEPTH] = np.where(rows % 2, 1, 3), rows
-    links[: depth + 1, VISITS], links[: depth + 1, LEFT] = 1, 0
+def grown(planner: Planner, depth: int) -> Run:
+    """Make a tree that is one line to and fro, each node in a slot of its number, then go down and back up along it."""
+    of = planner.level
+    run = Run(planner, of.start, 0, UTILITY, TreePolicy.of("D", GAME), 1, None)
+    tree, counts, rows = run.tree, run._engine.work.buffers.counts, np.arange(depth + 1)
+    nodes, links = tree.nodes[: depth + 1], tree.links[: depth + 1]
+    nodes[:, PARENT], nodes[:, DEPTH], nodes[:, SLOT] = rows - 1, rows, rows
+    nodes[:, ACTION] = np.where(rows % 2, 1, 3)
     tree.values[: depth + 1] = 0.5
+    links[:, VISITS], links[:, LEFT], links[:, STATUS], links[:, NODE] = 1, 0, 0, rows
+    links[:, FIRST], links[:, KIDS] = rows + 1, rows < depth
     east = GAME.replay(of, [1])[-1]
     tree.states[: depth + 1] = np.where((rows % 2)[:, None], east, of.start)
-    counts = np.zeros(layout.COUNTS, dtype=np.int64)
-    counts[layout.NODES], counts[layout.WINNER] = depth + 1, -1
-    from persona_evo.search.amaf import NO_MARKS
-    from persona_evo.search.coding import code, policy_code
-    from persona_evo.search.tree_policy import variables
-    from persona_evo.seeds import stream
-
-    rules = GAME.rules()
-    planner._opts[layout.HOLDS] = policy.holds
-    scoring = policy_code(policy.formula, variables(GAME), False)  # type: ignore[arg-type]
-    scoring.describe(planner._opts)
-    reason = mcts.search(
-        *rules.entries, of.tables, links, tree.values, tree.states, tree.slots, tree.keys, planner._opts, np.zeros(1),
-        counts, np.zeros(1), planner._best_moves, *code(UTILITY, GAME.symbols), *scoring.rows,
-        planner._scratch, planner._actions, planner._played, planner._seen, planner._vars, planner._stack,
-        np.zeros(1), NO_MARKS, stream(1), 3,
-    )  # fmt: skip
-    assert reason == layout.GOING_ON and (links[: depth + 1, VISITS] == 4).all()
-    assert not (links[: depth + 1, STATUS] & OVER).any()
-    return int(links[depth, DEPTH])
+    counts[layout.NODES] = counts[layout.SLOTS] = depth + 1
+    run.spend(Budget(3), 0.0)
+    assert run.iterations == 3 and run.nodes == depth + 1 and (links[:, VISITS] == 4).all()
+    assert not (links[:, STATUS] & OVER).any()
+    return run
 
 
 class Stairs:

@@ -14,8 +14,10 @@ from persona_evo.games.registry import get
 from persona_evo.personas import load
 from persona_evo.personas.lists import DEFAULT_LISTS, FEW_LISTS, FEW_UNGUIDED_LISTS, UNGUIDED_LISTS, OpenList
 from persona_evo.search.list_orders import cares, chosen, left_out, orders
+from persona_evo.search.list_search import ListSearch
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, plan
 from persona_evo.search.settings import PROVEN, STOPPED
+from persona_evo.search.tree import Columns
 from tests.search.levels import level
 
 GAME = get("minidungeons2")
@@ -75,7 +77,7 @@ def test_same_seed_same_plan_whatever_was_planned_before(name: str, policy: Tree
     found = planner.plan(KILLER, policy, Budget(9_000), seed=3)
     planner.plan(COLLECTOR, TreePolicy.utility(COLLECTOR), Budget(7_000), seed=9)
     planner.plan(KILLER, TreePolicy.ucb1(), Budget(900), seed=9)
-    planner._tree.memory.fill(7e77)
+    planner.memory.lay_out(Columns(), 1).values.fill(7e77)
     again = planner.plan(KILLER, policy, Budget(9_000), seed=3)
     assert timeless(again) == timeless(found) == timeless(plan(GAME, of, KILLER, policy, Budget(9_000), rules, seed=3))
 
@@ -155,15 +157,17 @@ def test_why_a_search_ended(budget: Budget, why: str) -> None:
     assert planner.plan(KILLER, LINE, Budget(3_000), seed=1).stopped == "memory"
 
 
-def test_a_node_takes_at_most_80_bytes_more_than_with_one_list() -> None:
+def test_a_node_takes_8_bytes_for_each_list_and_96_more_beside_its_state() -> None:
+    """Of the 96, 32 are its slot, 16 its row, 16 its place in the table of states, and 16 facts."""
     of, capacity = named("train03"), 65_536
     planner = Planner(GAME, of, SearchSettings(), capacity)
-    before = planner._tree.bytes_per_node()
     for policy in (LINE, TreePolicy.utility(KILLER)):
-        planner.plan(KILLER, policy, Budget(60_000), seed=1)
-        memory = planner._list_memory()
-        more = planner._tree.bytes_per_node() - before + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
-        assert more <= 80
+        search = ListSearch(planner, KILLER, policy, Budget(60_000), 1, None, 0)
+        memory = planner.list_memory()
+        lists = len(memory.heaps)
+        assert memory.heaps.nbytes == 4 * lists * capacity
+        taken = planner.memory.bytes_per_node(search.tree, 1.0) + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
+        assert taken - planner.memory.states.nbytes / capacity <= 96 + 8 * lists
 
 
 def test_a_large_level_is_planned() -> None:

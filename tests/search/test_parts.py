@@ -10,63 +10,74 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from persona_evo.formula import parse
+from persona_evo.formula import Formula, native, parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import Game, Level
-from persona_evo.search import coding
+from persona_evo.search import scoring
 from persona_evo.search.act import Actor
 from persona_evo.search.plan import Planner
+from persona_evo.search.scoring import Scoring
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import VALUES
-from persona_evo.search.tree_policy import TreePolicy, variables
+from persona_evo.search.tree import DEPTH, SLOT, TOTAL, VISITS
+from persona_evo.search.tree_policy import ALONG_PATH, TreePolicy
 from tests.examples import corridor, nim
-from tests.search.levels import GAME
+from tests.search.levels import GAME, slots_of, tree_of
 
 UTILITY = parse("0.7*MS + 0.3*PE - 5*DEAD", GAME.symbols)
-ANYTIME, PAPER = SearchSettings.anytime(), SearchSettings.paper()
+ANYTIME, SINGLE, PAPER = SearchSettings.anytime(), SearchSettings.single(), SearchSettings.paper()
 FORMULAS = {
-    "R + MS + PE - DEAD + sqrt(2*log(P)/N)": (3, 1),
-    "R + 0.5*MS + 0.3*PE - 0.2*DEAD + HL": (4, 0),
-    "if(MS > 0.5, R, RMAX - RSD) * (MS/HL - ST) + 0.001*D": (2, 0),
-    "R - NM*R + (NM + TO/0)*N - P/(N + (P - 1)*PE) + P*P": (3, 2),
-    "R + MS*R + PE*R + DEAD*R + HL*R + ST*R + sqrt(P)": (0, 1),
-    "P + 1 + N/(P - 2) + N/(P - 3) + N/(P - 4) + N/(P - 5) + PE": (1, 0),
-    "R + log(P)": (0, 1),
-    "R + D": (0, 0),
-    "PE + 0.2*MS": (0, 0),
+    "R + MS + PE - DEAD + sqrt(2*log(P)/N)": 3,
+    "R + 0.5*MS + 0.3*PE - 0.2*DEAD + HL": 4,
+    "if(MS > 0.5, R, RMAX - RSD) * (MS/HL - ST) + 0.001*D": 2,
+    "R - NM*R + (NM + TO/0)*N - P/(N + (P - 1)*PE) + P*P": 3,
+    "R + MS*R + PE*R + DEAD*R + HL*R + ST*R + sqrt(P)": 5,
+    "(MS + 1)*R - (MS - 1)*N + (MS*MS)*D": 1,
+    "P + 1 + N/(P - 2) + N/(P - 3) + N/(P - 4) + N/(P - 5) + PE": 1,
+    "R + log(P)": 0,
+    "R + D": 0,
+    "PE + 0.2*MS": 1,
 }
-"""Tree policies, and how many parts of each are kept and shared."""
+"""Tree policies, and how many parts of each are kept."""
 
 
 @contextmanager
 def whole_formulas() -> Iterator[None]:
-    """Searches score with the whole formula each time."""
-    coding.policy_code.cache_clear()
-    with patch.object(coding, "MOST_KEPT", 0), patch.object(coding, "MOST_SHARED", 0):
+    """Searches keep the metrics and score with the whole formula each time."""
+
+    def undivided(formula: Formula, changing: object) -> tuple[Formula, dict[str, Formula]]:
+        return formula, {str(k): formula for k in range(100)}
+
+    native._memory.clear()
+    with patch.object(scoring, "split", undivided):
         yield
-    coding.policy_code.cache_clear()
+    native._memory.clear()
 
 
 def tree(game: Game, of: Level, rules: SearchSettings, text: str, iterations: int) -> tuple[object, ...]:
-    """All that a search leaves behind (the root has no score)."""
+    """All that a search leaves behind, but what is kept for scores."""
     planner = Planner(game, of, rules, iterations + 1)
     utility = UTILITY if game is GAME else parse("0.7*COINS + 0.3*OUT - 0.001*ST", game.symbols)
-    found = planner.plan(utility, TreePolicy.of(text, game), Budget(iterations), seed=5)
-    kept, n = planner._tree, planner._nodes
-    values = np.ascontiguousarray(kept.values[1:n, :VALUES]).tobytes()
-    states = kept.states[:n].tobytes() if game.compiled else b""
-    return found.actions, found.iterations, found.stopped, kept.links[:n].tobytes(), values, states
+    policy = TreePolicy.of(text, game)
+    found = planner.plan(utility, policy, Budget(iterations), seed=5)
+    kept = tree_of(planner, utility, policy, iterations, 5)
+    columns, values = kept.columns, slots_of(kept)
+    read = [TOTAL, *(c for c in (columns.best, columns.squares) if c >= 0)]
+    if policy.holds == ALONG_PATH:
+        values[0, columns.score] = 0.0  # the root has no score
+        read.append(columns.score)
+    states = kept.states.tobytes() if game.compiled else b""
+    return found.actions, found.iterations, found.stopped, kept.nodes.tobytes(), values[:, read].tobytes(), states
 
 
 @pytest.mark.parametrize("text", FORMULAS)
 @pytest.mark.parametrize("rules", [
-    ANYTIME, PAPER, dataclasses.replace(ANYTIME, transpositions="merge", value="mean"),
+    SINGLE, PAPER, dataclasses.replace(SINGLE, transpositions="merge", value="mean"),
     dataclasses.replace(PAPER, stop="budget", expansion="random"),
 ])  # fmt: skip
 def test_trees_are_those_of_the_whole_formula(rules: SearchSettings, text: str) -> None:
     (of,) = mapsets.resolve(GAME, ["train02"])
-    scoring = coding.policy_code(parse(text), variables(GAME))
-    assert (scoring.kept, len(scoring.ends) - scoring.kept) == FORMULAS[text]
+    policy = TreePolicy.of(text, GAME)
+    assert len(Scoring(policy.formula, UTILITY, GAME.symbols, policy.holds).kept) == FORMULAS[text]
     kept = tree(GAME, of, rules, text, 2_000)
     with whole_formulas():
         assert tree(GAME, of, rules, text, 2_000) == kept
@@ -75,9 +86,9 @@ def test_trees_are_those_of_the_whole_formula(rules: SearchSettings, text: str) 
 def test_trees_of_python_games_too() -> None:
     of = corridor.GAME.load("$..$@....D", "c")
     text = "R + 0.5*COINS - OUT/N + sqrt(log(P)/N)"
-    kept = tree(corridor.GAME, of, ANYTIME, text, 300)
+    kept = tree(corridor.GAME, of, SINGLE, text, 300)
     with whole_formulas():
-        assert tree(corridor.GAME, of, ANYTIME, text, 300) == kept
+        assert tree(corridor.GAME, of, SINGLE, text, 300) == kept
 
 
 def test_one_planner_takes_formulas_with_more_and_fewer_parts_in_turn() -> None:
@@ -92,12 +103,15 @@ def test_one_planner_takes_formulas_with_more_and_fewer_parts_in_turn() -> None:
 
 def test_scores_are_what_the_formula_says() -> None:
     (of,) = mapsets.resolve(GAME, ["train03"])
-    text = "R + 0.5*MS + (PE - 0.2*DEAD)/3 + HL*D"
+    policy = TreePolicy.of("R + 0.5*MS + (PE - 0.2*DEAD)/3 + HL*D + 0*N", GAME)
+    assert policy.formula is not None and policy.holds == ALONG_PATH
     planner = Planner(GAME, of, dataclasses.replace(PAPER, stop="budget"), 1_001)
-    formula = parse(text)
-    nodes = planner.plan(UTILITY, TreePolicy.of(text, GAME), Budget(1_000), seed=1).nodes
-    scores = [formula.evaluate(values) for values in planner.samples(nodes)]
-    assert scores[1:] == planner._tree.values[1:nodes, 3].tolist()
+    found = tree_of(planner, UTILITY, policy, 1_000, 1)
+    values, nodes = slots_of(found), found.nodes
+    for k in range(1, len(nodes)):
+        visits, best = float(found.links[nodes[k, SLOT], VISITS]), float(values[k, found.columns.best])
+        searched = {"R": 0.75 * float(values[k, TOTAL]) / visits + 0.25 * best, "N": visits, "D": float(nodes[k, DEPTH])}
+        assert values[k, found.columns.score] == policy.formula.evaluate(GAME.measure(of, found.states[k]) | searched)
 
 
 def test_two_players_moving_in_turn_choose_the_same() -> None:

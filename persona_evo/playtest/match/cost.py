@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.search.agents import THINKING, Agent, Mind

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.match.records import CONFIG, GAMES, SCHEMA, Record, from_json

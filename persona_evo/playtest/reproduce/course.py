@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from persona_evo import seeds
 from persona_evo.errors import Place, PolicyError, RunError
 from persona_evo.evolve import run as evolution
-from persona_evo.evolve.fitness import FitnessSpec, spec_to_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError, SettingsError, unknown
-from persona_evo.evolve.fitness import LevelText
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level

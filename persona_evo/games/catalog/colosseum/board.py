@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.compiling import compiled
-from persona_evo.scratch import row
+from persona_evo.compiling import compiled, row
 
 SIZE, REACH, WORDS = range(3)
 SEATS, SIDE, MOVES, RESULT, CELLS, WALLS = 0, 2, 3, 4, 5, 7

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from persona_evo.compiling import compiled
+from persona_evo.compiling import compiled, row
 from persona_evo.games.catalog.colosseum.board import (
     MOST, REACH, RESULT, ROWS, SEATS, SIDE, is_open, neighbour, open_sides, read_walls, walk_area, walls_around,
     word,
@@ -29,7 +29,6 @@ from persona_evo.games.catalog.colosseum.rules import (
     step, walks,
 )
 from persona_evo.games.core import RUNNING, Rules, rule
-from persona_evo.scratch import row
 from persona_evo.seeds import below
 
 WIDTH = 20
@@ -232,7 +231,7 @@ def backwards(t: Any, s: Any, actions: Any) -> int:
     return count
 
 
-_step, _measure, _measure_all = step.inlined, measure.inlined, measure_all.inlined
+_step, _measure, _measure_all = step.plain, measure.plain, measure_all.plain
 
 
 @rule("step")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from persona_evo.compiling import compiled
+from persona_evo.compiling import compiled, row
 from persona_evo.games.catalog.colosseum.board import (
     CELLS, MOVES, REACH, RESULT, ROWS, SEATS, SIDE, SIZE, WALLS, WORDS, build, component, count_cells,
     is_open, may_divide, nearer, neighbour, open_sides, read_walls, walk_area, walls_around, word,
 )
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Rules, rule
-from persona_evo.scratch import row
 from persona_evo.seeds import below
 
 (STEPS, TO_MOVE, WIN, LOSS, MARGIN, WALLED, OTHER_WALLED, BESIDE, REACHED, OTHER_REACHED, MOVES_LEFT, OTHER_MOVES,
@@ -311,7 +310,7 @@ def play_walks(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any,
     return made
 
 
-_measure, _measure_all = measure.inlined, measure_all.inlined
+_measure, _measure_all = measure.plain, measure_all.plain
 
 
 @rule("rollout")

@@ -52,7 +52,7 @@ from persona_evo.games.rows import Row, word
 METRICS = 16
 ST, PT, SC, MC, PR, PL, LM, CP, LV, BV, LG, SP, FI, HI, LOST, WON = range(METRICS)
 
-_measure = measure.inlined
+_measure = measure.plain
 
 
 @compiled

@@ -28,7 +28,7 @@ from persona_evo.games.catalog.its_alive.layout import (
     DESIGN, EAST, FACTORED, HEAD, HEART, HEIGHT, LANDING_POINTS, MASKS, MONSTER_POINTS, NORTH, PAIR_POINTS, PIECES,
     PLAYER, SOUTH, TENACIOUS_PIECES, WEST, WIDTH, WIN,
 )
-from persona_evo.games.core import LOST, RUNNING, WON, Rules, play_out, rule
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
 from persona_evo.games.rows import HASH_START, Row, add, mix, put, word
 
 LAND, COLLECT, SAY_LAND, SAY_COLLECT, COLUMN, TURN, ACTIONS = 0, 32, 80, 81, 84, 92, 96
@@ -398,13 +398,7 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-_legal, _step, _over, _measure = (f.inlined for f in (legal, step, over, measure))
-
-
-@rule("rollout")
-def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place."""
-    return play_out(_legal, _step, _over, _measure, t, s, actions, played, length, rng, seen, every)
+rollout = rollout_of(legal, step, over, measure)
 
 
 RULES = Rules(legal, step, over, mover, measure, key, rollout)

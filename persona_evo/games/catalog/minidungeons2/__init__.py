@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.games.core import Event, Game, Level, Metric, Rules
+from persona_evo.games.core import Event, Game, Level, Metric, Rules, Swift
 from persona_evo.games.findings import Finding
 
 METRICS = (
@@ -212,6 +214,38 @@ def novelty(level: Level) -> tuple[Any, int]:
     return compiled, 3 + int(level.tables[t.MONSTERS]) + int(level.tables[t.THINGS])
 
 
+def swift(level: Level) -> Swift | None:
+    """The level in the layout of `packed`, None where it does not fit."""
+    from persona_evo.games.catalog.minidungeons2 import packed
+
+    if not packed.fits(level):
+        return None
+    tables, start = packed.build(level.tables), packed.pack(level.tables, level.start)
+    return Swift(SWIFT_GAME, replace(level, tables=tables, start=start), partial(packed.pack, level.tables))
+
+
+def swift_rules(costly: bool = False) -> Rules:
+    """The compiled rules for that layout."""
+    from persona_evo.games.catalog.minidungeons2.swift import ALL_METRICS, RULES
+
+    return ALL_METRICS if costly else RULES
+
+
+def swift_reach() -> Any:
+    """`reach` for that layout."""
+    from persona_evo.games.catalog.minidungeons2.swift_reach import reach as compiled
+
+    return compiled
+
+
+def swift_novelty(level: Level) -> tuple[Any, int]:
+    """`novelty` for that layout."""
+    from persona_evo.games.catalog.minidungeons2.packed import variables
+    from persona_evo.games.catalog.minidungeons2.swift_reach import novelty as compiled
+
+    return compiled, variables(level.tables)
+
+
 GAME = Game(
     name="minidungeons2",
     title="MiniDungeons 2",
@@ -236,4 +270,11 @@ GAME = Game(
     variants={"informed": informed},
     analyse=analyse,
     hardness=hardness,
+    swift=swift,
 )
+
+SWIFT_GAME = replace(
+    GAME, rules=swift_rules, reach=swift_reach, novelty=swift_novelty, variants={}, swift=None,
+    locate=None, events=None, cause=None, draw=None, structure=None, analyse=None, hardness=None,
+)  # fmt: skip
+"""The game as searches play it in the layout of `packed`."""

@@ -45,7 +45,7 @@ from persona_evo.seeds import below
 ANY = 4
 """One move in so many is any legal one."""
 
-_legal, _step, _over, _measure, _measure_all = (f.inlined for f in (legal, step, over, measure, measure_all))
+_legal, _step, _over, _measure, _measure_all = (f.plain for f in (legal, step, over, measure, measure_all))
 
 
 @compiled

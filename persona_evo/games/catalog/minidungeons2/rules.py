@@ -19,7 +19,7 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     SEEN, SEES, SLAIN_AT, STEPS_AT, THINGS_AT, THROWN_AT, TILES, TRAP, TRAPS_AT, TREASURE, TREASURES, WIDTH, WIZARD,
     WIZARD_RANGE, WORDS, offset, pair, pair_in, pair_row,
 )
-from persona_evo.games.core import LOST, RUNNING, WON, Rules, play_out, rule
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
 from persona_evo.games.rows import Row, put, word
 
 THROW = 4
@@ -504,19 +504,8 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-_legal, _step, _over, _measure, _measure_all = (f.inlined for f in (legal, step, over, measure, measure_all))
-
-
-@rule("rollout")
-def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place."""
-    return play_out(_legal, _step, _over, _measure, t, s, actions, played, length, rng, seen, every)
-
-
-@rule("rollout")
-def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place, with every metric of the states passed."""
-    return play_out(_legal, _step, _over, _measure_all, t, s, actions, played, length, rng, seen, every)
+rollout = rollout_of(legal, step, over, measure)
+rollout_all = rollout_of(legal, step, over, measure_all)
 
 
 RULES = Rules(legal, step, over, mover, measure, key, rollout)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from persona_evo.compiling import compiled, jit
+from persona_evo.compiling import apart, callback, compiled
 from persona_evo.games.rows import Row, put, word
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
 (POTIONS, TREASURES, MORTALS, FARTHEST, WIDTH, HEIGHT, PAIRED) = range(8, 15)
 (HP_CAP, WIZARD_RANGE, OBJECT_WINS_TIE, GOBLINS_AVOID, NPC_AFTER_END) = range(15, 20)
+SWITCHES = {"hp_cap": HP_CAP, "wizard_range": WIZARD_RANGE, "object_wins_tie": OBJECT_WINS_TIE,
+            "goblins_avoid": GOBLINS_AVOID, "npc_after_end": NPC_AFTER_END}  # fmt: skip
 PAIR_AT, BOARD_AT, MOVES_AT, SCRATCH_AT = 20, 22, 24, 26
 """Offsets that need two words: low, high."""
 HEADER = 32
@@ -101,7 +103,8 @@ def line_of_sight(t: Row, a: int, b: int) -> int:
     return 1
 
 
-def _find_path(t: Row, start: int, goal: int) -> int:
+@apart
+def find_path(t: Row, start: int, goal: int) -> int:
     """The original's A* from start to goal: (moves << 3) | direction of the first step, or NO_STEP.
 
     It works on the scratch space at the end of the tables: the heap, then f, g, parent and mark of each tile.
@@ -181,18 +184,15 @@ def _find_path(t: Row, start: int, goal: int) -> int:
     return NO_STEP
 
 
-find_path = jit(_find_path, "int64(uint16[::1], int64, int64)", final=True)
 
-
-def _entry(t: Row, target: int, start: int) -> int:
+@apart
+def entry(t: Row, target: int, start: int) -> int:
     n = word(t, TILES)
     step = find_path(t, start, target) & 7
     far = abs(word(t, HEADER + start) - word(t, HEADER + target))
     far += abs(word(t, HEADER + n + start) - word(t, HEADER + n + target))
     return (far << 6) | step | (SEES * line_of_sight(t, start, target)) | (SEEN * line_of_sight(t, target, start))
 
-
-entry = jit(_entry, "int64(uint16[::1], int64, int64)", final=True)
 
 
 @compiled
@@ -226,14 +226,14 @@ def pair(t: Row, target: int, start: int) -> int:
     return pair_in(t, pair_row(t, target), target, start)
 
 
-def _fill_pairs(t: Row) -> None:
+@callback()
+def fill_pairs(t: Row) -> int:
     n = word(t, TILES)
     for target in range(n):
         for start in range(n):
             pair(t, target, start)
+    return 0
 
-
-fill_pairs = jit(_fill_pairs, "void(uint16[::1])")
 
 
 @compiled
@@ -264,7 +264,8 @@ def spread(t: Row, row: int, source: int) -> int:
     return moves
 
 
-def _fill_ways(t: Row, exact: int) -> int:
+@callback()
+def fill_ways(t: Row, exact: int) -> int:
     """Write the way from each tile to the exit; the longest is returned."""
     n = word(t, TILES)
     door = word(t, EXIT)
@@ -280,20 +281,19 @@ def _fill_ways(t: Row, exact: int) -> int:
     return longest
 
 
-fill_ways = jit(_fill_ways, "int64(uint16[::1], int64)")
 
-
-def _fill_moves(t: Row) -> None:
+@callback()
+def fill_moves(t: Row) -> int:
     """The moves between all pairs of tiles."""
     n = word(t, TILES)
     for start in range(n):
         spread(t, offset(t, MOVES_AT) + start * n, start)
+    return 0
 
 
-fill_moves = jit(_fill_moves, "void(uint16[::1])")
 
-
-def _fill_sight(t: Row) -> None:
+@callback()
+def fill_sight(t: Row) -> int:
     n = word(t, TILES)
     targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
     potions = word(t, POTIONS)
@@ -302,9 +302,8 @@ def _fill_sight(t: Row) -> None:
         for i in range(n):
             if pair(t, word(t, targets + k), i) & SEES:
                 t[HEADER + 9 * n + i] |= bit
+    return 0
 
-
-fill_sight = jit(_fill_sight, "void(uint16[::1])")
 
 
 def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
@@ -333,8 +332,7 @@ def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
     t[[WIDTH, HEIGHT, PAIRED]] = w, h, paired
     for at, value in ((PAIR_AT, pair_at), (MOVES_AT, moves_at), (BOARD_AT, board_at), (SCRATCH_AT, scratch_at)):
         t[[at, at + 1]] = value & 0xFFFF, value >> 16
-    for name, at in (("hp_cap", HP_CAP), ("wizard_range", WIZARD_RANGE), ("object_wins_tie", OBJECT_WINS_TIE),
-                     ("goblins_avoid", GOBLINS_AVOID), ("npc_after_end", NPC_AFTER_END)):
+    for name, at in SWITCHES.items():
         t[at] = flags[name]
     t[board_at:scratch_at] = NOWHERE
     before: dict[tuple[int, int], int] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from persona_evo.compiling import interpreted
 from persona_evo.games.catalog.puyo import tables as t
 
 Field = Sequence[Sequence[int]]
@@ -78,7 +77,7 @@ def chain(field: Field) -> list[Link]:
 def _points(link: int, sizes: Sequence[int], colours: int) -> int:
     from persona_evo.games.catalog.puyo.rules import link_bonus, size_bonus
 
-    bonus = interpreted(link_bonus)(link) + sum(map(interpreted(size_bonus), sizes))
+    bonus = link_bonus(link) + sum(map(size_bonus, sizes))
     bonus += 3 << (colours - 2) if colours > 1 else 0
     return int(10 * sum(sizes) * min(max(bonus, 1), 999))
 

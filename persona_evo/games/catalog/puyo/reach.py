@@ -51,9 +51,8 @@ MANY = 400
 
 def _group_bonuses() -> NDArray[np.int64]:
     """The highest bonus, without that for the link, of one link of n puyos: for colours and sizes of groups."""
-    from persona_evo.compiling import interpreted
 
-    size = np.array([interpreted(size_bonus)(n) for n in range(CELLS + 1)])
+    size = np.array([size_bonus(n) for n in range(CELLS + 1)])
     best = np.full((GARBAGE, CELLS + 1), -1)
     best[1, 4:] = size[4:]
     for groups in range(2, GARBAGE):
@@ -66,12 +65,11 @@ def _group_bonuses() -> NDArray[np.int64]:
 
 def _chain_points() -> NDArray[np.int64]:
     """The most points of one drop that n puyos pop of."""
-    from persona_evo.compiling import interpreted
 
     bonus, sizes = _group_bonuses(), np.arange(CELLS + 1)
     later = np.zeros(CELLS + 1, dtype=np.int64)
     for link in range(CELLS // 4, 0, -1):
-        points = 10 * sizes * np.clip(bonus + interpreted(link_bonus)(link), 1, 999)
+        points = 10 * sizes * np.clip(bonus + link_bonus(link), 1, 999)
         now = np.zeros_like(later)
         for n in range(4, CELLS + 1):
             now[n] = max(now[n - 1], int((points[4 : n + 1] + later[n - 4 :: -1][: n - 3]).max()))

@@ -59,7 +59,7 @@ from persona_evo.games.rows import Row, word
 METRICS = 16
 ST, MV, FD, DS, PR, EA, FG, HT, DT, WD, RW, DEAD, WON, NX, NF, NM = range(METRICS)
 
-_measure = measure.inlined
+_measure = measure.plain
 
 
 @compiled

@@ -307,7 +307,7 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-_legal, _step, _over, _measure = (f.inlined for f in (legal, step, over, measure))
+_legal, _step, _over, _measure = (f.plain for f in (legal, step, over, measure))
 
 
 @rule("rollout")

@@ -1,0 +1,66 @@
+"""`persona-evo game`: a game of your own to start from, and whether a game keeps its promises."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, path
+from persona_evo.cli.say import say
+from persona_evo.cli.starting import begun
+from persona_evo.errors import GameError
+from persona_evo.words import counted
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    parser = commands.add_parser("game", help="write a game to start from, and check games", description=__doc__)
+    parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
+    new = parts.add_parser("new", help="write a small game of your own, in Python")
+    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
+    new.add_argument("--compiled", action="store_true",
+                     help="with compiled rules beside the class: more to write, and a hundred times as fast")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.py)")
+    new.add_argument("--force", action="store_true", help="write over a file that is there")
+    new.set_defaults(run=run_new)
+    check = parts.add_parser("check", help="play random games and look at every state on the way")
+    check.add_argument("game", type=filled, metavar="GAME", help="FILE.py, FILE.py:NAME, or a game of the catalog")
+    check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help="files, folders, or names of levels")
+    check.add_argument("--like", type=filled, metavar="GAME",
+                       help="another game that it has to be the same as, such as the class beside compiled rules")
+    options.add_level_options(check)
+    options.add_seed(check)
+    check.set_defaults(run=run_check)
+
+
+def run_new(args: argparse.Namespace) -> int:
+    """Write a game."""
+    from persona_evo.games.starting import LEVEL, class_file, compiled_file
+
+    if "-" in args.name:
+        raise GameError(f"not a name for a game\n  found: {args.name!r}\n  expected: letters, digits and _, "
+                        "since Python has to read it")  # fmt: skip
+    target = begun(args, "a game", ".py", compiled_file if args.compiled else class_file, GameError)
+    level = target.with_suffix(".txt")
+    if not level.exists() or args.force:
+        level.write_text(LEVEL, encoding="utf-8", newline="\n")
+    like = f" --like {target}:CLASS" if args.compiled else ""
+    say(f"wrote {target} and a level, {level}; edit them, then  persona-evo game check {target} {level}{like}")
+    return 0
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Check a game, by itself and against another."""
+    from persona_evo.games import registry
+    from persona_evo.games.check import check_game
+    from persona_evo.games.twins import check_twins
+
+    game = registry.get(args.game)
+    levels, seed = options.levels_of(args, game, args.levels), options.seed_of(args)
+    looked = check_game(game, levels, seed)
+    say(f"{game.title}: {counted(looked, 'state')} of random games on {counted(len(levels), 'level')}, nothing wrong")
+    if args.like:
+        other = registry.get(args.like)
+        looked = check_twins(game, other, [(level.name, level.text) for level in levels], seed)
+        say(f"the same game as {args.like}: {counted(looked, 'state')} compared")
+    return 0

@@ -1,0 +1,253 @@
+"""The one place where Python becomes machine code.
+
+`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, `@callback(...)` a function of a
+game. Marked functions stay plain Python where Python calls them, and where a game's own functions are plain: slow, and
+with identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
+
+| module | what |
+|---|---|
+| arrays | the types of what compiled code is given |
+| marks | the marks, and what a function's machine code depends on |
+| frontend | from Python to bitcode, by numba; imported only where something is not on disk |
+| typing | what of numba that takes |
+| machine | from bitcode to machine code, by llvmlite |
+| ahead | several programs at once, in two processes |
+| cache | what is on disk |
+| news | who is told what is compiled |
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
+
+import numpy as np
+
+from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape, address, describe, fields, leaves, words
+from persona_evo.compiling.cache import cache_folder, cache_root
+from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
+from persona_evo.compiling.news import Work, listen
+
+if TYPE_CHECKING:
+    from persona_evo.compiling.machine import Code, Program
+
+__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "Work", "apart", "cache_folder", "cache_root", "callback",
+           "compiled", "entry", "is_warm", "listen", "prepare", "primitive", "row", "with_names"]  # fmt: skip
+
+W = TypeVar("W")
+
+INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
+"""Whether nothing is compiled, which is slow and shows more."""
+
+
+def is_warm() -> bool:
+    """Whether compiled code is on disk already."""
+    return INTERPRET or any(cache_folder().glob("*.o"))
+
+
+class Callback:
+    """A function of a game: machine code where compiled code and Python call it, and plain Python in `plain`.
+
+    Attributes:
+        plain: the function itself, which other marked functions call.
+    """
+
+    def __init__(self, plain: FunctionType, annotation: Any) -> None:
+        self.plain = plain
+        self.__name__, self.__doc__, self.__module__ = plain.__name__, plain.__doc__, plain.__module__
+        self._annotation = annotation
+        self._function: Callable[..., Any] | None = None
+
+    @functools.cached_property
+    def signature(self) -> Function:
+        """What it takes and gives."""
+        if self._annotation is not None:
+            found = describe(self._annotation)
+            assert isinstance(found, Function)
+            return found
+        hints = get_type_hints(self.plain, include_extras=True)
+        gives = describe(hints.pop("return"))
+        return Function(tuple(map(describe, hints.values())), gives, True)  # type: ignore[arg-type]
+
+    @functools.cached_property
+    def code(self) -> Code:
+        """What machine code is made of."""
+        from persona_evo.compiling.machine import Code
+
+        assert self.signature.gives is not None
+        return Code(self.plain, self.signature.takes, self.signature.gives)
+
+    @functools.cached_property
+    def program(self) -> Program:
+        """Its machine code, as Python calls it."""
+        from persona_evo.compiling.machine import Program
+
+        return Program(self.code, {})
+
+    @property
+    def address(self) -> int:
+        """Where its machine code lies."""
+        return self.program.address()
+
+    def __call__(self, *given: Any) -> Any:
+        """Its result, from machine code; arrays must have the type that the signature says."""
+        if self._function is None:
+            if INTERPRET:
+                return self.plain(*given)
+            from persona_evo.compiling.machine import c_function
+
+            self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
+            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
+            self._function = c_function(self.address, parts, self.signature.gives)
+        parts = []
+        for kind, value in zip(self._kinds, given, strict=True):
+            if kind is None:
+                parts.append(value)
+            else:
+                parts.append(address(value, kind))
+                parts += value.shape
+        return self._function(*parts)
+
+
+def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
+    """Mark a module-level function as one of a game's.
+
+    Args:
+        annotation: its signature, as `Annotated[Callable[[...], ...], Linked()]` of the types in `arrays`; left out,
+            the function's own annotations say it.
+    """
+
+    def mark(function: Callable[..., Any]) -> Callback:
+        return Callback(compiled(function), annotation)  # type: ignore[arg-type]
+
+    return mark
+
+
+_NOTHING = object()
+
+
+def _is_linked(field: Field) -> bool:
+    return isinstance(field, Function) and field.linked
+
+
+@functools.cache
+def _fields_of(kind: type) -> list[tuple[str, Field]]:
+    group = describe(kind)
+    assert isinstance(group, Group)
+    return list(fields(group, "work"))
+
+
+class Handle(Generic[W]):
+    """What an entry works on: a named tuple of rows, numbers and functions, as machine code finds it in memory.
+
+    Args:
+        work: the named tuple; it stays alive as long as the handle.
+
+    Attributes:
+        plain: whether entries run as plain Python on it: a function of the game is plain, or nothing is compiled.
+    """
+
+    def __init__(self, work: W) -> None:
+        self._fields = _fields_of(type(work))
+        self._functions: dict[Entry, Callable[..., int]] = {}
+        self._values: list[Any] = [_NOTHING] * len(self._fields)
+        self._words, self.plain = np.empty(0, dtype=np.uint64), INTERPRET
+        self._parts: dict[str, Callback] = {}
+        self._numbers: list[tuple[int, ...]] = [()] * len(self._fields)
+        self.work = work
+
+    @property
+    def work(self) -> W:
+        """The named tuple; assign another of its type where an array was replaced."""
+        return self._work
+
+    @work.setter
+    def work(self, work: W) -> None:
+        values = list(leaves(work))
+        changed = [k for k, (value, before) in enumerate(zip(values, self._values, strict=True)) if value is not before]
+        self._work, self._values = work, values
+        if any(_is_linked(self._fields[k][1]) for k in changed):
+            parts = {path: value for (path, field), value in zip(self._fields, values, strict=True) if _is_linked(field)}
+            self._parts = {path: value for path, value in parts.items() if value is not None}
+            self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
+            self._functions.clear()
+        if not self.plain:
+            for k in changed:
+                self._numbers[k] = tuple(words(self._fields[k][1], values[k]))
+            numbers = [number & 0xFFFFFFFFFFFFFFFF for some in self._numbers for number in some]
+            if len(self._words) != len(numbers):
+                self._words = np.empty(len(numbers), dtype=np.uint64)
+            self._words[:] = numbers
+
+    def function(self, entry: Entry) -> Callable[..., int]:
+        """What runs an entry on this work, given the numbers that it takes."""
+        found = self._functions.get(entry)
+        if found is None:
+            found = self._functions[entry] = self._bind(entry)
+        return found
+
+    def program(self, entry: Entry) -> Program:
+        """The machine code of an entry that works on this."""
+        from persona_evo.compiling.machine import Program
+
+        return Program(entry.code, {name: one.code for name, one in self._parts.items() if one is not None})
+
+    def _bind(self, entry: Entry) -> Callable[..., int]:
+        if self.plain:
+            return lambda *numbers: entry.plain(self._work, *numbers)
+        from persona_evo.compiling.machine import c_function
+
+        place = int(self._words.__array_interface__["data"][0])
+        return functools.partial(c_function(self.program(entry).address(), 1 + entry.numbers), place)
+
+
+class Entry:
+    """A function that Python calls and that runs as machine code: `entry(handle, *numbers)`.
+
+    Its first parameter is a named tuple (see `arrays`), the others are whole numbers; it returns a whole number.
+    """
+
+    def __init__(self, plain: Callable[..., int]) -> None:
+        self.plain = compiled(plain)
+        self.__name__, self.__doc__ = plain.__name__, plain.__doc__
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it takes."""
+        return self.plain.__code__.co_argcount - 1
+
+    @functools.cached_property
+    def code(self) -> Code:
+        """What machine code is made of."""
+        from persona_evo.compiling.machine import Code
+
+        hints = get_type_hints(self.plain, include_extras=True)
+        group = describe(next(iter(hints.values())))
+        assert isinstance(group, Group)
+        return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
+
+    def __call__(self, handle: Handle[Any], *numbers: int) -> int:
+        return handle.function(self)(*numbers)
+
+
+def prepare(*wanted: object) -> None:
+    """Compile what is not compiled yet of several functions, on two cores where that saves time.
+
+    Args:
+        wanted: functions of games, and pairs of an entry and the handle that it works on; what is plain Python stays so.
+    """
+    programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
+    programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]
+    missing = [one for one in programs if not one.is_made()]
+    if missing:
+        from persona_evo.compiling import ahead
+
+        ahead.prepare(missing)
+
+
+def entry(function: Callable[..., int]) -> Entry:
+    """Mark a function that Python calls with a `Handle`."""
+    return Entry(function)

@@ -1,0 +1,6 @@
+"""The other process of `ahead`."""
+
+from persona_evo.compiling.ahead import serve
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,136 @@
+"""Several programs made at once, in two processes: what a command needs is known before it begins.
+
+numba and LLVM work one function after another. The other process is given the names of marked functions, imports their
+modules and leaves its results on disk; whatever it does not come to is made here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
+from typing import Any, TypeVar
+
+from persona_evo.compiling import cache
+from persona_evo.compiling.machine import OPTIMISED, START, TRANSLATED, Code, Program
+from persona_evo.compiling.marks import reached
+from persona_evo.compiling.news import told
+
+WORTH = 3.0
+"""Seconds of work in a step from which on it is shared between two processes."""
+
+T = TypeVar("T", Code, Program)
+
+
+def prepare(programs: Iterable[Program]) -> None:
+    """Make programs that are not there yet, on two cores where that saves time."""
+    missing = list({one.name: one for one in programs}.values())
+    codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
+    seconds = _translating(codes) + sum(map(_optimising, missing))
+    what = missing[0].entry.title if len(missing) == 1 else f"{missing[0].entry.title} and {len(missing) - 1} more"
+    with told(what, seconds), _Other() as other:
+        _both(other, codes, _translating, Code.bitcode)
+        _both(other, missing, lambda some: sum(map(_optimising, some)), Program.make)
+
+
+def _translating(codes: Iterable[Code]) -> float:
+    """Seconds: what several codes call is translated once in a process."""
+    functions: dict[FunctionType, None] = {}
+    for one in codes:
+        functions |= reached(one.function)
+    return START + sum(len(one.__code__.co_code) for one in functions) / TRANSLATED if functions else 0.0
+
+
+def _optimising(program: Program) -> float:
+    return sum(one.size for one in program.codes) / OPTIMISED
+
+
+def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], make: Callable[[T], object]) -> None:
+    """Make everything, part of it in the other process if that is worth it."""
+    shares: tuple[list[T], list[T]] = [], []
+    for one in sorted(todo, key=lambda one: -cost([one])):
+        here = one.place is None or cost([*shares[0], one]) <= cost([*shares[1], one])
+        shares[0 if here else 1].append(one)
+    mine, others = shares
+    if cost(list(todo)) < WORTH or not other.begin([one.place for one in others]):
+        mine, others = list(todo), []
+    for one in mine:
+        make(one)
+    other.wait()
+    for one in others:
+        if not cache.has(one.file):
+            make(one)
+
+
+class _Other:
+    """The other process: it is started when there is something for it to do."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._busy = False
+
+    def __enter__(self) -> _Other:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def begin(self, places: Sequence[Any]) -> bool:
+        """Have it make something; False if it cannot."""
+        if not places or not sys.executable or (os.cpu_count() or 1) < 2 or not cache.is_kept():
+            return False
+        try:
+            if self._process is None:
+                command = [sys.executable, "-P", "-m", "persona_evo.compiling"]
+                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                                 stderr=subprocess.DEVNULL, text=True, env=_environment())  # fmt: skip
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(places) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            return False
+        self._busy = True
+        return True
+
+    def wait(self) -> None:
+        """Wait until it has made what it was to make, or failed."""
+        if self._busy and self._process is not None and self._process.stdout is not None:
+            self._process.stdout.readline()
+        self._busy = False
+
+
+def _environment() -> dict[str, str]:
+    """With the same modules, and the same folder for compiled code."""
+    folder = cache.cache_folder()
+    root = {"PERSONA_EVO_CACHE": str(folder.parent)} if folder.name == cache.NAME else {}
+    return {**os.environ, **root, "PYTHONPATH": os.pathsep.join(one or os.getcwd() for one in sys.path)}
+
+
+def serve() -> None:
+    """Make what the lines of standard input ask for, and answer each with an empty line."""
+    for line in sys.stdin:
+        for place in json.loads(line):
+            with contextlib.suppress(Exception):  # it is made where it was asked for, and fails there
+                _make(place)
+        print(flush=True)
+
+
+def _make(place: Any) -> None:
+    if isinstance(place, str):
+        _code(place).bitcode()
+    else:
+        entry, parts = place
+        Program(_code(entry), {name: _code(one) for name, one in parts.items()}).make()
+
+
+def _code(place: str) -> Code:
+    module, _, name = place.partition(":")
+    code: Code = getattr(importlib.import_module(module), name).code
+    return code

@@ -1,0 +1,149 @@
+"""The types of what compiled code is given: rows of numbers, functions, and named tuples of these.
+
+A compiled function sees an array as a bare row: where it lies, and how long it is. Whole numbers come out of every row
+as int64 and real numbers as float64; an index is never negative and never checked. Of a row there are `row[i]`,
+`row[a:b]`, `len(row)`; of a table (two dimensions, C order) `table[i, j]`, `table[i]`, which is a row, and
+`table.shape`. As plain Python the same code works on NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What compiled code must know of an array: its NumPy type by name, and its dimensions (1 or 2)."""
+
+    dtype: str
+    dimensions: int
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Marks a field that holds a function of a game, which the machine code is linked with."""
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """Marks a field that holds a function by its address (`.address` of the value)."""
+
+
+IntRow = Annotated[NDArray[np.int64], Shape("int64", 1)]
+IntTable = Annotated[NDArray[np.int64], Shape("int64", 2)]
+ShortRow = Annotated[NDArray[np.int32], Shape("int32", 1)]
+ShortTable = Annotated[NDArray[np.int32], Shape("int32", 2)]
+WordRow = Annotated[NDArray[np.uint16], Shape("uint16", 1)]
+WordTable = Annotated[NDArray[np.uint16], Shape("uint16", 2)]
+FloatRow = Annotated[NDArray[np.float64], Shape("float64", 1)]
+FloatTable = Annotated[NDArray[np.float64], Shape("float64", 2)]
+SingleTable = Annotated[NDArray[np.float32], Shape("float32", 2)]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that does not change while compiled code runs: a whole one (int64), or a real one (float64)."""
+
+    real: bool
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function with a C signature; linked: by name, otherwise called by its address."""
+
+    takes: tuple[Shape | Number, ...]
+    gives: Number | None
+    linked: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named tuple and what its fields are, in their order."""
+
+    kind: type
+    members: dict[str, Field]
+
+
+Field = Shape | Number | Function | Group
+
+
+@functools.cache
+def describe(annotation: Any) -> Field:
+    """What an annotation says of a value.
+
+    Args:
+        annotation: one of the rows and tables here, int, float, bool, a class made by `NamedTuple` whose fields are
+            such, or `Annotated[Callable[[...], ...], Linked()]` (or `Pointed()`).
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if annotation in (int, float, bool):
+        return Number(real=annotation is float)
+    notes = getattr(annotation, "__metadata__", ())
+    for note in notes:
+        if isinstance(note, Shape):
+            return note
+        if isinstance(note, (Linked, Pointed)):
+            takes, gives = get_args(get_args(annotation)[0])
+            parts = tuple(describe(one) for one in takes)
+            result = None if gives in (None, type(None)) else describe(gives)
+            return Function(parts, result, isinstance(note, Linked))  # type: ignore[arg-type]
+    if hasattr(annotation, "_fields"):
+        hints = get_type_hints(annotation, include_extras=True)
+        return Group(annotation, {name: describe(hints[name]) for name in annotation._fields})
+    raise TypeError(f"compiled code cannot be given a value of type {annotation}")
+
+
+def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:
+    """Where an array's numbers lie.
+
+    Raises:
+        TypeError: the numbers are of another kind, or do not lie side by side.
+    """
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"compiled code takes {kind} side by side, not {array.dtype} with strides {array.strides}")
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # read-only, or empty
+        return int(array.__array_interface__["data"][0])
+
+
+def fields(field: Group, path: str) -> Iterator[tuple[str, Field]]:
+    """The fields of a group and of the groups in it, one after the other, each with the way to it."""
+    for name, member in field.members.items():
+        if isinstance(member, Group):
+            yield from fields(member, f"{path}.{name}")
+        else:
+            yield f"{path}.{name}", member
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The values of these fields in a named tuple."""
+    for part in value:
+        if isinstance(part, tuple):
+            yield from leaves(part)
+        else:
+            yield part
+
+
+def words(field: Field, value: Any) -> Iterator[int]:
+    """A value as the 64-bit words that compiled code reads it from: rows as address and sizes.
+
+    A missing function by address is 0, which nobody calls.
+    """
+    if isinstance(field, Shape):
+        yield address(value, np.dtype(field.dtype))
+        yield from value.shape
+    elif isinstance(field, Number):
+        yield struct.unpack("q", struct.pack("d", value))[0] if field.real else int(value)
+    elif isinstance(field, Function) and not field.linked:
+        yield 0 if value is None else value.address

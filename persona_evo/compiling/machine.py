@@ -1,0 +1,253 @@
+"""Machine code: linked of bitcode, optimised once, kept on disk, loaded by llvmlite alone.
+
+A program is an entry with the functions of one game linked in, so that calls between them cost nothing. On a warm start
+its object file is read and loaded, and numba is not imported at all. What is missing is translated first (`frontend`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from persona_evo.compiling import cache
+from persona_evo.compiling.arrays import Field, Number
+from persona_evo.compiling.marks import fingerprint, reached
+from persona_evo.compiling.news import told
+
+SPEED = 2
+"""How much LLVM optimises, from 0 to 3."""
+
+START, TRANSLATED, OPTIMISED = 0.8, 6_000, 8_000
+"""A guess: seconds in which numba starts, and how many bytes of bytecode are translated, or optimised, in a second."""
+
+_loaded: dict[str, int] = {}
+
+
+@functools.cache
+def _base() -> str:
+    """What every translation depends on beside the function."""
+    digest = hashlib.sha256()
+    for module in ("arrays", "frontend", "machine", "typing"):
+        digest.update((Path(__file__).parent / f"{module}.py").read_bytes())
+    digest.update(f"{sys.version_info[:2]} {_version('numba')} {llvmlite.__version__} {platform.machine()}".encode())
+    digest.update(f"{sys.platform}".encode())
+    return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import version
+
+    return version(package)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join((_base(), *parts)).encode()).hexdigest()[:40]
+
+
+class Code:
+    """A function that is to become machine code, with its C signature."""
+
+    def __init__(self, function: FunctionType, takes: tuple[Field, ...], gives: Number) -> None:
+        self.function, self.takes, self.gives = function, takes, gives
+
+    @functools.cached_property
+    def name(self) -> str:
+        """What its bitcode is kept under."""
+        return _digest(fingerprint(self.function), repr(self.takes), repr(self.gives))
+
+    @property
+    def symbol(self) -> str:
+        """Its name in its bitcode."""
+        return f"{self.function.__name__}.{self.name[:16]}"
+
+    @property
+    def file(self) -> str:
+        """The file of its bitcode."""
+        return f"{self.name}.bc"
+
+    @property
+    def title(self) -> str:
+        """What it is called where people read it."""
+        module = self.function.__module__.removeprefix("persona_evo.").removeprefix("games.catalog.")
+        return f"{module}.{self.function.__qualname__}"
+
+    @property
+    def place(self) -> str | None:
+        """What another process finds it by, "module:name"; None if it cannot."""
+        module, name = self.function.__module__, self.function.__qualname__
+        marked = getattr(sys.modules.get(module), name, None)
+        if module == "__main__" or getattr(marked, "code", None) is not self:
+            return None
+        try:
+            spec = importlib.util.find_spec(module)
+        except (ImportError, ValueError):
+            return None
+        known = spec is not None and spec.origin == self.function.__code__.co_filename
+        return f"{module}:{name}" if known else None
+
+    @functools.cached_property
+    def size(self) -> int:
+        """Bytes of the bytecode that is compiled for it, its own and that of what it calls."""
+        return sum(len(one.__code__.co_code) for one in reached(self.function))
+
+    def bitcode(self) -> bytes:
+        """It and all that it calls, as bitcode."""
+        found = cache.read(self.file)
+        if found is None:
+            from persona_evo.compiling.frontend import translate
+
+            with told(self.title, self.size / TRANSLATED):
+                found = translate(self.function, self.takes, self.gives, self.symbol)
+            cache.write(self.file, found)
+        return found
+
+
+class Program:
+    """An entry with the functions that it is linked with.
+
+    Args:
+        entry: the function that is called from Python.
+        parts: by the names that it knows them by, the functions it is linked with; calls of others give 0.
+    """
+
+    def __init__(self, entry: Code, parts: Mapping[str, Code]) -> None:
+        self.entry, self.parts = entry, dict(sorted(parts.items()))
+
+    @functools.cached_property
+    def name(self) -> str:
+        """What its machine code is kept under."""
+        linked = (f"{symbol}={code.name}" for symbol, code in self.parts.items())
+        return _digest(self.entry.name, *linked, *_host())
+
+    @property
+    def file(self) -> str:
+        """The file of its machine code."""
+        return f"{self.name}.o"
+
+    @property
+    def codes(self) -> list[Code]:
+        """What it is made of."""
+        return [self.entry, *self.parts.values()]
+
+    @property
+    def place(self) -> tuple[str | None, dict[str, str | None]] | None:
+        """What another process finds it by (see `Code.place`)."""
+        if any(one.place is None for one in self.codes):
+            return None
+        return self.entry.place, {name: one.place for name, one in self.parts.items()}
+
+    def is_made(self) -> bool:
+        """Whether its machine code is there."""
+        return self.name in _loaded or cache.has(self.file)
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes to make what is not there of it."""
+        missing = sum(one.size for one in self.codes if not cache.has(one.file))
+        start = START if missing and "numba" not in sys.modules else 0.0
+        return start + missing / TRANSLATED + sum(one.size for one in self.codes) / OPTIMISED
+
+    def make(self) -> bytes:
+        """Its object file, which is kept on disk."""
+        with told(self.entry.title, self.seconds):
+            content = _build(self)
+        cache.write(self.file, content)
+        return content
+
+    def address(self) -> int:
+        """The address of its machine code, made where it is not there yet."""
+        if self.name not in _loaded:
+            content = cache.read(self.file)
+            _loaded[self.name] = _load(self.make() if content is None else content, f"program.{self.name}")
+        return _loaded[self.name]
+
+
+@functools.cache
+def _host() -> tuple[str, str]:
+    """The processor and what it can do."""
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:
+        features = ""
+    return llvm.get_host_cpu_name(), features
+
+
+def target_machine() -> Any:
+    """What makes code for this processor; each user needs one of its own."""
+    for start in (llvm.initialize_native_target, llvm.initialize_native_asmprinter):
+        start()
+    processor, features = _host()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=processor, features=features, opt=SPEED, reloc="default",
+                                        codemodel="jitdefault", jit=True)  # fmt: skip
+
+
+def _build(program: Program) -> bytes:
+    """The object file of a program."""
+    entry = program.entry
+    host = target_machine()
+    module = llvm.parse_bitcode(entry.bitcode())
+    module.triple, module.data_layout = host.triple, str(host.target_data)
+    for symbol, code in program.parts.items():
+        if symbol not in (one.name for one in module.functions):
+            continue
+        part = llvm.parse_bitcode(code.bitcode())
+        part.triple, part.data_layout = host.triple, str(host.target_data)
+        part.get_function(code.symbol).name = symbol
+        module.link_in(part)
+    missing = [str(one) for one in module.functions if one.is_declaration and one.name.startswith("work.")]
+    if missing:
+        stubs = llvm.parse_assembly("\n".join(_stub(one) for one in missing))
+        stubs.triple, stubs.data_layout = host.triple, str(host.target_data)
+        module.link_in(stubs)
+    for one in module.functions:
+        if not one.is_declaration and one.name != entry.symbol:
+            one.linkage = "internal"
+    module.get_function(entry.symbol).name = f"program.{program.name}"
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(SPEED)
+    # Loops here run over a node's few children: what vectors and unrolled copies cost before and behind does not pay.
+    options.loop_vectorization = options.loop_unrolling = False
+    options.slp_vectorization = False  # it takes a third of LLVM's time and gains nothing here
+    passes = llvm.create_pass_builder(host, options)
+    passes.getModulePassManager().run(module, passes)
+    return bytes(host.emit_object(module))
+
+
+def _stub(declaration: str) -> str:
+    """A function that gives 0, from the text of its declaration."""
+    text = declaration.strip().split("\n")[-1]
+    gives = text.split()[1]
+    body = "ret void" if gives == "void" else f"ret {gives} {'0.0' if gives == 'double' else '0'}"
+    return f"define {text.removeprefix('declare ').split(' #')[0]} {{\n  {body}\n}}"
+
+
+@functools.cache
+def _engine() -> Any:
+    """What loads machine code into this process."""
+    machine = target_machine()
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+def _load(content: bytes, symbol: str) -> int:
+    engine = _engine()
+    engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+    engine.finalize_object()
+    return int(engine.get_function_address(symbol))
+
+
+def c_function(address: int, numbers: int, gives: Number | None = None) -> Callable[..., Any]:
+    """A C function of so many whole numbers (addresses among them), as Python calls it without the lock."""
+    result = ctypes.c_double if gives is not None and gives.real else ctypes.c_int64
+    return ctypes.CFUNCTYPE(result, *[ctypes.c_int64] * numbers)(address)

@@ -1,0 +1,168 @@
+"""Which functions may become machine code. The marks change nothing: from Python, a marked function is plain Python."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from opcode import opmap
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from persona_evo.compiling.arrays import IntRow
+
+_GLOBAL, _LONGER = opmap["LOAD_GLOBAL"], opmap["EXTENDED_ARG"]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Mark a helper that compiled code may call; it becomes part of its callers."""
+    function.__compiled__ = True  # type: ignore[attr-defined]
+    return function
+
+
+def apart(function: F) -> F:
+    """Mark a helper that stays a function of its own, since it is large and called in several places."""
+    function.__apart__ = True  # type: ignore[attr-defined]
+    return compiled(function)
+
+
+def primitive(where: str) -> Callable[[F], F]:
+    """Mark a function whose machine code is written by hand.
+
+    Args:
+        where: "module:name" of the numba intrinsic; the module is imported only when something is compiled.
+    """
+
+    def mark(function: F) -> F:
+        function.__primitive__ = where  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+@primitive("persona_evo.compiling.frontend:stack_row")
+def row(n: int) -> IntRow:
+    """int64[n] on the stack of the compiled function that calls it, gone when that returns.
+
+    What it holds at first is not defined. n is written out as a number, or is a constant of the module.
+    """
+    return np.zeros(n, dtype=np.int64)
+
+
+def with_names(function: F, **names: Any) -> F:
+    """A copy of a marked function that finds other values under some of its global names."""
+    assert isinstance(function, FunctionType)
+    known = {**function.__globals__, **names}
+    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    copied.__dict__.update(function.__dict__)
+    copied.__module__, copied.__doc__ = function.__module__, function.__doc__
+    return copied  # type: ignore[return-value]
+
+
+def is_marked(value: object) -> bool:
+    """Whether a value is a function that may become machine code."""
+    return isinstance(value, FunctionType) and (hasattr(value, "__compiled__") or hasattr(value, "__primitive__"))
+
+
+def names(code: CodeType) -> Iterator[str]:
+    """The global names that a function's code reads, those of functions inside it included."""
+    more, numbers = 0, code.co_code
+    for operation, argument in zip(numbers[::2], numbers[1::2], strict=True):
+        number = argument | more
+        more = number << 8 if operation == _LONGER else 0
+        if operation == _GLOBAL:
+            yield code.co_names[number >> 1]
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names(constant)
+
+
+def used(function: FunctionType) -> dict[str, Any]:
+    """The globals that a function uses, without modules and builtins."""
+    return {name: value for name, value in _globals(function).items() if not isinstance(value, ModuleType)}
+
+
+def _globals(function: FunctionType) -> dict[str, Any]:
+    known = function.__globals__
+    return {name: known[name] for name in dict.fromkeys(names(function.__code__)) if name in known}
+
+
+def reached(function: FunctionType) -> dict[FunctionType, None]:
+    """A function and all that it calls, without those whose machine code is written by hand."""
+    found: dict[FunctionType, None] = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one not in found and not hasattr(one, "__primitive__"):
+            found[one] = None
+            waiting += [value for value in used(one).values() if is_marked(value)]
+    return found
+
+
+def fingerprint(function: FunctionType) -> str:
+    """A digest of all that a function's machine code depends on: its own code, that of what it calls, and constants.
+
+    An edit elsewhere does not change it, nor does a comment.
+    """
+    digest = hashlib.sha256()
+    for part in _facts(function, set()):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _facts(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
+    yield f"{function.__module__}.{function.__qualname__}"
+    if function in seen:
+        return
+    seen.add(function)
+    where = getattr(function, "__primitive__", "")
+    if where:
+        yield where + _source(where.split(":")[0])
+        return
+    yield from _code_facts(function.__code__)
+    yield f"{sorted(vars(function))} {function.__defaults__}"
+    for cell in function.__closure__ or ():
+        yield from _value_facts(cell.cell_contents, seen)
+    for name, value in _globals(function).items():
+        yield name
+        if isinstance(value, ModuleType):
+            for attribute in function.__code__.co_names:
+                if hasattr(value, attribute):
+                    yield attribute
+                    yield from _value_facts(getattr(value, attribute), seen)
+        else:
+            yield from _value_facts(value, seen)
+
+
+def _value_facts(value: Any, seen: set[FunctionType]) -> Iterator[str]:
+    if is_marked(value):
+        yield from _facts(value, seen)
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    elif isinstance(value, (int, float, str, tuple, np.generic)):
+        yield repr(value)
+    elif hasattr(value, "_fields"):
+        yield repr(value.__annotations__)
+    else:
+        yield getattr(value, "__qualname__", type(value).__qualname__)
+
+
+def _code_facts(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_argcount))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_facts(constant)
+        else:
+            yield repr(constant)
+
+
+def _source(module: str) -> str:
+    import importlib.util
+
+    spec = importlib.util.find_spec(module)
+    return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""

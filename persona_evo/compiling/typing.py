@@ -1,0 +1,223 @@
+"""How numba is driven: it types functions and writes them as LLVM's text, and the rest of it is left out.
+
+numba's own pipeline optimises, links and loads each function for itself, looks for array expressions to rewrite, and
+translates a helper anew for each constant it is called with. None of that is wanted here: a function is translated once
+for the types of its arguments, and LLVM sees it once, together with all that it calls (`frontend.translate`). The
+contexts are our own, so that whoever uses numba in the same process finds it as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from numba.core import codegen, compiler, cpu, sigutils, targetconfig, typed_passes, types, untyped_passes
+from numba.core.cgutils import normalize_ir_text
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
+from numba.core.imputils import builtin_registry
+from numba.core.registry import CPUDispatcher, CPUTarget
+from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_registry
+from numba.core.typing.context import Context
+from numba.cpython import mathimpl, numbers
+
+from persona_evo.compiling.marks import is_marked, used
+
+_FLAGS = {"nopython": True, "error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False,
+          "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # fmt: skip
+_PASSES = (untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing,
+           untyped_passes.ReconstructSSA, typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis,
+           typed_passes.IRLegalization, typed_passes.NativeLowering, typed_passes.NoPythonBackend)  # fmt: skip
+_NAME = "persona_evo"
+_SCALAR = (types.Number, types.Boolean, types.Literal)
+
+
+class _Machine(CPU):  # type: ignore[misc]
+    """What numba calls a target: it has functions of its own that it tells from those for others."""
+
+
+class _Pipeline(compiler.CompilerBase):  # type: ignore[misc]
+    """From bytecode to LLVM's text, and no more than that takes."""
+
+    def define_pipelines(self) -> list[Any]:
+        manager = PassManager(_NAME)
+        for one in _PASSES:
+            manager.add_pass(one, one.__name__)
+        manager.finalize()
+        return [manager]
+
+
+class _Library(codegen.CodeLibrary):  # type: ignore[misc]
+    """The text of one function, and the libraries of what it calls."""
+
+    _object_compiled_hook = _object_getbuffer_hook = None
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.texts: list[str] = []
+        self.libraries: list[_Library] = []
+
+    def add_linking_library(self, library: _Library) -> None:
+        self.libraries.append(library)
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        self.texts.append(normalize_ir_text(str(ir_module)))
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def get_function(self, name: str) -> Any:
+        raise NotImplementedError
+
+    get_llvm_str = get_asm_str = get_function
+
+
+def texts(library: _Library) -> Iterator[str]:
+    """The texts of a function and of all that it calls, each once."""
+    waiting, seen = [library], {id(library)}
+    while waiting:
+        one = waiting.pop()
+        yield from one.texts
+        for other in one.libraries:
+            if id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+
+
+class _Codegen(codegen.JITCPUCodegen):  # type: ignore[misc]
+    _library_class = _Library
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        pass
+
+
+class _Typing(Context):  # type: ignore[misc]
+    """Types calls; what operators and functions give for numbers is looked up once."""
+
+    def __init__(self) -> None:
+        self._results: dict[Any, Any] = {}
+        super().__init__()
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if kws or not isinstance(func, types.Function) or not all(isinstance(one, _SCALAR) for one in args):
+            return super().resolve_function_type(func, args, kws)
+        key = func, args
+        if key not in self._results:
+            self._results[key] = super().resolve_function_type(func, args, kws)
+        return self._results[key]
+
+
+class _Target(cpu.CPUContext):  # type: ignore[misc]
+    """Lowers what compiled functions may use of Python: numbers, ranges, slices, tuples, and `math`."""
+
+    def init(self) -> None:
+        self.is32bit = False
+        self._internal_codegen = _Codegen(_NAME)
+        self.install_registry(builtin_registry)
+
+    def load_additional_registries(self) -> None:
+        from numba.core import optional  # noqa: F401
+        from numba.cpython import builtins, iterators, rangeobj, slicing, tupleobj  # noqa: F401
+
+        self.install_registry(mathimpl.registry)
+
+    def post_lowering(self, mod: Any, library: Any) -> None:
+        pass
+
+    def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
+        """The key under which numba finds the function again: any builtin that is equal to no other will do."""
+        return [].append
+
+
+class _Descriptor(CPUTarget):  # type: ignore[misc]
+    @functools.cached_property
+    def _toplevel_target_context(self) -> _Target:
+        return _Target(self.typing_context, self._target_name)
+
+    @functools.cached_property
+    def _toplevel_typing_context(self) -> _Typing:
+        return _Typing()
+
+
+class _Helper(CPUDispatcher):  # type: ignore[misc]
+    """numba's form of a marked function."""
+
+    targetdescr = _Descriptor(_NAME)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Constants among the arguments are numbers like others."""
+        return super().get_call_template(tuple(types.unliteral(one) for one in args), kws)
+
+    def compile(self, sig: Any) -> Any:
+        """Translate it for the types of a call, once."""
+        takes, gives = sigutils.normalize_signature(sig)
+        found = self.overloads.get(tuple(takes))
+        if found is None:
+            found = self._compiler.compile(takes, gives)
+            self.add_overload(found)
+        return found.entry_point
+
+
+@functools.cache
+def helper(function: FunctionType) -> Any:
+    """numba's form of a marked function, which uses those of what it calls."""
+    where = getattr(function, "__primitive__", "")
+    if where:
+        module, name = where.split(":")
+        return getattr(importlib.import_module(module), name)
+    known = dict(function.__globals__)
+    for name, value in used(function).items():
+        if is_marked(value):
+            known[name] = helper(value)
+    plain = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    return _dispatcher(plain, forceinline=not hasattr(function, "__apart__"))
+
+
+def _dispatcher(function: Callable[..., Any], **flags: Any) -> Any:
+    return _Helper(function, targetoptions={**_FLAGS, **flags}, pipeline_class=_Pipeline)
+
+
+def _jit(**_: Any) -> Callable[[Callable[..., Any]], Any]:
+    """What numba marks those of its own functions with that are written in Python, such as `min`."""
+    return _dispatcher
+
+
+target_registry[_NAME] = _Machine
+dispatcher_registry[_Machine] = _Helper
+jit_registry[_Machine] = _jit
+
+
+def typed(function: Callable[..., Any], signature: Any) -> Any:
+    """numba's result of compiling a function, and with it all that it calls, whose libraries have `texts`."""
+    with global_compiler_lock, _settings():
+        made = _dispatcher(function)
+        made.compile(signature)
+        (result,) = made.overloads.values()
+    return result
+
+
+@contextlib.contextmanager
+def _settings() -> Iterator[None]:
+    """Whole numbers wrap when they overflow, as hashes need it (numba would leave that undefined), and numba's settings
+    are compared by what was set."""
+    config = targetconfig.TargetConfig
+
+    def equal(self: Any, other: Any) -> Any:
+        return self is other or (isinstance(other, config) and self._values == other._values)
+
+    instead: tuple[tuple[Any, str, Any], ...] = (
+        (config, "__eq__", equal), (config, "__hash__", lambda self: hash(type(self))),
+        (numbers, "_int_arith_flags", lambda kind: []),
+    )  # fmt: skip
+    before = [(owner, name, owner.__dict__[name]) for owner, name, _ in instead]
+    for owner, name, replacement in instead:
+        setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        for owner, name, original in before:
+            setattr(owner, name, original)

@@ -1,0 +1,129 @@
+"""What is played to measure a fitness: all that decides a result beside the policy, the case, the seed and the side."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from persona_evo.formula import Formula
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.personas.lists import OpenList
+from persona_evo.search.duel import League
+from persona_evo.search.settings import Budget, SearchSettings
+
+
+class LevelText(NamedTuple):
+    """A level as it can be sent anywhere: what `game.load` takes."""
+
+    name: str
+    text: str
+    source: str
+    options: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, level: Level) -> LevelText:
+        """The text form of a loaded level."""
+        return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**self._asdict(), "options": dict(self.options)}
+
+    @classmethod
+    def of_dict(cls, values: Mapping[str, Any]) -> LevelText:
+        """The inverse of `to_dict`."""
+        options = tuple(sorted(values["options"].items()))
+        return cls(values["name"], values["text"], values["source"], options)
+
+    @property
+    def digest(self) -> str:
+        """Names its text in seeds. Where the file lies plays no part: the same seed gives the same on every machine."""
+        return hashlib.blake2b(self.text.encode(), digest_size=8).hexdigest()
+
+    def load(self, game: Game) -> Level:
+        """The level again (raises as `game.load` does)."""
+        return game.load(self.text, self.name, self.source, **dict(self.options))
+
+
+@dataclass(frozen=True)
+class FitnessSpec:
+    """All that decides the result of a playthrough beside formula, level number and seed.
+
+    game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
+    reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
+    move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
+    the persona's open lists, where the search has lists.
+    """
+
+    game: str
+    levels: tuple[LevelText, ...]
+    utility: str
+    priority: str
+    search: SearchSettings
+    budget: Budget
+    league: League | None = None
+    lists: tuple[OpenList, ...] = ()
+
+    @classmethod
+    def of(
+        cls, game: str, levels: Sequence[Level], utility: Formula, search: SearchSettings, budget: Budget,
+        priority: str = "", league: League | None = None, lists: Sequence[OpenList] = (),
+    ) -> FitnessSpec:  # fmt: skip
+        """The specification for loaded levels; a league gets the budget, and a search without lists none of them."""
+        texts = tuple(LevelText.of(level) for level in levels)
+        own = tuple(lists) if search.lists and league is None else ()
+        return cls(game, texts, utility.text, priority, search, budget, league and league.with_budget(budget), own)
+
+    @cached_property
+    def cases(self) -> tuple[str, ...]:
+        """Names of what the fitness is measured on: the levels, or the pairs of a level and an opponent."""
+        names = [level.name for level in self.levels]
+        return tuple(names if self.league is None else self.league.cases(names))
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether a playthrough has the same result whenever it is played."""
+        agents = () if self.league is None else (self.league.agent, *self.league.opponents)
+        return self.budget.reproducible and all(agent.reproducible for agent in agents)
+
+    @property
+    def by_form(self) -> bool:
+        """Whether formulas of one canonical form and the same symbols play alike. With open lists the way of writing
+        counts, as it may be that of the utility; agents and games that run elsewhere get the formula as it is written.
+        """
+        return self.league is None and not self.search.lists and registry.get(self.game).outside is None
+
+    @cached_property
+    def digest(self) -> str:
+        """Names this specification in the workers' memory."""
+        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
+
+
+def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
+    """A specification as plain values for a run's configuration."""
+    return {
+        "levels": [level.to_dict() for level in spec.levels],
+        "utility": spec.utility,
+        "search": spec.search.to_dict(),
+        "budget": spec.budget.to_dict(),
+        **({} if spec.league is None else {"league": spec.league.to_dict()}),
+        **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
+    }
+
+
+def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> FitnessSpec:
+    """The inverse of `spec_to_dict`; KeyError, TypeError or an InputError where the values are not a specification."""
+    return FitnessSpec(
+        game=game,
+        levels=tuple(LevelText.of_dict(level) for level in values["levels"]),
+        utility=values["utility"],
+        priority=priority,
+        search=SearchSettings.from_dict(values["search"]),
+        budget=Budget.from_dict(values["budget"]),
+        league=League.from_dict(values["league"], registry.get(game)) if "league" in values else None,
+        lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
+    )

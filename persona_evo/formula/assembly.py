@@ -1,0 +1,308 @@
+"""Formulas as text of LLVM's assembly language.
+
+Values are bit for bit those of `Formula.evaluate`: operations keep their order, none is contracted or reassociated
+(they carry no fast-math flags), and log and exp are those of the C library, which Python's own `math` calls.
+
+What the writer saves is work that cannot change a value: an expression that occurs twice is computed once, one of
+constants in advance, and a result is brought into ±LIMIT only where it can lie outside. For the last it knows of each
+number how large it can be, and how close to zero where it is not zero. So LLVM's optimiser would find nothing to do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, overload
+
+from persona_evo.formula import primitives as p
+from persona_evo.formula.core import Formula
+
+LANES = 4
+"""Numbers in a vector; LLVM makes of it what the processor has."""
+
+LOG_LIMIT = 1000.0
+"""More than the magnitude of the logarithm of any double."""
+
+
+class Number:
+    """A number while code is written: a register, or a constant.
+
+    Operators write the plain operation of IEEE 754, as Python's do.
+
+    Attributes:
+        name: of the register, or the constant as LLVM writes it.
+        wide: whether it is a vector, a number for each lane.
+        most: no magnitude is larger; infinity where that is not known, or where it may be NaN.
+        least: no magnitude is smaller but that of zero.
+        value: of a constant.
+    """
+
+    __slots__ = ("least", "most", "name", "value", "wide", "writer")
+
+    def __init__(
+        self, writer: Writer, name: str, wide: bool, most: float = math.inf, least: float = 0.0,
+        value: float | None = None,
+    ) -> None:  # fmt: skip
+        self.writer, self.name, self.wide, self.most, self.least, self.value = writer, name, wide, most, least, value
+
+    def __add__(self, other: Number | float) -> Number:
+        other = self.writer.number(other)
+        return self.writer.operation("fadd", self, other, most=self.most + other.most)
+
+    def __sub__(self, other: Number | float) -> Number:
+        other = self.writer.number(other)
+        return self.writer.operation("fsub", self, other, most=self.most + other.most)
+
+    def __mul__(self, other: Number | float) -> Number:
+        other = self.writer.number(other)
+        most = self.most * other.most if self.most and other.most else 0.0
+        return self.writer.operation("fmul", self, other, most=most, least=self.least * other.least)
+
+    def __truediv__(self, other: Number | float) -> Number:
+        """The quotient; `most` is that of divisors other than zero."""
+        other = self.writer.number(other)
+        most = self.most / other.least if other.least else math.inf
+        least = self.least / other.most if other.most else 0.0
+        return self.writer.operation("fdiv", self, other, most=most, least=least)
+
+    def __rmul__(self, other: float) -> Number:
+        return self.writer.number(other) * self
+
+    def __neg__(self) -> Number:
+        return self.writer.operation("fneg", self, most=self.most, least=self.least)
+
+    def __gt__(self, other: Number | float) -> Truth:
+        return self.writer.comparison("ogt", self, self.writer.number(other))
+
+    def __ge__(self, other: Number | float) -> Truth:
+        return self.writer.comparison("oge", self, self.writer.number(other))
+
+    def __lt__(self, other: Number | float) -> Truth:
+        return self.writer.comparison("olt", self, self.writer.number(other))
+
+    def __le__(self, other: Number | float) -> Truth:
+        return self.writer.comparison("ole", self, self.writer.number(other))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The result of a comparison while code is written."""
+
+    writer: Writer
+    name: str
+    wide: bool
+
+
+Real = TypeVar("Real", float, Number)
+"""What definitions that serve Python and machine code are written over."""
+
+
+@overload
+def where(condition: bool, a: float, b: float) -> float: ...
+@overload
+def where(condition: Truth, a: Number | float, b: Number | float) -> Number: ...
+def where(condition: bool | Truth, a: Number | float, b: Number | float) -> Number | float:
+    """a where the condition holds, else b; both are computed."""
+    if isinstance(condition, Truth):
+        return condition.writer.select(condition, condition.writer.number(a), condition.writer.number(b))
+    return a if condition else b
+
+
+@overload
+def root(x: float) -> float: ...
+@overload
+def root(x: Number) -> Number: ...
+def root(x: Number | float) -> Number | float:
+    """The square root of a number that is not negative."""
+    if isinstance(x, Number):
+        return x.writer.call("sqrt", x, math.sqrt(x.most), math.sqrt(x.least))
+    return math.sqrt(x)
+
+
+class Writer:
+    """The instructions of one function.
+
+    Attributes:
+        before: lines that compute single numbers.
+        lines: those that compute a number for each lane, and whatever is done with them.
+    """
+
+    def __init__(self) -> None:
+        self.before: list[str] = []
+        self.lines: list[str] = []
+        self._names: dict[str, str] = {}
+
+    def number(self, x: Number | float) -> Number:
+        """A number as it is, or a constant."""
+        if isinstance(x, Number):
+            return x
+        return Number(self, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}", False, abs(x), abs(x), x)
+
+    def write(self, instruction: str, wide: bool = False) -> str:
+        """The register that holds the result of an instruction; equal instructions are written once."""
+        name = self._names.get(instruction)
+        if name is None:
+            name = self._names[instruction] = f"%{'v' if wide else 's'}{len(self._names)}"
+            (self.lines if wide else self.before).append(f"{name} = {instruction}")
+        return name
+
+    def operation(self, name: str, *operands: Number, most: float = math.inf, least: float = 0.0) -> Number:
+        """An instruction on numbers, whose result is a number."""
+        wide = any(x.wide for x in operands)
+        result = self.write(f"{name} {_kind(wide)} {', '.join(self.spelled(x, wide) for x in operands)}", wide)
+        return Number(self, result, wide, most, least)
+
+    def comparison(self, predicate: str, a: Number, b: Number) -> Truth:
+        """Whether a stands in this relation to b."""
+        wide = a.wide or b.wide
+        text = f"fcmp {predicate} {_kind(wide)} {self.spelled(a, wide)}, {self.spelled(b, wide)}"
+        return Truth(self, self.write(text, wide), wide)
+
+    def select(self, condition: Truth, a: Number, b: Number) -> Number:
+        """a where the condition holds, else b."""
+        wide = condition.wide or a.wide or b.wide
+        kind, truth = _kind(wide), condition.name
+        if wide and not condition.wide:
+            truth = self._splat("i1", truth)
+        text = f"select {_kind(wide, 'i1')} {truth}, {kind} {self.spelled(a, wide)}, {kind} {self.spelled(b, wide)}"
+        return Number(self, self.write(text, wide), wide, max(a.most, b.most), min(a.least, b.least))
+
+    def call(self, function: str, x: Number, most: float, least: float = 0.0) -> Number:
+        """One of LLVM's functions of one number."""
+        kind = _kind(x.wide)
+        text = f"call {kind} @llvm.{function}.{_suffix(x.wide)}({kind} {x.name})"
+        return Number(self, self.write(text, x.wide), x.wide, most, least)
+
+    def spelled(self, x: Number, wide: bool) -> str:
+        """A number as an operand; a single one stands for all lanes."""
+        if not wide or x.wide:
+            return x.name
+        return _repeated("double", x.name) if x.value is not None else self._splat("double", x.name)
+
+    def _splat(self, kind: str, name: str) -> str:
+        one = self.write(f"insertelement {_vector(kind)} poison, {kind} {name}, i32 0")
+        zeros = f"<{LANES} x i32> zeroinitializer"
+        return self.write(f"shufflevector {_vector(kind)} {one}, {_vector(kind)} poison, {zeros}")
+
+
+def _vector(kind: str) -> str:
+    return f"<{LANES} x {kind}>"
+
+
+def _kind(wide: bool, kind: str = "double") -> str:
+    return _vector(kind) if wide else kind
+
+
+def _suffix(wide: bool) -> str:
+    return f"v{LANES}f64" if wide else "f64"
+
+
+def _repeated(kind: str, name: str) -> str:
+    return f"<{', '.join([f'{kind} {name}'] * LANES)}>"
+
+
+def limit(x: Number) -> Number:
+    """A number, which is never NaN, brought into ±LIMIT."""
+    if x.most <= p.LIMIT:
+        return x
+    x = where(x < p.LIMIT, x, p.LIMIT)
+    x = where(x > -p.LIMIT, x, -p.LIMIT)
+    x.most = p.LIMIT
+    return x
+
+
+def clean(x: Number) -> Number:
+    """A number that comes from outside as formulas see it: NaN counts as 0, beyond ±LIMIT it is ±LIMIT."""
+    if x.most <= p.LIMIT:
+        return x
+    x = where(x.writer.comparison("ord", x, x), x, 0.0)
+    return limit(x)
+
+
+def _divide(a: Number, b: Number) -> Number:
+    if b.value is not None:
+        return limit(a / b) if b.value else b.writer.number(1.0)
+    return where(b.writer.comparison("oeq", b, b.writer.number(0.0)), 1.0, limit(a / b))
+
+
+def _magnitude(x: Number) -> Number:
+    return x.writer.call("fabs", x, x.most, x.least)
+
+
+def _log(x: Number) -> Number:
+    x = where(x.writer.comparison("oeq", x, x.writer.number(0.0)), 1.0, _magnitude(x))
+    return x.writer.call("log", x, LOG_LIMIT)
+
+
+def _exp(x: Number) -> Number:
+    if x.most > p.EXPONENT_LIMIT:
+        x = where(x < p.EXPONENT_LIMIT, x, p.EXPONENT_LIMIT)
+        x = where(x > -p.EXPONENT_LIMIT, x, -p.EXPONENT_LIMIT)
+        x.most = p.EXPONENT_LIMIT
+    return limit(x.writer.call("exp", x, 1.01 * math.exp(x.most)))
+
+
+OPERATIONS: dict[str, Callable[..., Number]] = {
+    "+": lambda a, b: limit(a + b),
+    "-": lambda a, b: limit(a - b),
+    "*": lambda a, b: limit(a * b),
+    "/": _divide,
+    "neg": lambda a: -a,
+    "abs": _magnitude,
+    "sqrt": lambda a: root(_magnitude(a)),
+    "log": _log,
+    "exp": _exp,
+    "min": lambda a, b: where(b < a, b, a),
+    "max": lambda a, b: where(b > a, b, a),
+    ">": lambda a, b: where(a > b, 1.0, 0.0),
+    ">=": lambda a, b: where(a >= b, 1.0, 0.0),
+    "<": lambda a, b: where(a < b, 1.0, 0.0),
+    "<=": lambda a, b: where(a <= b, 1.0, 0.0),
+    "if": lambda condition, a, b: where(condition > 0.0, a, b),
+}
+"""How each primitive is written; operands are within ±LIMIT and so is the result."""
+
+
+def emit(writer: Writer, formula: Formula, load: Callable[[str], Number]) -> Number:
+    """Write the instructions of a formula.
+
+    Args:
+        writer: what they are added to.
+        formula: the formula.
+        load: the value of a symbol, whatever it is.
+
+    Returns:
+        The value, within ±LIMIT, never -0.
+    """
+    stack: list[Number] = []
+    for token in formula.tokens:
+        if isinstance(token, float):
+            stack.append(writer.number(token))
+        elif token in p.PRIMITIVES:
+            primitive = p.PRIMITIVES[token]
+            first = len(stack) - primitive.arity
+            operands = stack[first:]
+            del stack[first:]
+            constants = [x.value for x in operands if x.value is not None]
+            if len(constants) == len(operands):
+                stack.append(writer.number(primitive.function(*constants)))
+            else:
+                stack.append(OPERATIONS[token](*operands))
+        else:
+            stack.append(clean(load(token)))
+    return stack[0] + 0.0
+
+
+def loaded(writer: Writer, pointer: str, index: int) -> Number:
+    """The double at a place behind a pointer, which does not change while the function runs."""
+    at = writer.write(f"getelementptr double, double* {pointer}, i64 {index}")
+    return Number(writer, writer.write(f"load double, double* {at}"), False)
+
+
+def declarations() -> list[str]:
+    """Lines that declare the functions which formulas call."""
+    functions = itertools.product(("fabs", "sqrt", "log", "exp"), (False, True))
+    return [f"declare {_kind(wide)} @llvm.{name}.{_suffix(wide)}({_kind(wide)})" for name, wide in functions]

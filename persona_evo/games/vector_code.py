@@ -1,0 +1,189 @@
+"""The machine code of `vectors`, imported only where something is compiled.
+
+It is LLVM's own vector code, the same for every processor, but for one instruction: that which looks up sixteen bytes
+in a table of sixteen has another name on each (see `lookup_instruction`), and is done lane by lane where there is none.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, models, register_model
+
+LANES = 16
+BYTE, WORD, WIDE = ir.IntType(8), ir.IntType(16), ir.IntType(64)
+BYTES = ir.VectorType(BYTE, LANES)
+
+
+class Vector(types.Type):
+    """The type of sixteen bytes in compiled code."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Bytes16")
+
+
+@register_model(Vector)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, BYTES)  # type: ignore[no-untyped-call]
+
+
+class Place:
+    """A row in compiled code: an address. at: a number of bytes from there on."""
+
+    def __init__(self, builder: Any, start: Any) -> None:
+        self.builder, self.start = builder, start
+
+    def _at(self, at: Any, kind: Any) -> Any:
+        b = self.builder
+        return b.bitcast(b.gep(b.bitcast(self.start, BYTE.as_pointer()), [at]), kind.as_pointer())
+
+    def load(self, at: Any, kind: Any) -> Any:
+        """A value of this kind, which need not be aligned."""
+        value = self.builder.load(self._at(at, kind))
+        value.align = 1
+        return value
+
+    def store(self, at: Any, value: Any) -> None:
+        """Write a value."""
+        self.builder.store(value, self._at(at, value.type)).align = 1
+
+
+def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
+    """An intrinsic that takes and, last, gives values of these types; `Place` stands for a row of any type.
+
+    What it emits is its attribute `emit`: (IR builder with the target's features as `features`, values) -> a value.
+    """
+    *takes, gives = kinds
+
+    def mark(emit: Callable[..., Any]) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def given(kind: Any, of: Any, value: Any) -> Any:
+                if kind is not Place:
+                    return value
+                row = cgutils.create_struct_proxy(of)(context, builder, value=value)  # type: ignore[no-untyped-call]
+                return Place(builder, row.data)
+
+            values = map(given, takes, signature.args, args)
+            builder.features = getattr(context.codegen(), "_tm_features", "")
+            found = emit(builder, *values)
+            return context.get_dummy_value() if found is None else found
+
+        def typed(context: Any, *given: Any) -> Any:
+            return gives(*[one if kind is Place else kind for kind, one in zip(takes, given, strict=True)]), build
+
+        typed.__name__, typed.__signature__ = emit.__name__, inspect.signature(emit)  # type: ignore[attr-defined]
+        made = intrinsic(typed)
+        made.emit = emit  # type: ignore[attr-defined]
+        return made
+
+    return mark
+
+
+def lanes(values: Any) -> Any:
+    """A constant vector."""
+    return ir.Constant(BYTES, list(values))
+
+
+def splat(b: Any, value: Any) -> Any:
+    """The low byte of a whole number in each lane."""
+    empty = ir.Constant(BYTES, ir.Undefined)
+    one = b.insert_element(empty, b.trunc(value, BYTE), ir.Constant(ir.IntType(32), 0))
+    return b.shuffle_vector(one, empty, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+def mask(b: Any, comparison: Any) -> Any:
+    """The lanes where it holds, as a whole number."""
+    return b.zext(b.bitcast(comparison, WORD), WIDE)
+
+
+def lookup_instruction(triple: str, features: str) -> str:
+    """The LLVM intrinsic that looks up bytes in a vector (indices below 16); "" where the target has none."""
+    processor = triple.split("-")[0]
+    if processor in ("aarch64", "arm64"):
+        return "llvm.aarch64.neon.tbl1.v16i8"
+    if processor in ("x86_64", "amd64", "i686") and "+ssse3" in features:
+        return "llvm.x86.ssse3.pshuf.b.128"
+    return ""
+
+
+def lookup(b: Any, table: Any, index: Any) -> Any:
+    """In each lane the byte of `table` that `index` says."""
+    if name := lookup_instruction(b.module.triple, b.features):
+        kind = ir.FunctionType(BYTES, [BYTES, BYTES])
+        return b.call(b.module.globals.get(name) or ir.Function(b.module, kind, name), [table, index])
+    found = ir.Constant(BYTES, ir.Undefined)
+    for i in range(LANES):
+        lane = ir.Constant(ir.IntType(32), i)
+        found = b.insert_element(found, b.extract_element(table, b.extract_element(index, lane)), lane)
+    return found
+
+
+VECTOR = Vector()
+
+
+@_operation(Place, types.int64, types.int64)
+def byte(b: Any, row: Place, at: Any) -> Any:
+    return b.zext(row.load(at, BYTE), WIDE)
+
+
+@_operation(Place, types.int64, types.int64, types.void)
+def put_byte(b: Any, row: Place, at: Any, value: Any) -> None:
+    row.store(at, b.trunc(value, BYTE))
+
+
+@_operation(Place, types.int64, types.float64)
+def real(b: Any, row: Place, at: Any) -> Any:
+    return row.load(at, ir.DoubleType())
+
+
+@_operation(Place, types.int64, VECTOR)
+def load(b: Any, row: Place, at: Any) -> Any:
+    return row.load(at, BYTES)
+
+
+@_operation(Place, types.int64, VECTOR, types.void)
+def store(b: Any, row: Place, at: Any, values: Any) -> None:
+    row.store(at, values)
+
+
+@_operation(VECTOR, types.int64, types.int64)
+def lane(b: Any, values: Any, i: Any) -> Any:
+    return b.zext(b.extract_element(values, b.trunc(i, ir.IntType(32))), WIDE)
+
+
+@_operation(VECTOR, types.int64, types.int64, VECTOR)
+def with_lane(b: Any, values: Any, i: Any, value: Any) -> Any:
+    return b.select(b.icmp_unsigned("==", lanes(range(LANES)), splat(b, i)), splat(b, value), values)
+
+
+@_operation(VECTOR, types.int64, types.int64)
+def equal(b: Any, values: Any, value: Any) -> Any:
+    return mask(b, b.icmp_unsigned("==", values, splat(b, value)))
+
+
+@_operation(VECTOR, Place, types.int64, types.int64)
+def among(b: Any, values: Any, row: Place, at: Any) -> Any:
+    index = b.and_(b.lshr(values, lanes([3] * LANES)), lanes([15] * LANES))
+    eight = lookup(b, row.load(at, BYTES), index)
+    bit = lookup(b, lanes([1, 2, 4, 8, 16, 32, 64, 128] * 2), b.and_(values, lanes([7] * LANES)))
+    return mask(b, b.icmp_unsigned("==", b.and_(eight, bit), bit))
+
+
+@_operation(VECTOR, types.int64)
+def high(b: Any, values: Any) -> Any:
+    return mask(b, b.icmp_signed("<", values, lanes([0] * LANES)))
+
+
+@_operation(types.int64, types.int64)
+def lowest(b: Any, bits: Any) -> Any:
+    return b.cttz(bits, ir.Constant(ir.IntType(1), 0))
+
+
+@_operation(types.int64, types.int64)
+def ones(b: Any, bits: Any) -> Any:
+    return b.ctpop(bits)

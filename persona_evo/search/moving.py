@@ -1,0 +1,105 @@
+"""Making a node the root: what is below it is kept, all else is forgotten."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from persona_evo.compiling import compiled, entry
+from persona_evo.compiling.arrays import IntRow, ShortRow
+from persona_evo.search.layout import FULL, NODES, SLOTS
+from persona_evo.search.tree import (
+    ACTION,
+    DEPTH,
+    DONE,
+    FIRST,
+    KIDS,
+    LEFT,
+    NOBODY,
+    NODE,
+    OVER,
+    PARENT,
+    ROOT,
+    ROOTLESS,
+    SLOT,
+    STATUS,
+    UNKNOWN,
+    Tree,
+)  # fmt: skip
+
+
+class Move(NamedTuple):
+    """What is moved: nodes within their arrays, slots from one array to another. States are left to whoever calls it.
+
+    Attributes:
+        old, new: the tree with its slots, and with room for as many.
+        rows: int32[nodes], scratch: the new number of each node, NOBODY for those forgotten.
+        counts: see `layout`.
+        horizon: moves from the root at most.
+    """
+
+    old: Tree
+    new: Tree
+    rows: ShortRow
+    counts: IntRow
+    horizon: int
+
+
+@compiled
+def number(work: Move, root: int) -> int:
+    """Number the nodes that are kept; how many there are."""
+    kept = 0
+    for node in range(work.counts[NODES]):
+        stays = node == root
+        if node > root and work.rows[work.old.nodes[node, PARENT]] != NOBODY:
+            stays = True
+        work.rows[node] = kept if stays else NOBODY
+        if stays:
+            kept += 1
+    return kept
+
+
+@compiled
+def take(work: Move, slot: int, to: int) -> None:
+    """Take a slot over."""
+    for column in range(work.old.columns.width):
+        work.new.values[to, column] = work.old.values[slot, column]
+    work.old.nodes[work.old.links[slot, NODE], SLOT] = to
+
+
+@compiled
+def take_children(work: Move, slot: int, to: int) -> int:
+    """Take over the block of children of a slot that was taken over; the first slot behind it."""
+    links = work.new.links
+    first, kids = links[slot, FIRST], links[slot, KIDS]
+    if first == UNKNOWN:
+        return to
+    for k in range(kids):
+        take(work, first + k, to + k)
+    links[slot, FIRST] = to
+    return to + kids + links[slot, LEFT]
+
+
+@entry
+def move_root(work: Move, root: int) -> int:
+    """Move what is below a node to the front; how many nodes are left."""
+    nodes, links = work.old.nodes, work.new.links
+    kept, last, up = number(work, root), work.counts[NODES], nodes[root, DEPTH]
+    take(work, nodes[root, SLOT], ROOT)
+    used = 1
+    for node in range(root, last):
+        at = work.rows[node]
+        if at == NOBODY:
+            continue
+        slot = nodes[node, SLOT]
+        used = take_children(work, slot, used)
+        links[slot, NODE] = at
+        nodes[at, PARENT] = ROOTLESS if node == root else work.rows[nodes[node, PARENT]]
+        nodes[at, ACTION] = nodes[node, ACTION]
+        nodes[at, DEPTH] = nodes[node, DEPTH] - up
+        nodes[at, SLOT] = slot
+        if links[slot, STATUS] & OVER == 0 and nodes[at, DEPTH] < work.horizon:
+            links[slot, STATUS] &= ~DONE
+    work.counts[NODES] = kept
+    work.counts[SLOTS] = used
+    work.counts[FULL] = 0
+    return kept

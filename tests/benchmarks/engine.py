@@ -1,0 +1,280 @@
+"""The engine beside the yardstick in C++: random turns, UCB1, formulas, levels of all sizes, bytes a node.
+
+Results are compared before times: the same random games, as many nodes, the same best plan. Then both run in turn, and
+the ratios of their rates in each round give the median and the quartiles that the table shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from statistics import fmean, median
+from typing import NamedTuple
+
+import numpy as np
+
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import Level
+from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy
+from persona_evo.seeds import below, stream
+
+from . import turns, yardstick
+from .caverns import cavern
+from .levels import game, maps, which
+from .report import SHORT, Row, compared, judge, skipped
+from .timing import interleaved
+from .yardstick import Found, Map, Searcher, Unavailable
+
+LONGEST = 200
+"""Turns of a playout, moves from the root of a tree, at most: the game's horizon."""
+
+ROLLOUT = 10
+SEED = 7
+
+UTILITY = "0.7 * MS + 0.3 * PE - 5 * DEAD"
+"""The monster killer's, which the yardstick has built in."""
+
+FORMULAS = {
+    "R and metrics": (yardstick.METRICS, "R + 0.5 * MS + 0.3 * PE - WON - DEAD - 0.02 * ST"),
+    "R, metrics and N": (yardstick.VISITS, "R + MS + 0.3 * PE - WON - DEAD - 0.01 * N"),
+    "R, metrics, N and P": (yardstick.PARENTS, "R + MS + PE - WON - DEAD + 2 * sqrt(2 * log(P) / N)"),
+}
+"""Tree policies that the yardstick has built in, too; of their iterations at least SEARCHING add a node."""
+
+SEARCHING = 0.9
+"""Nodes by iterations below which a search does little but select finished nodes again."""
+
+UCB1_SHARE, FORMULA_SHARE, TURNS_SHARE, BYTES = 0.8, 0.65, 0.9, 100
+
+
+class Effort(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        turns: of a piece of random games.
+        compared: turns whose metrics are compared.
+        counts: iterations of searches under UCB1 -> (levels, rounds).
+        formula: iterations of searches by formulas.
+        sizes: sides of the levels that are made.
+        rounds: how often all else is measured.
+    """
+
+    turns: int
+    compared: int
+    counts: dict[int, tuple[int, int]]
+    formula: int
+    sizes: tuple[int, ...]
+    rounds: int
+
+
+QUICK = Effort(20_000, 500, {1_000: (11, 5), 10_000: (11, 3)}, 5_000, (8, 16, 32, 64), 3)
+USUAL = Effort(100_000, 5_000, {1_000: (11, 21), 10_000: (11, 11), 100_000: (11, 5), 1_000_000: (3, 3)}, 20_000,
+               (8, 12, 16, 24, 32, 48, 64), 11)  # fmt: skip
+FULL = USUAL._replace(counts=USUAL.counts | {1_000_000: (11, 5), 10_000_000: (1, 3)})
+
+
+def to_the_end() -> SearchSettings:
+    """The paper's rules of the search, but it goes on after a win, so that every search does all its iterations."""
+    return replace(SearchSettings.paper(), stop="budget")
+
+
+@cache
+def utility() -> Formula:
+    """The utility that is searched for."""
+    return parse(UTILITY, game().symbols)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A level for both sides. name: as tables show it. text: of its file."""
+
+    name: str
+    level: Level
+    text: str
+
+
+@cache
+def fields() -> tuple[Field, ...]:
+    """The maps that the figures are means of."""
+    return tuple(Field(m.name, m, Path(m.source).read_text(encoding="utf-8")) for m in maps())
+
+
+@cache
+def caverns(sizes: tuple[int, ...]) -> tuple[Field, ...]:
+    """Levels of these sizes, made from one seed."""
+    made = ((f"{n}x{n}", cavern(n, seed=n)) for n in sizes)
+    return tuple(Field(name, game().load(text, name), text) for name, text in made)
+
+
+# results
+
+
+def first_difference(field: Field, count: int, seed: int) -> int | None:
+    """The turn after which the metrics of both sides differ, None where they are the same all along.
+
+    Python goes move by move through the game's rules; then both play on without being watched.
+    """
+    on, rules, rng, made = Map(field.text, LONGEST), game().rules(), stream(seed), 0
+    wanted, level = on.trace(count, stream(seed)), field.level
+    state, actions = level.start.copy(), np.zeros(level.max_actions, dtype=np.int64)
+    for turn in range(count):
+        if made == LONGEST or rules.over(level.tables, state):
+            state, made = level.start.copy(), 0
+        rules.step(level.tables, state, int(actions[below(rng, rules.legal(level.tables, state, actions))]), rng)
+        made += 1
+        metrics = game().measure(level, state)
+        if [metrics[symbol] for symbol in yardstick.TRACED] != wanted[turn].tolist():
+            return turn
+    ours, theirs = stream(seed), stream(seed)
+    same = turns.playouts(level, 20 * count, LONGEST, ours) == on.playouts(20 * count, theirs)
+    return None if same and np.array_equal(ours, theirs) else count
+
+
+def same(plan: Plan, found: Found) -> bool:
+    """Whether a search of ours and one of the yardstick's came to the same."""
+    ours = (plan.iterations, plan.nodes, plan.utility, len(plan.actions), plan.metrics["WON"] == 1)
+    return ours == tuple(found)
+
+
+class Pair:
+    """The same search on both sides.
+
+    Args:
+        field: the level.
+        iterations: of the search.
+        kind: of the yardstick's searches.
+        policy: the same for ours.
+    """
+
+    def __init__(self, field: Field, iterations: int, kind: int, policy: TreePolicy) -> None:
+        self.field, self.iterations, self._kind, self._policy = field, iterations, kind, policy
+        self.planner = Planner(game(), field.level, to_the_end(), iterations + 1)
+        self.searcher = Searcher(Map(field.text, LONGEST), iterations, ROLLOUT)
+        self._budget = Budget(iterations=iterations)
+
+    def ours(self) -> Plan:
+        """Our search."""
+        return self.planner.plan(utility(), self._policy, self._budget, SEED)
+
+    def theirs(self) -> Found:
+        """The yardstick's."""
+        return self.searcher.search(self._kind, self.iterations, stream(SEED))
+
+
+# times
+
+
+def _rates(works: dict[str, Callable[[], object]], amount: int, rounds: int) -> dict[str, list[float]]:
+    """What each side does in a second, round by round."""
+    return {side: [amount / t for t in times] for side, times in interleaved(works, rounds).items()}
+
+
+def _ratios(rates: Sequence[dict[str, list[float]]]) -> tuple[list[float], float, float]:
+    """Round by round our mean rate over all levels by theirs, then the medians of both."""
+    ours, theirs = ([fmean(r) for r in zip(*(of[side] for of in rates), strict=True)] for side in ("ours", "theirs"))
+    return [a / b for a, b in zip(ours, theirs, strict=True)], median(ours), median(theirs)
+
+
+def measure_turns(effort: Effort) -> list[Row]:
+    """Random turns of the hero."""
+    what, reach = f"random hero turns, {which()}", f"at least {TURNS_SHARE} of the yardstick"
+    for field in fields():
+        at = first_difference(field, effort.compared, 3)
+        if at is not None:
+            return [Row(what, reach, f"the rules differ on {field.name} after {at} turns", None, SHORT)]
+    rates = []
+    for field in fields():
+        on, level, count = Map(field.text, LONGEST), field.level, effort.turns
+        rates.append(_rates({
+            "ours": lambda v=level, n=count: turns.playouts(v, n, LONGEST, stream(1)),  # type: ignore[misc]
+            "theirs": lambda v=on, n=count: v.playouts(n, stream(1)),  # type: ignore[misc]
+        }, count, effort.rounds))  # fmt: skip
+    ratios, ours, theirs = _ratios(rates)
+    measured = f"{ours / 1e6:.1f} M/s, yardstick {theirs / 1e6:.1f} M/s; {effort.compared * len(rates):,} states equal"
+    return [compared(what, reach, measured, ratios, TURNS_SHARE)]
+
+
+def _searches(what: str, share: float, where: Iterable[Field], iterations: int, kind: int, policy: TreePolicy,
+              rounds: int, least: float = 0.0) -> Row:  # fmt: skip
+    """One kind of search, on each level on both sides; least: nodes by iterations."""
+    reach, rates = f"at least {share} of the yardstick" if share else "", []
+    for field in where:
+        pair = Pair(field, iterations, kind, policy)
+        plan, found = pair.ours(), pair.theirs()
+        if not same(plan, found):
+            return Row(what, reach, f"the searches differ on {field.name}: {plan.nodes} nodes and {plan.utility:.6f}, "
+                       f"yardstick {found.nodes} and {found.utility:.6f}", None, SHORT)  # fmt: skip
+        if plan.nodes < least * iterations:
+            return Row(what, reach, f"only {plan.nodes} nodes on {field.name}: no fair measure", None, SHORT)
+        again = max(1, 10_000 // iterations)
+        rates.append(_rates({
+            "ours": lambda p=pair, n=again: [p.ours() for _ in range(n)],  # type: ignore[misc]
+            "theirs": lambda p=pair, n=again: [p.theirs() for _ in range(n)],  # type: ignore[misc]
+        }, again * iterations, rounds))  # fmt: skip
+    ratios, ours, theirs = _ratios(rates)
+    measured = f"{ours / 1e3:,.0f} k/s, yardstick {theirs / 1e3:,.0f} k/s; results equal"
+    return compared(what, reach, measured, ratios, share)
+
+
+def measure_ucb1(effort: Effort) -> list[Row]:
+    """UCB1 at growing numbers of iterations."""
+    rows, ucb1 = [], TreePolicy.ucb1()
+    for iterations, (count, rounds) in effort.counts.items():
+        what = f"UCB1, {iterations:,} iterations, {count} of {which()}"
+        rows.append(_searches(what, UCB1_SHARE, fields()[:count], iterations, yardstick.UCB1, ucb1, rounds))
+    return rows
+
+
+def measure_bytes() -> list[Row]:
+    """Memory of trees of 100,000 nodes."""
+    pairs = (Pair(field, 100_000, yardstick.UCB1, TreePolicy.ucb1()) for field in fields())
+    sizes = [(bytes_per_node(pair.planner), pair.theirs() and pair.searcher.bytes_per_node()) for pair in pairs]
+    ours, theirs = max(a for a, _ in sizes), max(b for _, b in sizes)
+    measured = f"{ours:.0f}, yardstick {theirs:.0f}, the most of all maps"
+    return [judge(f"bytes a node under UCB1, {which()}", f"at most {BYTES}", measured, BYTES / ours)]
+
+
+def bytes_per_node(planner: Planner) -> float:
+    """Memory of a planner's tree, once full, by its nodes."""
+    return planner._tree.bytes_per_node()
+
+
+def measure_formulas(effort: Effort) -> list[Row]:
+    """Formulas as tree policies."""
+    rows = []
+    for name, (kind, text) in FORMULAS.items():
+        what = f"formula of {name}, {effort.formula:,} iterations, {which()}"
+        policy = TreePolicy.of(text, game(), name)
+        rows.append(_searches(what, FORMULA_SHARE, fields(), effort.formula, kind, policy, effort.rounds, SEARCHING))
+    return rows
+
+
+def measure_sizes(effort: Effort) -> list[Row]:
+    """UCB1 on levels of growing size, beside the yardstick up to what it takes, and beside the smallest level."""
+    rows, first, iterations, ucb1 = [], 0.0, 10_000, TreePolicy.ucb1()
+    for field in caverns(effort.sizes):
+        planner = Planner(game(), field.level, to_the_end(), iterations + 1)
+        search = partial(planner.plan, utility(), ucb1, Budget(iterations=iterations), SEED)
+        search()
+        rate = median(_rates({"ours": search}, iterations, effort.rounds)["ours"])
+        first = first or rate
+        what = f"UCB1, {iterations:,} iterations, a level of {field.name}"
+        scale = f"{rate / first:.2f} of the rate on the smallest level, {bytes_per_node(planner):.0f} bytes a node"
+        try:
+            row = _searches(what, 0.0, [field], iterations, yardstick.UCB1, ucb1, effort.rounds)
+            rows.append(replace(row, measured=f"{row.measured}; {scale}"))
+        except Unavailable:
+            rows.append(Row(what, "", f"{rate / 1e3:,.0f} k/s; {scale}; too large for the yardstick"))
+    return rows
+
+
+def measure(effort: Effort) -> list[Row]:
+    """Everything beside the yardstick."""
+    try:
+        yardstick.library()
+    except Unavailable as e:
+        return [skipped("the engine beside the yardstick", "", str(e))]
+    return [*measure_turns(effort), *measure_ucb1(effort), *measure_bytes(), *measure_formulas(effort),
+            *measure_sizes(effort)]  # fmt: skip

@@ -1,0 +1,48 @@
+"""A game of your own: written by a command, checked by another, and the same as a class and as compiled rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.tool import run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_class_is_written_and_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = run(capsys, "game", "new", "orchard_one")
+    assert made.code == 0 and "persona-evo game check orchard_one.py orchard_one.txt" in made.out
+    checked = run(capsys, "game", "check", "orchard_one.py", "orchard_one.txt")
+    assert checked.code == 0 and "nothing wrong" in checked.out
+    again = run(capsys, "game", "new", "orchard_one")
+    assert again.code == 2 and "--force" in again.err
+    assert run(capsys, "game", "new", "no-name").code == 2
+
+
+def test_compiled_rules_are_the_same_game_as_their_class_until_one_of_them_is_changed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "game", "new", "orchard_two", "--compiled").code == 0
+    check = ("game", "check", "orchard_two.py", "orchard_two.txt", "--like", "orchard_two.py:CLASS", "--seed", "1")
+    checked = run(capsys, *check)
+    assert checked.code == 0 and "the same game as orchard_two.py:CLASS" in checked.out
+    text = Path("orchard_two.py").read_text()
+    Path("orchard_three.py").write_text(text.replace("s[HP] -= 1", "s[HP] -= 2").replace("orchard_two", "orchard_three"))
+    wrong = run(capsys, "game", "check", "orchard_three.py", "orchard_two.txt", "--like", "orchard_three.py:CLASS")
+    assert wrong.code == 2
+    assert "not the same game" in wrong.err and "found: HP 1" in wrong.err and "expected: HP 2" in wrong.err
+
+
+def test_compiled_rules_are_planned_as_their_class_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "game", "new", "orchard_four", "--compiled").code == 0
+    Path("tidy.toml").write_text('name = "tidy"\nutility = "GEMS + 0.5 * OUT - 0.01 * ST"\n')
+    found = [run(capsys, "solve", "orchard_four.txt", "--game", f"orchard_four.py:{game}", "--persona", "tidy.toml",
+                 "--iterations", "300", "--seed", "1") for game in ("GAME", "CLASS")]  # fmt: skip
+    assert [one.code for one in found] == [0, 0]
+    assert found[0].out.splitlines()[1:4] == found[1].out.splitlines()[1:4]

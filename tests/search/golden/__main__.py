@@ -1,0 +1,10 @@
+"""Write the golden files anew: all of them, or those that are named."""
+
+from __future__ import annotations
+
+import sys
+
+from tests.search import golden
+
+for name in sys.argv[1:] or golden.groups():
+    print(f"{name}: {golden.write(name)} cases")
