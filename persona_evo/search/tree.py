@@ -103,10 +103,11 @@ class Tree(NamedTuple):
     def path(self, node: int) -> list[int]:
         """The actions from the root to a node."""
         actions: list[int] = []
-        while self.nodes[node, PARENT] != ROOTLESS:
-            actions.append(int(self.nodes[node, ACTION]))
-            node = int(self.nodes[node, PARENT])
-        return actions[::-1]
+        while True:
+            node, action, *_ = self.nodes[node].tolist()
+            if node == ROOTLESS:
+                return actions[::-1]
+            actions.append(action)
 
     def children(self, node: int) -> range:
         """The slots of a node's children, the newest first."""
