@@ -328,19 +328,6 @@ class _Plain:
             raise
         except (Exception, SystemExit) as e:
             raise GameError(self.raised("measure", e, state)) from e
-        if type(found) is dict:
-            try:
-                values = self.values_of(found)
-            except KeyError:
-                values = ()  # told below
-            for value in values:
-                kind = type(value)
-                if (kind is not float and kind is not int) or not -LARGEST <= value <= LARGEST:
-                    break
-            else:
-                if values:
-                    out[:] = values
-                    return 0
         if not isinstance(found, Mapping):
             self.refuse("measure", found, "a number for each metric: {" + ", ".join(self.symbols) + "}", state)
         for i, symbol in enumerate(self.symbols):
@@ -482,6 +469,21 @@ class _Plain:
                 self.measure(tables, state, 0, seen[made])
             made += 1
         return made
+
+    def tell(self, state: Any, player: int, out: Any) -> None:
+        """Write the metrics to a row of ctypes, as `measure` does."""
+        try:
+            own = state[0]
+            found = own.measure(player) if self.players > 1 else own.measure()
+            values = self.values_of(found)
+            out[:] = values
+            if min(values) >= -LARGEST and max(values) <= LARGEST:
+                return
+        except Exception:  # told below, or nothing but another kind of number
+            pass
+        row = np.zeros(len(self.symbols))
+        self.measure(None, state, player, row)
+        out[:] = row.tolist()
 
     def choices(self, state: Any) -> list[Any]:
         """The legal actions of a state as the class gives them, looked at."""
