@@ -102,14 +102,16 @@ class Callback:
             self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
             parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
             self._function = c_function(self.address, parts, self.signature.gives)
-        parts = []
+        numbers: list[Any] = []
         for kind, value in zip(self._kinds, given, strict=True):
             if kind is None:
-                parts.append(value)
+                if not -(2**63) <= value < 2**63:
+                    raise TypeError(f"compiled code takes whole numbers of 64 bits, not {value}")
+                numbers.append(value)
             else:
-                parts.append(address(value, kind))
-                parts += value.shape
-        return self._function(*parts)
+                numbers.append(address(value, kind))
+                numbers += value.shape
+        return self._function(*numbers)
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
@@ -151,7 +153,7 @@ class Handle(Generic[W]):
     """
 
     def __init__(self, work: W) -> None:
-        self._fields = _fields_of(type(work))
+        self._fields = _fields_of(type(work))  # type: ignore[arg-type]
         self._functions: dict[Entry, Callable[..., int]] = {}
         self._values: list[Any] = [_NOTHING] * len(self._fields)
         self._words, self.plain = np.empty(0, dtype=np.uint64), INTERPRET
@@ -170,7 +172,8 @@ class Handle(Generic[W]):
         changed = [k for k, (value, before) in enumerate(zip(values, self._values, strict=True)) if value is not before]
         self._work, self._values = work, values
         if any(_is_linked(self._fields[k][1]) for k in changed):
-            parts = {path: value for (path, field), value in zip(self._fields, values, strict=True) if _is_linked(field)}
+            paths = zip(self._fields, values, strict=True)
+            parts = {path: value for (path, field), value in paths if _is_linked(field)}
             self._parts = {path: value for path, value in parts.items() if value is not None}
             self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
@@ -227,6 +230,7 @@ class Entry:
         hints = get_type_hints(self.plain, include_extras=True)
         group = describe(next(iter(hints.values())))
         assert isinstance(group, Group)
+        assert isinstance(self.plain, FunctionType)
         return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:
@@ -237,7 +241,7 @@ def prepare(*wanted: object) -> None:
     """Compile what is not compiled yet of several functions, on two cores where that saves time.
 
     Args:
-        wanted: functions of games, and pairs of an entry and the handle that it works on; what is plain Python stays so.
+        wanted: functions of games, and pairs of an entry and the handle that it works on; plain Python is left alone.
     """
     programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
     programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]

@@ -27,17 +27,7 @@ from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop
 from persona_evo.search.amaf import marks_for
-from persona_evo.search.layout import (
-    FULL,
-    GOING_ON,
-    IS_UCB1,
-    ITERATIONS,
-    NO_MARKS,
-    NODES,
-    Options,
-    Search,
-    buffers_for,
-)  # fmt: skip
+from persona_evo.search.layout import FULL, GOING_ON, IS_UCB1, ITERATIONS, NO_MARKS, NODES, Options, Search, buffers_for
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.run import Engine

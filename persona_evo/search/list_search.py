@@ -35,7 +35,7 @@ from persona_evo.search.tree import (
     UNKNOWN,
     Columns,
     Tree,
-)
+)  # fmt: skip
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
 

@@ -22,8 +22,7 @@ from persona_evo.search.layout import (
 from persona_evo.search.play import is_better
 from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
-    ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS,
-    Tree,
+    ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS, Tree,
 )  # fmt: skip
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
 

@@ -18,9 +18,7 @@ from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 from persona_evo.compiling import compiled, entry
-from persona_evo.compiling.arrays import (
-    FloatRow, IntRow, Linked, Pointed, ShortRow, ShortTable, SingleTable, WordRow,
-)  # fmt: skip
+from persona_evo.compiling.arrays import FloatRow, IntRow, Linked, Pointed, ShortRow, ShortTable, SingleTable, WordRow
 from persona_evo.games.core import rule
 from persona_evo.search.ceilings import Bounds, ceiling_of
 from persona_evo.search.expansion import copy, next_child, place_of

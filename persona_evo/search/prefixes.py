@@ -33,7 +33,7 @@ from persona_evo.search.layout import (
     Codes,
     Options,
     Search,
-)
+)  # fmt: skip
 from persona_evo.search.mcts import enter
 from persona_evo.search.selection import pick, ucb1
 from persona_evo.search.tree import (

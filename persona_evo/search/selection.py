@@ -6,9 +6,7 @@ import math
 
 from persona_evo.compiling import compiled
 from persona_evo.search.layout import IS_UCB1, MERGE, Options, Search
-from persona_evo.search.tree import (
-    FIRST, KIDS, NODE, SLOT, STATUS, TOTAL, VISITS, Tree,
-)  # fmt: skip
+from persona_evo.search.tree import FIRST, KIDS, NODE, SLOT, STATUS, TOTAL, VISITS, Tree
 from persona_evo.search.tree_policy import EVERY_TIME
 from persona_evo.seeds import draw
 

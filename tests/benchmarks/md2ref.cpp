@@ -236,7 +236,7 @@ HOT void pack(const Level &v, State &s, const Play &p) {
 }
 HOT u32 on_tile(__m128i pos, int tile) { return _mm_movemask_epi8(_mm_cmpeq_epi8(pos, _mm_set1_epi8(tile))); }
 
-// which monsters' tiles are in a bitmap; NONE is in none (WIDE) or bit 127 of an unused row end (narrow: n <= 127)
+// the monsters whose tiles are in a bitmap; NONE is in no bitmap, since there are 254 tiles, or 127 where not WIDE
 template <bool WIDE> HOT u32 among(__m128i pos, const u8 *map) {
     const __m128i bits = _mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
     const __m128i at = _mm_and_si128(_mm_srli_epi16(pos, 3), _mm_set1_epi8(31));
@@ -432,9 +432,8 @@ HOT int tile_of(__m128i pos, int i) {
     return _mm_cvtsi128_si32(_mm_shuffle_epi8(pos, _mm_set1_epi8(i))) & 255;
 }
 // the k-th legal action
-HOT int nth(const Level &v, const Play &p, u32 throws, int count, int k) {
+HOT int nth(const Level &v, const Play &p, u32 throws, int k) {
     const int moves = v.moves[p.hero];
-    (void)count;
     const int t = __builtin_popcount(throws);
     if (k < t) return THROW + tile_of(p.pos, __builtin_ctz(_pdep_u32(1u << k, throws)));
     return nth_move.at[moves][k - t];
@@ -449,7 +448,7 @@ template <bool WIDE> HOT int random_turns(const Level &v, Play &p, int length, R
         u32 throws;
         const int count = legal_count<WIDE>(v, p, throws);
         if (!count) break;
-        step<WIDE>(v, p, nth(v, p, throws, count, below(r, count)));
+        step<WIDE>(v, p, nth(v, p, throws, below(r, count)));
     }
     return made;
 }
@@ -562,8 +561,7 @@ static int64_t mcts_of(const Level &v, Tree &t, int64_t iterations, int horizon,
             const u32 count = slot.link >> 27, first = slot.link & BLOCK, tried = slot.visits - (node != 0);
             if (tried < count) {
                 p = unpack(v, t.nodes[node].state);
-                u32 throws;
-                const int all = legal_count<WIDE>(v, p, throws), action = nth(v, p, throws, all, tried);
+                const int action = nth(v, p, targets<WIDE>(v, p), tried);
                 step<WIDE>(v, p, action);
                 const u32 child = first + tried;
                 pack(v, t.nodes[child].state, p);
@@ -646,8 +644,7 @@ static int64_t formula_mcts_of(const Level &v, Tree &t, FormulaSlot *slots, doub
             const u32 count = slot.link >> 27, first = slot.link & BLOCK, tried = slot.visits - (node != 0);
             if (tried < count) {
                 p = unpack(v, t.nodes[node].state);
-                u32 throws;
-                const int all = legal_count<WIDE>(v, p, throws), action = nth(v, p, throws, all, tried);
+                const int action = nth(v, p, targets<WIDE>(v, p), tried);
                 step<WIDE>(v, p, action);
                 const u32 child = first + tried;
                 pack(v, t.nodes[child].state, p);
