@@ -364,8 +364,11 @@ def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     return callback(KINDS[kind])
 
 
-_legal = _step = _over = _measure = compiled(lambda *_: 0)
-"""What `play_out` plays; a game's own functions take these places (see `rollout_of`)."""
+_legal: Callable[[WordRow, WordRow, IntRow], int]
+_step: Callable[[WordRow, WordRow, int, IntRow], int]
+_over: Callable[[WordRow, WordRow], int]
+_measure: Callable[[WordRow, WordRow, int, FloatRow], int]
+"""What `play_out` plays; `rollout_of` puts a game's own functions in these places."""
 
 
 @compiled

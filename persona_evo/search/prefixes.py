@@ -251,7 +251,7 @@ def descend(work: Prefixes) -> int:
             return NOBODY
     for d in range(depth + 1):
         links[path[d], pending(tree.columns)] += 1
-    return links[path[depth], NODE] + full
+    return int(links[path[depth], NODE] + full)
 
 
 @entry
@@ -264,7 +264,7 @@ def prefix(work: Prefixes, node: int) -> int:
         work.pairs[k] = nodes[node, ACTION]
         node = nodes[node, PARENT]
         work.pairs[k + 1] = work.choices[node]
-    return size
+    return int(size)
 
 
 @entry

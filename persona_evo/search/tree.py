@@ -72,7 +72,7 @@ class Columns(NamedTuple):
         for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
             found.append(at if size else -1)
             at += size
-        return cls(*found, at)
+        return cls._make([*found, at])
 
 
 class Tree(NamedTuple):
@@ -175,4 +175,4 @@ class Memory:
     def bytes_per_node(self, tree: Tree, slots: float) -> float:
         """Memory of a tree with so many slots a node."""
         rows = (self.nodes, self.states, self.twins, self.table, self.keys)
-        return sum(row.nbytes for row in rows) / self.capacity + slots * tree.values.itemsize * tree.values.shape[1]
+        return float(sum(row.nbytes for row in rows) / self.capacity + slots * tree.values.strides[0])
