@@ -37,7 +37,7 @@ def look_up(work: Search, node: int, key: int) -> int:
     if used:
         for i in range(len(metrics)):
             if (used >> i) & 1:
-                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF  # type: ignore[assignment]
                 h ^= h >> 31
     tree.keys[node] = h
     mask = len(tree.table) - 1
