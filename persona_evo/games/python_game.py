@@ -529,7 +529,7 @@ class _Plain:
         try:
             end, before = self.copy(state[0]), state[1]
             apply, legal, over = end.apply, end.legal, end.over
-            found = choices
+            found: list[Any] | None = choices
             for drawn in draws:
                 if found is None:
                     found = legal()
