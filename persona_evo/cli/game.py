@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
     new = parts.add_parser("new", help="write a small game of your own, in Python")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
     new.add_argument("--compiled", action="store_true",
-                     help="with compiled rules beside the class: more to write, and a hundred times as fast")
+                     help="with compiled rules beside the class: more to write, and more than fifty times as fast")
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.py)")
     new.add_argument("--force", action="store_true", help="write over a file that is there")
     new.set_defaults(run=run_new)
