@@ -29,7 +29,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 import numpy as np
 
 from persona_evo.compiling.arrays import (
-    Field, Function, Group, Number, Shape, address, describe, fields, leaves, width, words,
+    Field,
+    Function,
+    Group,
+    Number,
+    Shape,
+    address,
+    describe,
+    fields,
+    leaves,
+    width,
+    words,
 )  # fmt: skip
 from persona_evo.compiling.cache import cache_folder, cache_root
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
@@ -181,6 +191,7 @@ class Handle(Generic[W]):
             self._parts = {path: value for path, value in parts.items() if value is not None}
             self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
+            changed = list(range(len(values)))  # what was plain before has no words yet
         if not self.plain:
             for k in changed:
                 self._words[self._at[k] : self._at[k + 1]] = array("q", words(self._fields[k][1], values[k]))
