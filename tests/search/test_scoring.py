@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from persona_evo.compiling import INTERPRET
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.assembly import LANES
+from persona_evo.formula.blocks import Rescore, Score
 from persona_evo.search.layout import Codes
-from persona_evo.search.scoring import Rescore, Score, Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.tree import FIXED, TOTAL, VISITS, Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
 from tests.formula.strategies import _grow, bits, constants, values
