@@ -9,8 +9,8 @@ Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 | each sample is constant, the constants differ | that of the exact test of who has which | "no variation" |
 | a correlation with a constant sample | 1, r = 0 | "no variation" |
 
-Values have to be finite; ValueError otherwise. SciPy computes the distributions; `scipy.stats`, which takes a second to
-import, is loaded by the first test.
+Values have to be finite; ValueError otherwise. SciPy computes the distributions; it takes up
+to a second to import and is loaded by the first interval or test that needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 FEWEST = 5
 """Values below which Student's interval of a mean may reach far beyond what there can be, and is then not shown."""
@@ -131,7 +130,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         return Interval(float(x[0]), float(x[0]), float(x[0]), len(x))
     (z,), shift, scale = _scaled(x)
     mean = float(z.mean())
-    half = float(stdtrit(len(x) - 1, 0.5 + level / 2)) * math.sqrt(float(z.var(ddof=1)) / len(x))
+    half = _quantile(len(x) - 1, 0.5 + level / 2) * math.sqrt(float(z.var(ddof=1)) / len(x))
     back = [shift + v * scale for v in (mean, mean - half, mean + half)]
     return Interval(back[0], back[1], back[2], len(x))
 
@@ -195,7 +194,7 @@ def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
         return Interval(value * scale, value * scale, value * scale, 1)
     u, v = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (x, y))
     df = _welch_df(u, v, len(x), len(y))
-    half = float(stdtrit(df, 0.5 + level / 2)) * math.sqrt(u + v) if u + v else 0.0
+    half = _quantile(df, 0.5 + level / 2) * math.sqrt(u + v) if u + v else 0.0
     return Interval(value * scale, (value - half) * scale, (value + half) * scale, fewest)
 
 
@@ -397,4 +396,13 @@ def _scaled(*samples: Floats) -> tuple[list[Floats], float, float]:
 
 def _two_sided(t: float, df: float) -> float:
     """The probability that a Student t variable is at least as far from 0 as t."""
+    from scipy.special import stdtr
+
     return 2 * float(stdtr(df, -abs(t)))
+
+
+def _quantile(df: float, share: float) -> float:
+    """The value below which a Student t variable lies with a probability of `share`."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, share))
