@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 import numpy as np
 
-from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape, address, describe, fields, leaves, words
+from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape, describe, fields, leaves, words
 from persona_evo.compiling.cache import cache_folder, cache_root
+from persona_evo.compiling.calls import caller
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 from persona_evo.compiling.news import Work, listen
 
@@ -99,17 +100,10 @@ class Callback:
                 return self.plain(*given)
             from persona_evo.compiling.machine import c_function
 
-            self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
-            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
-            self._function = c_function(self.address, parts, self.signature.gives)
-        parts = []
-        for kind, value in zip(self._kinds, given, strict=True):
-            if kind is None:
-                parts.append(value)
-            else:
-                parts.append(address(value, kind))
-                parts += value.shape
-        return self._function(*parts)
+            takes = self.signature.takes
+            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in takes)
+            self._function = caller(c_function(self.address, parts, self.signature.gives), takes)
+        return self._function(*given)
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
