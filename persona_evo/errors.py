@@ -7,6 +7,7 @@ PersonaEvoError                 anything below; the command line prints it and e
 │   ├── PersonaError            a persona file is incomplete or contradicts itself
 │   ├── PolicyError             a policy file cannot be used
 │   ├── SettingsError           an option, a budget or a name in a map set makes no sense
+│   ├── CompileError            a marked function holds what compiled code cannot do
 │   ├── RunError                a run folder is damaged, in use, or belongs to something else
 │   └── ConnectError            a connected game does not start, does not answer, or fails
 │       └── ProtocolError       what came over the wire is not what the protocol says
@@ -121,6 +122,10 @@ class PolicyError(InputError):
 
 class SettingsError(InputError):
     """A setting is out of range or contradicts another."""
+
+
+class CompileError(InputError):
+    """A function cannot become machine code."""
 
 
 class RunError(InputError):

@@ -1,55 +1,246 @@
-"""The cache of compiled code: damaged files and folders that cannot be written stop nothing."""
+"""The compile layer: errors in the words of the source, what machine code depends on, and its files on disk."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from persona_evo import compiling
+from persona_evo.compiling import ahead, cache, news
+from persona_evo.compiling.marks import fingerprint
+from persona_evo.errors import CompileError
+
+pytestmark = pytest.mark.skipif(compiling.INTERPRET, reason="nothing is compiled")
+
+HEAD = """
+import math
+import numpy as np
+from persona_evo.compiling import callback, compiled
+from persona_evo.compiling.arrays import IntRow
+
+"""
+DOUBLED = HEAD + """
+FACTOR = 2
+
+@compiled
+def grown(x: int, more: int = 1) -> int:
+    return FACTOR * x + more
+
+@callback()
+def total(row: IntRow) -> int:
+    return grown(row[0]) + row[len(row) - 1]
+"""
+
+_modules = iter(range(10**6))
 
 
-def double(x: float) -> float:
-    return 2.0 * x
+def module_of(text: str, folder: Path, name: str = "") -> ModuleType:
+    """A module with a text, as a process sees it that starts now."""
+    name = name or f"rules_{next(_modules)}"
+    file = folder / f"{name}.py"
+    file.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("own_rules", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["own_rules"] = module  # where annotations are looked up
+    exec(compile(text, str(file), "exec"), module.__dict__)
+    return module
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    if compiling.INTERPRET:
-        pytest.skip("nothing is compiled")
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
-    return tmp_path
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    made = tmp_path / "code"
+    made.mkdir()
+    monkeypatch.setattr(cache, "cache_folder", lambda: made)
+    monkeypatch.setattr(cache, "_memory", {})
+    yield made
+    sys.modules.pop("own_rules", None)
 
 
-def hits(function: Any) -> int:
-    assert function(3.0) == 6.0
-    return sum(function.stats.cache_hits.values())
+def content(callback: compiling.Callback) -> bytes:
+    """The object file of a function, as a process gets it that has not loaded it."""
+    program = callback.program
+    return cache.read(program.file) or program.make()
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("left", [0, 40])
-def test_a_damaged_file_is_made_anew(folder: Path, suffix: str, left: int) -> None:
-    assert hits(compiling.jit(double)) == 0
-    assert hits(compiling.jit(double)) == 1
-    (kept,) = folder.rglob(f"*.{suffix}")
-    kept.write_bytes(kept.read_bytes()[:left])
-    assert hits(compiling.jit(double)) == 0
-    assert hits(compiling.jit(double)) == 1
+def test_machine_code_gives_what_python_gives(folder: Path) -> None:
+    total = module_of(DOUBLED, folder).total
+    row = np.array([5, 1, 7])
+    assert total(row) == total.plain(row) == 18
 
 
-def test_a_warm_cache_that_cannot_be_written_is_used_and_a_cold_one_does_without(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("body", "line", "found", "hint"), [
+    ("    a = [1, 2]\n    return a[row[0]]", 2, "a list", "row(N)"),
+    ("    d = {1: row[0]}\n    return d[1]", 2, "a dictionary", "row(N)"),
+    ("    name = 'x'\n    return len(name)", 2, "a text", "whole numbers"),
+    ("    a = np.zeros(3)\n    return row[0]", 2, "numpy.zeros", "row(N)"),
+    ("    return row[-1]", 2, "the index -1", "len(row) - 1"),
+    ("    return unmarked(row)", 2, "unmarked, which is not marked", "write @compiled above def unmarked"),
+    ("    return sum(row[i] for i in range(2))", 2, "comprehension", "loop"),
+    ("    if row[0] > 1:\n        raise IndexError\n    return 1", 3, "raise", "return a number"),
+    ("    try:\n        return row[0]\n    except IndexError:\n        return 1", 1, "try", "return a number"),
+    ("    return row.sum()", 2, "Unknown attribute 'sum'", "no methods"),
+    ("    return row[row[0] / 2]", 2, "getitem", ""),
+    ("    x = 1\n    if row[0] > 1:\n        x = row\n    return x", 5, "Cannot unify", "one type"),
+    ("    return nothing", 1, "'nothing' is not defined", ""),
+    ("    return int(math.ldexp(row[0], 2))", 1, "numba_ldexp", ""),
+])  # fmt: skip
+def test_what_cannot_be_compiled_is_said_with_its_line(
+    folder: Path, body: str, line: int, found: str, hint: str
 ) -> None:
-    from numba.core import caching
+    text = f"{HEAD}def unmarked(row):\n    return row[0]\n\n@callback()\ndef rule(row: IntRow) -> int:\n{body}\n"
+    module = module_of(text, folder)
+    with pytest.raises(CompileError) as raised:
+        module.rule(np.arange(3))
+    error = raised.value
+    first = text[: text.index("def rule")].count("\n")
+    assert error.place is not None and error.place.source == module.__spec__.origin
+    assert error.place.line in (first + line, first), error
+    assert error.found is not None and found in error.found and hint in (error.hint or "")
+    assert str(error).count("\n") < 6
 
+
+@pytest.mark.parametrize(("given", "words"), [
+    (np.arange(6.0), "int64"), (np.arange(6, dtype=np.int32), "int64"), (np.arange(6)[::2], "side by side"),
+])  # fmt: skip
+def test_other_arrays_are_refused(folder: Path, given: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        module_of(DOUBLED, folder).total(given)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_numbers_beyond_64_bits_are_refused(folder: Path, number: int) -> None:
+    rule = module_of(f"{HEAD}@callback()\ndef rule(row: IntRow, n: int) -> int:\n    return row[0] + n\n", folder).rule
+    with pytest.raises(TypeError, match="64 bits"):
+        rule(np.arange(3), number)
+    assert rule(np.arange(3), 2**63 - 1) == 2**63 - 1
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("FACTOR = 2", "FACTOR = 3"), ("more: int = 1", "more: int = 2"), ("FACTOR * x + more", "FACTOR * x - more"),
+    ("len(row) - 1", "len(row) - 2"), ("return FACTOR * x", "return int(math.pi) * x"),
+])  # fmt: skip
+def test_every_edit_that_matters_is_noticed(folder: Path, before: str, after: str) -> None:
+    was, now = (module_of(text, folder).total for text in (DOUBLED, DOUBLED.replace(before, after)))
+    assert fingerprint(was.plain) != fingerprint(now.plain)
+    row = np.array([5, 1, 7])
+    assert was(row) == was.plain(row) and now(row) == now.plain(row)
+
+
+def test_a_constant_of_another_module_is_noticed(folder: Path) -> None:
+    rule = "@callback()\ndef rule(row: IntRow) -> int:\n    return own_numbers.LIMIT + row[0]\n"
+    text = f"{HEAD}import own_numbers\n{rule}"
+    found = []
+    for limit in (1, 2):
+        sys.modules["own_numbers"] = numbers = ModuleType("own_numbers")
+        numbers.LIMIT = limit  # type: ignore[attr-defined]
+        found.append(module_of(text, folder).rule(np.arange(3)))
+    del sys.modules["own_numbers"]
+    assert found == [1, 2]
+
+
+def test_a_comment_and_a_function_beside_it_change_nothing(folder: Path) -> None:
+    more = DOUBLED.replace("@callback()", "# a comment\n@callback()") + "\n@compiled\ndef other():\n    return 3\n"
+    assert fingerprint(module_of(DOUBLED, folder).total.plain) == fingerprint(module_of(more, folder).total.plain)
+
+
+def spoilt(how: str) -> Callable[[Path], object]:
+    return {
+        "empty": lambda file: file.write_bytes(b""),
+        "cut": lambda file: file.write_bytes(file.read_bytes()[:-7]),
+        "foreign": lambda file: file.write_bytes(b"\x7fELF" + bytes(500)),
+        "flipped": lambda file: file.write_bytes(file.read_bytes()[:-1] + bytes([file.read_bytes()[-1] ^ 1])),
+        "folder": lambda file: (file.unlink(), file.mkdir()),
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["empty", "cut", "foreign", "flipped", "folder"])
+def test_a_damaged_file_is_made_anew(folder: Path, how: str) -> None:
+    text = DOUBLED.replace("grown", f"grown_{how}")  # nothing of it has been loaded by this process
+    total = module_of(text, folder).total
+    content(total)
+    for file in list(folder.glob("*.bc")) + list(folder.glob("*.o")):
+        spoilt(how)(file)
+    again = module_of(text, folder).total
+    assert cache.read(again.program.file) is None
+    assert again(np.array([5, 1, 7])) == 18 and cache.read(again.program.file) is not None
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise OSError(30, "Read-only file system")
+        raise OSError(28, "No space left on device")
 
-    compiling.jit(double)(3.0)
-    monkeypatch.setattr(caching._CacheLocator, "ensure_cache_path", refuse)
-    assert hits(compiling.jit(double)) == 1
-    for file in folder.rglob("*.nb?"):
-        file.unlink()
-    assert hits(compiling.jit(double)) == 0
-    assert not list(folder.rglob("*.nb?"))
+    monkeypatch.setattr(os, "replace", refuse)
+    total = module_of(DOUBLED, folder).total
+    assert content(total) == content(total) and not [f for f in folder.iterdir() if f.suffix != ".py"]
+
+
+@pytest.mark.parametrize("edits", [30, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_edits_never_end_in_an_error_and_the_folder_stays_small(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, edits: int
+) -> None:
+    monkeypatch.setattr(cache, "MOST", 12)
+    for k in range(edits):
+        total = module_of(DOUBLED.replace("FACTOR = 2", f"FACTOR = {k}"), folder, "mine").total
+        assert total(np.array([1, 2])) == k + 3
+    assert len([f for f in folder.iterdir() if f.suffix != ".py"]) <= 12
+
+
+def test_drafts_of_killed_processes_are_removed(folder: Path) -> None:
+    old, new = folder / "a.o.1.tmp", folder / "b.o.2.tmp"
+    for draft in (old, new):
+        draft.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    content(module_of(DOUBLED, folder).total)
+    assert not old.exists() and new.exists()
+
+
+def test_clearing_removes_our_files_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "cache_root", lambda: folder.parent)
+    content(module_of(DOUBLED, folder).total)
+    former = folder.parent / "0123456789abcdef" / "search"
+    former.mkdir(parents=True)
+    for name in ("a.nbi", "b.nbc"):
+        (former / name).write_bytes(b"x")
+    kept = folder.parent / "notes.txt"
+    kept.write_text("mine")
+    gone, left = cache.clear()
+    assert gone == 4 and not left and kept.exists() and not former.exists()
+
+
+def test_what_is_compiled_is_told_once(folder: Path) -> None:
+    heard: list[news.Work] = []
+    compiling.listen(heard.append)
+    try:
+        total = module_of(DOUBLED, folder).total
+        content(total)
+        assert [(w.depth, w.done) for w in heard] == [(0, False), (1, False), (1, True), (0, True)]
+        assert heard[0].what == "own_rules.total" and heard[0].seconds > 0
+        content(total)
+        assert len(heard) == 4
+    finally:
+        compiling.listen(None)
+
+
+def test_two_processes_make_what_one_makes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from persona_evo.games import registry
+
+    monkeypatch.setattr(ahead, "WORTH", 0.0)
+    rules = registry.get("roguelike2d").rules()
+    ahead.prepare([rules.over.program, rules.mover.program, rules.key.program])
+    for one in (rules.over, rules.mover, rules.key):
+        assert cache.read(one.program.file) is not None
+
+
+def test_importing_the_layer_loads_no_compiler() -> None:
+    program = "import sys, persona_evo.compiling; sys.exit(any(m in sys.modules for m in ('numba', 'llvmlite')))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

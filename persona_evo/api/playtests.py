@@ -24,6 +24,7 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
+from persona_evo.evolve.parallel import lent
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
 from persona_evo.personas import Persona, load
@@ -136,16 +137,17 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    played = batch.playtest(
-        game, loaded, chosen, trials, seed=fresh() if seed is None else seed,
-        budget=budget_for(iterations, seconds, meeting),
-        settings=rules, jobs=jobs, folder=target, progress=progress,
-        game_name=chosen[0].persona.game if chosen else None,
-        league=meeting, continuation=continuation,
-    )  # fmt: skip
-    results = as_results(played)
-    if bound_seconds > 0:
-        add_bounds(results, bound_seconds, jobs)
+    with lent(None, game, jobs) as workers:
+        played = batch.playtest(
+            game, loaded, chosen, trials, seed=fresh() if seed is None else seed,
+            budget=budget_for(iterations, seconds, meeting),
+            settings=rules, workers=workers, folder=target, progress=progress,
+            game_name=chosen[0].persona.game if chosen else None,
+            league=meeting, continuation=continuation,
+        )  # fmt: skip
+        results = as_results(played)
+        if bound_seconds > 0:
+            add_bounds(results, bound_seconds, workers=workers)
     return results
 
 

@@ -4,41 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
-from persona_evo.games.core import Game, Level
-from persona_evo.games.diagnosis import diagnose, harder_copies
+from persona_evo.games.core import Level
+from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
-from persona_evo.playtest import batch, duels, require, routes, versions
+from persona_evo.playtest import appraisals, batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.answer import Answer, answer
+from persona_evo.playtest.appraisals import Appraisals, Question
 from persona_evo.playtest.compare import Row, compare_levels, headlines
 from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import Changes
-from persona_evo.search.outlook import Outlook, outlook
+from persona_evo.search.outlook import Outlook
 from persona_evo.words import counted, listed
 
 if TYPE_CHECKING:
     from persona_evo.report.figures import Drawing
-
-
-@lru_cache(maxsize=256)
-def _diagnosed(game: Game, text: LevelText) -> tuple[Finding, ...]:
-    """What the analysis without play says of one level."""
-    return () if game.outside is not None else tuple(diagnose(game, [text.load(game)]))
-
-
-@lru_cache(maxsize=256)
-def _seen_from_start(game: Game, text: LevelText) -> Outlook:
-    """Whether a level can be won."""
-    return outlook(game, text.load(game))
 
 
 @dataclass
@@ -46,12 +36,13 @@ class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
     command: the command line that made it, "" where none did. accepted: findings that fail nothing. rates: pass
-    rates by level that were measured elsewhere, for a calibration.
+    rates by level that were measured elsewhere, for a calibration. begun: what `look` has had begun by workers.
     """
 
     command: str = ""
     accepted: Sequence[Accepted] = ()
     rates: Mapping[str, float] = field(default_factory=dict)
+    begun: Appraisals | None = field(default=None, repr=False)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -61,13 +52,13 @@ class Results(batch.Results):
     @cached_property
     def static(self) -> list[Finding]:
         """What the analysis without play says of the levels."""
-        alone = [f for level in self.levels for f in _diagnosed(self.game, LevelText.of(level))]
+        alone = [f for level in self.levels for f in appraisals.findings(self.game, level)]
         return [*alone, *harder_copies(self.game, self.levels)]
 
     @cached_property
     def outlooks(self) -> dict[str, Outlook]:
         """Whether levels can be won that nobody has won."""
-        return {level.name: _seen_from_start(self.game, LevelText.of(level)) for level in self._unwon}
+        return {level.name: appraisals.prospect(self.game, level) for level in self._unwon}
 
     @property
     def _unwon(self) -> list[Level]:
@@ -75,14 +66,21 @@ class Results(batch.Results):
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
-    def look(self, progress: limits.Tell | None = None) -> None:
-        """Work out `static` and `outlooks`, which may take seconds a level. progress: how many of how many are done."""
-        texts = [LevelText.of(level) for level in self.levels]
-        unwon = [LevelText.of(level) for level in self._unwon]
-        for i, text in enumerate([*texts, *unwon]):
-            (_diagnosed if i < len(texts) else _seen_from_start)(self.game, text)
+    def look(
+        self, progress: limits.Tell | None = None, workers: Workers | None = None
+    ) -> None:
+        """Work out `static` and `outlooks`, which may take seconds a level.
+
+        Args:
+            progress: told how many of how many are done.
+            workers: who works them out, None for this process.
+        """
+        asked = [Question(LevelText.of(level), False) for level in self.levels]
+        asked += [Question(LevelText.of(level), True) for level in self._unwon]
+        begun, self.begun = self.begun, None
+        for done, _ in enumerate(appraisals.appraised(self.game, asked, workers, begun), 1):
             if progress is not None:
-                progress(i + 1, len(texts) + len(unwon))
+                progress(done, len(asked))
 
     def first(self, trials: int) -> Results:
         """The same with the first trials of each player in each level alone."""
@@ -155,6 +153,7 @@ class Results(batch.Results):
         analysis: Analysis | None = None,
         pictures: bool = True,
         replays: bool = True,
+        workers: Workers | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Path:
         """Write traces, tables, pictures and the page into a folder; the page's path.
@@ -162,6 +161,8 @@ class Results(batch.Results):
         Args:
             analysis: one made by `check`, so that the page shows its requirements.
             pictures, replays: maps, animated replays.
+            workers: who draws, None for this process.
+            progress: told what was drawn.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report
@@ -172,7 +173,7 @@ class Results(batch.Results):
         if pictures:
             return report.write(
                 target, self.game, self.levels, analysis, title=self.title, facts=self.facts, replays=replays,
-                progress=progress,
+                workers=workers, progress=progress,
             ).page  # fmt: skip
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
@@ -224,8 +225,10 @@ class Comparison:
         """Everything that was compared, in words: what differs, then the win rates that do not."""
         return headlines(self.rows)
 
-    def write(self, folder: str | Path, *, progress: Callable[[str], None] | None = None) -> Path:
-        """Write traces, tables, pictures and the page into a folder; the page's path."""
+    def write(
+        self, folder: str | Path, *, workers: Workers | None = None, progress: Callable[[str], None] | None = None
+    ) -> Path:
+        """Write traces, tables, pictures and the page into a folder; the page's path (as `Results.write`)."""
         from persona_evo.report import folder as report
         from persona_evo.report import versions as drawn
 
@@ -240,7 +243,7 @@ class Comparison:
         return report.write(
             target, game, self.results.levels, replace(analysis, summaries=each),
             title=f"{self.a.name} (A) against {self.b.name} (B)", facts=self.results.facts, versions=shown,
-            replays=False, progress=progress,
+            replays=False, workers=workers, progress=progress,
         ).page  # fmt: skip
 
     def __str__(self) -> str:
@@ -253,12 +256,14 @@ def as_results(played: batch.Results) -> Results:
 
 
 def add_bounds(
-    results: Results, seconds: float, jobs: int = -1, progress: limits.Tell | None = None, game_name: str | None = None
-) -> None:
-    """Look for the best possible utility of each persona in each level, and keep what is found beside the results."""
+    results: Results, seconds: float, jobs: int = -1, progress: limits.Tell | None = None, game_name: str | None = None,
+    workers: Workers | None = None, then: Appraisals | None = None,
+) -> None:  # fmt: skip
+    """Look for the best possible utility of each persona in each level, and keep what is found beside the results
+    (arguments as for `playtest.bounds.bounds`)."""
     results.bounds = limits.bounds(
         results.game, results.levels, [p.persona for p in results.players], results.records, seconds=seconds,
-        jobs=jobs, folder=results.folder, progress=progress, game_name=game_name,
+        jobs=jobs, folder=results.folder, progress=progress, game_name=game_name, workers=workers, then=then,
     )  # fmt: skip
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
 
 ROOT = Path("runs") / "comparisons"
 """Where comparisons are kept for which no folder is named."""
@@ -34,6 +37,11 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play both, print the answer and write the page."""
     options.check_backend(args)
+    with playtest.workers_of(args, 2) as workers:
+        return _run(args, workers)
+
+
+def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = options.game_of(args)
     from persona_evo.api.results import compared
     from persona_evo.report import tables
@@ -51,13 +59,14 @@ def run(args: argparse.Namespace) -> int:
         say("A and B are the same level: there is nothing to compare")
         return 0
     folder = args.out or options.new_folder(ROOT, [level.name for level in levels])
-    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder)
+    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder, workers)
     options.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
         again = "" if args.out else f" --out {shlex.quote(str(folder))}"
         note(f"go on with: {options.typed(args, results.seed)}{again}")
         return 130
+    results.look(workers=workers)
     comparison = compared(results)
     for sentence in comparison.answer.lines:
         say(sentence)
@@ -65,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())
     line = Progress()
-    page = comparison.write(folder, progress=lambda text: line.show(f"drawing {text}"))
+    page = comparison.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
     Progress.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0

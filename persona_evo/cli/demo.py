@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     jobs = options.jobs_of(args)
     from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
+    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
@@ -78,17 +79,19 @@ def run(args: argparse.Namespace) -> int:
     own, baseline = player(persona, policy, persona.name, label), player(persona, "ucb1", label)
     players = with_baseline(own, baseline, mean=True)
     folder = out / f"playtest-{outcome.folder.name}"
-    results = as_results(
-        batch.playtest(
-            game, mapsets.resolve(game, [UNSEEN]), players, args.trials, seed=args.seed, budget=Budget(args.iterations),
-            settings=rules_of_search("anytime", game, usual=TOLERANCE), jobs=jobs, folder=folder,
-            progress=playtest.teller(), game_name=registry.address(game),
+    with Workers(jobs) as workers:
+        results = as_results(
+            batch.playtest(
+                game, mapsets.resolve(game, [UNSEEN]), players, args.trials, seed=args.seed,
+                budget=Budget(args.iterations), settings=rules_of_search("anytime", game, usual=TOLERANCE),
+                workers=workers, folder=folder, progress=playtest.teller(), game_name=registry.address(game),
+            )
         )
-    )
-    if not results.complete:
-        return playtest.interrupted(results)
-    add_bounds(results, 3.0, jobs, game_name=registry.address(game))
-    page = results.write(folder)
+        if not results.complete:
+            return playtest.interrupted(results)
+        add_bounds(results, 3.0, game_name=registry.address(game), workers=workers)
+        results.look(workers=workers)
+        page = results.write(folder, workers=workers)
     say("\n" + summary_text(results.analysis))
     say(f"\npictures and the whole report: {page}")
     say(f"policy: {outcome.policy}")

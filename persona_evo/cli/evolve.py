@@ -19,6 +19,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
     from persona_evo.evolve.schedule import Phase
@@ -80,15 +81,15 @@ def run(args: argparse.Namespace) -> int:
 
     options.check_backend(args)
     end = deadline(args.for_, args.until)
-    if args.resume is not None:
-        return _resume(args, end)
-    if args.persona is None:
+    if args.persona is None and args.resume is None:
         raise SettingsError("--persona is missing", expected="--persona NAME or FILE, or --resume RUN",
                             hint="persona-evo persona list shows those that ship")
-    return _start(args, end)
+    plays = (args.generations or 100) * (args.population or 100) * len(args.levels or ["train"])
+    with options.workers_of(args, "persona_evo.evolve.fitness", options.thought(args, plays)) as workers:
+        return _start(args, end, workers) if args.resume is None else _resume(args, end, workers)
 
 
-def _start(args: argparse.Namespace, end: float | None) -> int:
+def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
     from pathlib import Path
 
     from persona_evo.games import registry
@@ -122,8 +123,8 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     search = None if args.search is None else rules_of_search(args.search, game)
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
-        search=search, budget=budget, jobs=options.jobs_of(args), backend=args.backend, address=args.address,
-        deadline=end, progress=teller(), tell=phase_teller(), game_name=registry.address(game), league=league,
+        search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
+        game_name=registry.address(game), league=league,
         held_out=None if game.outside is not None else held_out(game, levels),
     )
     options.report_findings(game)
@@ -134,7 +135,7 @@ def _start(args: argparse.Namespace, end: float | None) -> int:
     return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
 
 
-def _resume(args: argparse.Namespace, end: float | None) -> int:
+def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
     for name in RENEWED:
         if getattr(args, name, None):
             raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
@@ -148,8 +149,8 @@ def _resume(args: argparse.Namespace, end: float | None) -> int:
 
     note(f"resuming {args.resume}: {summary(config)}")
     outcome = resume(
-        args.resume, generations=args.generations, jobs=options.jobs_of(args), backend=args.backend,
-        address=args.address, deadline=end, progress=teller(), tell=phase_teller(), game_name=options.moved(args),
+        args.resume, generations=args.generations, workers=workers, deadline=end, progress=teller(),
+        tell=phase_teller(), game_name=options.moved(args),
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)

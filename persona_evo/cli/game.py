@@ -12,6 +12,7 @@ from persona_evo.cli.starting import begun
 from persona_evo.errors import GameError
 from persona_evo.words import counted
 
+
 def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("game", help="write a game to start from, and check games", description=__doc__)

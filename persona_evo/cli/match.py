@@ -22,11 +22,15 @@ from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.core import Game, Level
     from persona_evo.playtest.match.play import Match, Played
 
 ROOT = Path("runs") / "matches"
 """Where matches are kept for which no folder is named."""
+
+MOVES = 30
+"""Moves of a game, until some were tried out."""
 
 REPLAY = "replay"
 """In place of a game: draw a game of a match that was played."""
@@ -97,8 +101,6 @@ def sizes(text: str) -> list[int]:
 
 def run(args: argparse.Namespace) -> int:
     """Play and report, or draw a game again; 130 after Ctrl-C."""
-    from persona_evo.games import registry
-
     if args.game == REPLAY:
         return _replay(args)
     if args.number is not None:
@@ -106,13 +108,22 @@ def run(args: argparse.Namespace) -> int:
                             expected="persona-evo match replay FOLDER --number N")  # fmt: skip
     options.check_backend(args)
     _cheap(args)
+    pairs = len(args.agents) * (len(args.agents) - 1) // 2
+    searches = pairs * args.games * MOVES
+    with options.workers_of(args, "persona_evo.playtest.match.play", options.thought(args, searches)) as workers:
+        return _run(args, workers)
+
+
+def _run(args: argparse.Namespace, workers: Workers) -> int:
+    from persona_evo.games import registry
+
     game = registry.get(args.game)
     if game.players != 2 and args.agents and game.agents:
         raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}",
                             expected="such as colosseum", hint="persona-evo playtest is for games for one")  # fmt: skip
     if not args.agents:
         return list_agents(game)
-    return _match(args, game)
+    return _match(args, game, workers)
 
 
 def _cheap(args: argparse.Namespace) -> None:
@@ -131,7 +142,7 @@ def _cheap(args: argparse.Namespace) -> None:
             is_file(Path(file), file)
 
 
-def _match(args: argparse.Namespace, game: Game) -> int:
+def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
     from persona_evo.playtest.match import play
 
     match = match_of(args, game)
@@ -147,8 +158,7 @@ def _match(args: argparse.Namespace, game: Game) -> int:
         told.expect(p)
         line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}, {duration(p.eta)} to go", last=p.done == p.total)
 
-    played = play.play(match, jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder,
-                       progress=progress, begun=begun)  # fmt: skip
+    played = play.play(match, workers=workers, folder=folder, progress=progress, begun=begun)
     Progress.done_with_line()
     return _finish(args, played, folder)
 

@@ -21,6 +21,7 @@ from persona_evo.cli.players import (
 from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
@@ -32,6 +33,9 @@ SEEDS = 2**63 - 1
 MOST_ITERATIONS = 2_000_000_000
 MOST_SECONDS = 7 * 86400.0
 MOST_JOBS = 4096
+MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
+"""Seconds of work on one core for which workers are started before anything else, iterations per second, and those of a
+search if not given."""
 MOST_SHARE = 0.9
 PRESETS = ("paper", "single", "anytime")
 """Rules of the search (`search.settings.PRESETS`)."""
@@ -313,6 +317,27 @@ def jobs_of(args: argparse.Namespace) -> int:
     from persona_evo.evolve.parallel import cores
 
     return int(args.jobs or cores())
+
+
+def workers_of(args: argparse.Namespace, module: str, seconds: float) -> Workers:
+    """Who does the work, started when there is some; right away where there is probably enough.
+
+    Args:
+        module: what a worker needs first.
+        seconds: of work on one core that there are about.
+    """
+    from persona_evo.compiling import is_warm
+    from persona_evo.evolve.parallel import Workers
+
+    workers = Workers(jobs_of(args), args.backend, args.address)
+    if seconds >= MUCH and args.backend == "loky" and not str(args.game).endswith(".toml") and is_warm():
+        workers.begin(module)
+    return workers
+
+
+def thought(args: argparse.Namespace, searches: int) -> float:
+    """Seconds that so many searches may take on one core."""
+    return searches * (args.seconds or (args.iterations or ITERATIONS) / RATE)
 
 
 def check_backend(args: argparse.Namespace) -> None:

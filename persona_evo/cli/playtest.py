@@ -16,6 +16,7 @@ from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
+    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.core import Game, Level
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
@@ -116,10 +117,20 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
-    from persona_evo.playtest import require
-
     options.check_backend(args)
     ci.check(args)
+    with workers_of(args, len(args.levels)) as workers:
+        return _run(args, workers)
+
+
+def workers_of(args: argparse.Namespace, levels: int) -> Workers:
+    """Who plays so many levels or sets of levels."""
+    return options.workers_of(args, "persona_evo.playtest.playing", options.thought(args, args.trials * levels))
+
+
+def _run(args: argparse.Namespace, workers: Workers) -> int:
+    from persona_evo.playtest import require
+
     requirements = require.parse_all(args.require) if args.require else []
     accepted = options.accepted_of(args)
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
@@ -127,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
                             expected="--bound-seconds above 0, or no requirement on bound_ratio")
     rates = _rates(args)
     if args.resume is not None:
-        results, game_name = _resumed(args), options.moved(args)
+        results, game_name = _resumed(args, workers), options.moved(args)
     else:
         if not args.levels:
             raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
@@ -146,7 +157,7 @@ def run(args: argparse.Namespace) -> int:
         _check_ranges(args, game, levels, requirements)
         more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
         folder = args.out or options.new_folder(ROOT, [levels[0].name, *more])
-        results, game_name = play(args, game, levels, players, folder), args.game
+        results, game_name = play(args, game, levels, players, folder, workers), args.game
     options.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
@@ -154,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
     if args.resume is not None:
         _check_rates(args, rates, [v.name for v in results.levels])
     results.rates = rates
-    analysis = finish(args, results, game_name)
+    analysis = finish(args, results, game_name, workers)
     return 0 if analysis.passed else 1
 
 
@@ -197,12 +208,14 @@ def _check_ranges(
 
 
 def play(
-    args: argparse.Namespace, game: Game, levels: list[Level], players: list[Player], folder: Path | None
-) -> Results:
+    args: argparse.Namespace, game: Game, levels: list[Level], players: list[Player], folder: Path | None,
+    workers: Workers,
+) -> Results:  # fmt: skip
     """Play everything, with progress."""
     from persona_evo.api.results import as_results
+    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
-    from persona_evo.playtest import batch
+    from persona_evo.playtest import appraisals, batch
     from persona_evo.playtest.players import check_lists
 
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
@@ -222,15 +235,15 @@ def play(
         _note_league(league, players, args.trials)
     elif game.planned:
         options.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
+    begun = appraisals.appraisals(game, [appraisals.Question(LevelText.of(v), False) for v in levels], workers)
     results = as_results(
         batch.playtest(
             game, levels, players, args.trials, seed=seed, budget=budget,
             settings=rules, league=league, continuation=args.continuation,
-            jobs=options.jobs_of(args), backend=args.backend, address=args.address, folder=folder, progress=teller(),
-            game_name=registry.address(game),
+            workers=workers, then=begun, folder=folder, progress=teller(), game_name=registry.address(game),
         )
     )
-    results.command = options.typed(args, seed)
+    results.command, results.begun = options.typed(args, seed), begun
     return results
 
 
@@ -249,17 +262,14 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
         note(left)
 
 
-def _resumed(args: argparse.Namespace) -> Results:
+def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     if args.levels or args.out is not None or args.skill:
         raise SettingsError("levels, --out and --skill do not go with --resume",
                             hint="a playtest has them from its folder")
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
-    played = batch.resume(
-        args.resume, jobs=options.jobs_of(args), backend=args.backend, address=args.address, progress=teller(),
-        game_name=options.moved(args),
-    )
+    played = batch.resume(args.resume, workers=workers, progress=teller(), game_name=options.moved(args))
     note(f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
          f"{counted(played.trials, 'trial')}, seed {played.seed}")
     results = as_results(played)
@@ -300,7 +310,7 @@ def interrupted(results: Results, wanted: Sequence[str] = ()) -> int:
     return 130
 
 
-def finish(args: argparse.Namespace, results: Results, game_name: str | None) -> Analysis:
+def finish(args: argparse.Namespace, results: Results, game_name: str | None, workers: Workers) -> Analysis:
     """Look for the limits, analyse, write the folder and print the summary."""
     from persona_evo.api.results import add_bounds
     from persona_evo.playtest.bounds import limited
@@ -308,16 +318,16 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None) ->
 
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
-        add_bounds(results, args.bound_seconds, options.jobs_of(args),
-                   lambda done, total: line.show(f"limits: {done}/{total}", last=done == total), game_name)
+        add_bounds(results, args.bound_seconds, workers=workers, then=results.begun, game_name=game_name,
+                   progress=lambda done, total: line.show(f"limits: {done}/{total}", last=done == total))
     look = Progress()
-    results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total))
+    results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
     analysis = results.check(*args.require)
     line = Progress()
     folder = results.folder or Path()
     page = results.write(
         folder, analysis=analysis, pictures=not args.no_pictures, replays=not args.no_replays,
-        progress=lambda text: line.show(f"drawing {text}"),
+        workers=workers, progress=lambda text: line.show(f"drawing {text}"),
     )
     Progress.done_with_line()
     say(summary_text(analysis))

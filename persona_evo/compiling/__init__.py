@@ -145,7 +145,7 @@ class Handle(Generic[W]):
     """
 
     def __init__(self, work: W) -> None:
-        self._fields = _fields_of(type(work))
+        self._fields = _fields_of(type(work))  # type: ignore[arg-type]
         self._functions: dict[Entry, Callable[..., int]] = {}
         self._values: list[Any] = [_NOTHING] * len(self._fields)
         self._words, self.plain = np.empty(0, dtype=np.uint64), INTERPRET
@@ -164,7 +164,8 @@ class Handle(Generic[W]):
         changed = [k for k, (value, before) in enumerate(zip(values, self._values, strict=True)) if value is not before]
         self._work, self._values = work, values
         if any(_is_linked(self._fields[k][1]) for k in changed):
-            parts = {path: value for (path, field), value in zip(self._fields, values, strict=True) if _is_linked(field)}
+            paths = zip(self._fields, values, strict=True)
+            parts = {path: value for (path, field), value in paths if _is_linked(field)}
             self._parts = {path: value for path, value in parts.items() if value is not None}
             self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
@@ -221,6 +222,7 @@ class Entry:
         hints = get_type_hints(self.plain, include_extras=True)
         group = describe(next(iter(hints.values())))
         assert isinstance(group, Group)
+        assert isinstance(self.plain, FunctionType)
         return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:
@@ -231,7 +233,7 @@ def prepare(*wanted: object) -> None:
     """Compile what is not compiled yet of several functions, on two cores where that saves time.
 
     Args:
-        wanted: functions of games, and pairs of an entry and the handle that it works on; what is plain Python stays so.
+        wanted: functions of games, and pairs of an entry and the handle that it works on; plain Python is left alone.
     """
     programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
     programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]

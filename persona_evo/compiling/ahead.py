@@ -38,7 +38,7 @@ def prepare(programs: Iterable[Program]) -> None:
         _both(other, missing, lambda some: sum(map(_optimising, some)), Program.make)
 
 
-def _translating(codes: Iterable[Code]) -> float:
+def _translating(codes: list[Code]) -> float:
     """Seconds: what several codes call is translated once in a process."""
     functions: dict[FunctionType, None] = {}
     for one in codes:
@@ -53,8 +53,8 @@ def _optimising(program: Program) -> float:
 def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], make: Callable[[T], object]) -> None:
     """Make everything, part of it in the other process if that is worth it."""
     shares: tuple[list[T], list[T]] = [], []
-    for one in sorted(todo, key=lambda one: -cost([one])):
-        here = one.place is None or cost([*shares[0], one]) <= cost([*shares[1], one])
+    for one in sorted(todo, key=lambda one: cost([one]), reverse=True):
+        here = one.place is None or cost(shares[0] + [one]) <= cost(shares[1] + [one])
         shares[0 if here else 1].append(one)
     mine, others = shares
     if cost(list(todo)) < WORTH or not other.begin([one.place for one in others]):

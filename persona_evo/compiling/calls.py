@@ -10,7 +10,8 @@ import numpy as np
 
 from persona_evo.compiling.arrays import Number, Shape, address
 
-_ROW = "row"
+WHOLE = 2**63
+"""Numbers that compiled code takes are below it, and not below its negative."""
 _SKIPPED = (TypeError, ValueError)
 """What ctypes raises for an array that is read-only, empty, or not side by side in memory."""
 
@@ -30,16 +31,18 @@ def caller(run: Callable[..., Any], takes: Sequence[Shape | Number]) -> Callable
     """
     kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in takes]
     general = _for_all(run, kinds)
-    form = " ".join("number" if isinstance(one, Number) else _ROW if one.dimensions == 1 else "table" for one in takes)
+    form = " ".join("number" if isinstance(one, Number) else "row" if one.dimensions == 1 else "table" for one in takes)
     make = _FORMS.get(form)
     return general if make is None else make(run, general, *(kind for kind in kinds if kind is not None))
 
 
 def _for_all(run: Callable[..., Any], kinds: Sequence[np.dtype[Any] | None]) -> Callable[..., Any]:
     def call(*given: Any) -> Any:
-        parts = []
+        parts: list[Any] = []
         for kind, value in zip(kinds, given, strict=True):
             if kind is None:
+                if not -WHOLE <= value < WHOLE:
+                    raise TypeError(f"compiled code takes whole numbers of 64 bits, not {value}")
                 parts.append(value)
             else:
                 parts.append(address(value, kind))
@@ -81,7 +84,7 @@ def _rows_and_number(run: Any, general: Any, kind_a: Any, kind_b: Any, kind_c: A
     at, view = ctypes.addressof, ctypes.c_char.from_buffer
 
     def call(a: Any, b: Any, number: int, c: Any) -> Any:
-        if a.dtype is kind_a and b.dtype is kind_b and c.dtype is kind_c:
+        if a.dtype is kind_a and b.dtype is kind_b and c.dtype is kind_c and -WHOLE <= number < WHOLE:
             try:
                 return run(at(view(a)), len(a), at(view(b)), len(b), number, at(view(c)), len(c))
             except _SKIPPED:

@@ -14,12 +14,14 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types, typing
+from numba.core import cgutils, errors, types, typing
 from numba.core.extending import intrinsic, lower_builtin, models, register_model
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 
 from persona_evo.compiling.arrays import Field, Function, Number, Shape
+from persona_evo.compiling.checks import explained
+from persona_evo.compiling.marks import reached
 from persona_evo.compiling.typing import helper, texts, typed
 
 _WORD = ir.IntType(64)
@@ -40,7 +42,7 @@ class Row(types.Type):
 
 
 @register_model(Row)
-class _RowModel(models.StructModel):  # type: ignore[misc]
+class _RowModel(models.StructModel):
     def __init__(self, manager: Any, kind: Row) -> None:
         sizes = [(f"n{k}", types.int64) for k in range(kind.dimensions)]
         super().__init__(manager, kind, [("data", types.CPointer(kind.element)), *sizes])
@@ -67,7 +69,7 @@ class Called(types.Callable):
 
 
 @register_model(Called)
-class _CalledModel(models.PrimitiveModel):  # type: ignore[misc]
+class _CalledModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Called) -> None:
         super().__init__(manager, kind, _WORD)
 
@@ -136,7 +138,7 @@ def _make(context: Any, builder: Any, kind: Row, data: Any, *sizes: Any) -> Any:
 
 
 @infer_global(operator.getitem)
-class _Getitem(AbstractTemplate):  # type: ignore[misc]
+class _Getitem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         row, at = args
         if not isinstance(row, Row):
@@ -145,14 +147,16 @@ class _Getitem(AbstractTemplate):  # type: ignore[misc]
             return typing.signature(row, row, types.slice2_type)
         if isinstance(at, types.BaseTuple):
             return typing.signature(row.value, row, types.UniTuple(types.int64, 2))
+        if not isinstance(at, (types.Integer, types.Boolean)):
+            return None
         return typing.signature(row.value if row.dimensions == 1 else row.within(), row, types.int64)
 
 
 @infer_global(operator.setitem)
-class _Setitem(AbstractTemplate):  # type: ignore[misc]
+class _Setitem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         row, at, _ = args
-        if not isinstance(row, Row):
+        if not isinstance(row, Row) or not isinstance(at, (types.Integer, types.Boolean, types.BaseTuple)):
             return None
         index = types.UniTuple(types.int64, 2) if isinstance(at, types.BaseTuple) else types.int64
         return typing.signature(types.void, row, index, row.value)
@@ -202,7 +206,7 @@ def _slice(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @infer_global(len)
-class _Len(AbstractTemplate):  # type: ignore[misc]
+class _Len(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return typing.signature(types.int64, args[0]) if isinstance(args[0], Row) else None
 
@@ -213,7 +217,7 @@ def _length(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @infer_getattr
-class _Attributes(AttributeTemplate):  # type: ignore[misc]
+class _Attributes(AttributeTemplate):
     key = Row
 
     def resolve_shape(self, row: Row) -> Any:
@@ -226,7 +230,7 @@ def _shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return cgutils.pack_array(builder, [getattr(row, f"n{k}") for k in range(kind.dimensions)])
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+@intrinsic(prefer_literal=True)
 def stack_row(context: Any, n: Any) -> Any:
     """int64[n] on the stack of the function that calls it; n is a constant."""
     if not isinstance(n, types.IntegerLiteral):
@@ -247,7 +251,7 @@ def assembler(takes: tuple[types.Type, ...]) -> Any:
     """The intrinsic that makes a function's arguments of its C parameters; a group comes as an address."""
     result = types.Tuple(takes)
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def assemble(context: Any, parts: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             given = iter(cgutils.unpack_tuple(builder, args[0]))
@@ -312,15 +316,27 @@ def translate(function: FunctionType, takes: tuple[Field, ...], gives: Number, s
     def outer(parts: Any) -> Any:
         return inner(*assemble(parts))
 
-    compiled = typed(outer, result(parameters))
+    try:
+        compiled = typed(outer, result(parameters))
+    except (errors.NumbaError, NotImplementedError) as e:
+        raise explained(function, list(reached(function)), e) from None
     module = _c_function(compiled, parameters, result, symbol)
     for text in texts(compiled.library):
-        module.link_in(llvm.parse_assembly(text.replace('@"sqrt"', '@"llvm.sqrt.f64"')))  # no call of the C library
+        module.link_in(llvm.parse_assembly(text))
+    _check_linked(function, module)
     for one in module.functions:
         if not one.is_declaration and one.name != symbol:
             one.linkage = "internal"
     module.verify()
     return bytes(module.as_bitcode())
+
+
+def _check_linked(function: FunctionType, module: Any) -> None:
+    """See that it calls nothing that only numba has, which is not there on a warm start."""
+    for one in module.functions:
+        known = one.name.startswith(("work.", "llvm.")) or llvm.address_of_symbol(one.name) is not None
+        if one.is_declaration and (not known or one.name.startswith(("numba_", "NRT_", "Py"))):
+            raise explained(function, [function], NotImplementedError(f"calls {one.name}"))
 
 
 def _parts(kind: types.Type) -> list[types.Type]:

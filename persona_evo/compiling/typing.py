@@ -25,6 +25,7 @@ from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, 
 from numba.core.typing.context import Context
 from numba.cpython import mathimpl, numbers
 
+from persona_evo.compiling.checks import check
 from persona_evo.compiling.marks import is_marked, used
 
 _FLAGS = {"nopython": True, "error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False,
@@ -36,11 +37,11 @@ _NAME = "persona_evo"
 _SCALAR = (types.Number, types.Boolean, types.Literal)
 
 
-class _Machine(CPU):  # type: ignore[misc]
+class _Machine(CPU):
     """What numba calls a target: it has functions of its own that it tells from those for others."""
 
 
-class _Pipeline(compiler.CompilerBase):  # type: ignore[misc]
+class _Pipeline(compiler.CompilerBase):
     """From bytecode to LLVM's text, and no more than that takes."""
 
     def define_pipelines(self) -> list[Any]:
@@ -51,7 +52,7 @@ class _Pipeline(compiler.CompilerBase):  # type: ignore[misc]
         return [manager]
 
 
-class _Library(codegen.CodeLibrary):  # type: ignore[misc]
+class _Library(codegen.CodeLibrary):
     """The text of one function, and the libraries of what it calls."""
 
     _object_compiled_hook = _object_getbuffer_hook = None
@@ -73,7 +74,10 @@ class _Library(codegen.CodeLibrary):  # type: ignore[misc]
     def get_function(self, name: str) -> Any:
         raise NotImplementedError
 
-    get_llvm_str = get_asm_str = get_function
+    def get_llvm_str(self) -> str:
+        raise NotImplementedError
+
+    get_asm_str = get_llvm_str
 
 
 def texts(library: _Library) -> Iterator[str]:
@@ -88,14 +92,14 @@ def texts(library: _Library) -> Iterator[str]:
                 waiting.append(other)
 
 
-class _Codegen(codegen.JITCPUCodegen):  # type: ignore[misc]
-    _library_class = _Library
+class _Codegen(codegen.JITCPUCodegen):
+    _library_class: Any = _Library
 
     def set_env(self, env_name: str, env: Any) -> None:
         pass
 
 
-class _Typing(Context):  # type: ignore[misc]
+class _Typing(Context):
     """Types calls; what operators and functions give for numbers is looked up once."""
 
     def __init__(self) -> None:
@@ -111,7 +115,7 @@ class _Typing(Context):  # type: ignore[misc]
         return self._results[key]
 
 
-class _Target(cpu.CPUContext):  # type: ignore[misc]
+class _Target(cpu.CPUContext):
     """Lowers what compiled functions may use of Python: numbers, ranges, slices, tuples, and `math`."""
 
     def init(self) -> None:
@@ -133,7 +137,7 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
         return [].append
 
 
-class _Descriptor(CPUTarget):  # type: ignore[misc]
+class _Descriptor(CPUTarget):
     @functools.cached_property
     def _toplevel_target_context(self) -> _Target:
         return _Target(self.typing_context, self._target_name)
@@ -143,7 +147,7 @@ class _Descriptor(CPUTarget):  # type: ignore[misc]
         return _Typing()
 
 
-class _Helper(CPUDispatcher):  # type: ignore[misc]
+class _Helper(CPUDispatcher):
     """numba's form of a marked function."""
 
     targetdescr = _Descriptor(_NAME)
@@ -155,7 +159,7 @@ class _Helper(CPUDispatcher):  # type: ignore[misc]
     def compile(self, sig: Any) -> Any:
         """Translate it for the types of a call, once."""
         takes, gives = sigutils.normalize_signature(sig)
-        found = self.overloads.get(tuple(takes))
+        found: Any = self.overloads.get(tuple(takes))
         if found is None:
             found = self._compiler.compile(takes, gives)
             self.add_overload(found)
@@ -169,6 +173,7 @@ def helper(function: FunctionType) -> Any:
     if where:
         module, name = where.split(":")
         return getattr(importlib.import_module(module), name)
+    check(function)
     known = dict(function.__globals__)
     for name, value in used(function).items():
         if is_marked(value):

@@ -4,8 +4,8 @@ Where an agent plays move by move (`search.duel`), a playthrough is what it play
 opponents of a league, and each pair of a level and an opponent is a case of its own, so that whoever chooses by cases
 asks for play that does well against all of them.
 
-A playthrough is a formula, a case, a seed and a side, and nothing else decides its result; so playthroughs are grouped
-into tasks as suits the workers, and each worker keeps the levels and the search's memory from one task to the next.
+A playthrough is a formula, a case, a seed and a side, and nothing else decides its result; so playthroughs go to the
+workers as suits these (see `dispatch`), and each worker keeps the levels and the search's memory from one to the next.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.islands import Request
@@ -27,10 +28,6 @@ from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
-TASK_SECONDS = (0.1, 1.0)
-"""Shortest and longest time a task should take: shorter ones cost in traffic, longer ones leave workers waiting."""
-
-_TASKS_PER_WORKER = 4
 _GUESS = 300_000.0
 """Iterations per second, until the first playthroughs were timed."""
 _QUICKEST = 1e-6
@@ -124,20 +121,20 @@ def _workshop(spec: FitnessSpec) -> _Workshop:
     return known[spec.digest]
 
 
-def play(task: tuple[FitnessSpec, Sequence[FitnessTrial], Stop | None]) -> list[Score | None]:
-    """Play a task's playthroughs, in their order (this is what workers run); None for those that come too late."""
-    spec, playthroughs, stop = task
+def play(
+    shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
+) -> Iterator[Score | None]:
+    """Play some trials, in their order (this is what workers run); None for those that come too late."""
+    spec, stop = shared
     shop = _workshop(spec)
-    scores: list[Score | None] = []
     policies: dict[str | TreePolicy, TreePolicy] = {}
-    for formula, case, seed, side in playthroughs:
+    for formula, case, seed, side in trials:
         if stop is not None and stop.is_due():
-            scores.append(None)
+            yield None
             continue
         if formula not in policies:
             policies[formula] = shop.policy(formula)
-        scores.append(shop.play(policies[formula], case, seed, side, spec.budget))
-    return scores
+        yield shop.play(policies[formula], case, seed, side, spec.budget)
 
 
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:
@@ -165,7 +162,8 @@ class Fitness:
         self.stop: float | None = None
         self.finished: dict[str, tuple[list[float], int]] = {}
         seconds = spec.budget.seconds or (spec.budget.iterations or spec.budget.nodes or 0) / _GUESS
-        self.pace = max(_QUICKEST, seconds)
+        self.pace = self._thought = max(_QUICKEST, seconds)
+        self._costs = Costs()
         self._warm = False
         self._spared = 0
 
@@ -257,7 +255,7 @@ class Fitness:
         began, worked = time.perf_counter(), time.process_time()
         self.warm_up()
         started = time.perf_counter()
-        play((self.spec, [FitnessTrial(formula, 0, 0)], None))
+        next(play((self.spec, None), [FitnessTrial(formula, 0, 0)]))
         ended = time.perf_counter()
         self.pace = max(_QUICKEST, ended - started)
         return (ended - began) / max(_QUICKEST, time.process_time() - worked)
@@ -267,26 +265,28 @@ class Fitness:
         means = [(mean * n + u) / (n + 1) for mean, u in zip(known, utilities, strict=True)]
         self.finished[formula] = means, n + 1
 
-    def _play(self, playthroughs: Sequence[FitnessTrial]) -> list[Score | None]:
-        """The scores of playthroughs, of which equal ones are played once."""
-        if not playthroughs:
+    def _play(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+        """The scores of trials, of which equal ones are played once."""
+        if not trials:
             return []
         if not self.spec.reproducible:
-            return self._play_each(playthroughs)
-        first = first_of_equals(playthroughs, by_form=self.spec.by_form)
+            return self._play_each(trials)
+        first = first_of_equals(trials, by_form=self.spec.by_form)
         played = sorted(set(first))
-        self._spared += len(playthroughs) - len(played)
-        scores = dict(zip(played, self._play_each([playthroughs[i] for i in played]), strict=True))
+        self._spared += len(trials) - len(played)
+        scores = dict(zip(played, self._play_each([trials[i] for i in played]), strict=True))
         return [scores[i] for i in first]
 
-    def _play_each(self, playthroughs: Sequence[FitnessTrial]) -> list[Score | None]:
+    def _play_each(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+        parts = Dispatch(
+            self.workers, play, (self.spec, self._stop()), trials, [trial.case for trial in trials],
+            [self._thought] * len(trials), self._costs,
+        )  # fmt: skip
+        parts.begin()
         self.warm_up()
-        step = self._group(len(playthroughs))
-        stop = self._stop()
-        tasks = [(self.spec, playthroughs[i : i + step], stop) for i in range(0, len(playthroughs), step)]
         started = time.perf_counter()
-        scores = [score for part in self.workers.map(play, tasks) for score in part]
-        seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(tasks))
+        scores = [score for part in parts for score in part]
+        seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(trials))
         played = sum(score is not None for score in scores)
         if played:
             self.pace = max(_QUICKEST, 0.5 * self.pace + 0.5 * seconds / played)
@@ -296,12 +296,6 @@ class Fitness:
         if self.stop is None:
             return None
         return Stop(socket.gethostname(), time.time() + self.stop - time.monotonic(), self.pace)
-
-    def _group(self, n: int) -> int:
-        """Playthroughs in a task."""
-        low, high = TASK_SECONDS
-        wanted = min(high, max(low, n * self.pace / (self.workers.jobs * _TASKS_PER_WORKER)))
-        return max(1, min(n, round(wanted / self.pace)))
 
     def warm_up(self) -> None:
         """Have everything compiled and on disk before workers all start to do the same, and before time is taken."""

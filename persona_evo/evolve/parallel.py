@@ -1,4 +1,4 @@
-"""Many cores through joblib: tasks in, results out in the order of the tasks.
+"""Many cores: tasks in, results out (`dispatch` says which task comes next).
 
 | backend | where the work is done |
 |---|---|
@@ -14,16 +14,19 @@ closed, also after Ctrl-C and also (within two seconds) when this process is kil
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import os
 import re
 import signal
+import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from persona_evo.errors import SettingsError, unknown
 
@@ -40,16 +43,21 @@ IDLE = 300.0
 
 _ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""Variables by which libraries are told that a worker has one core."""
+
 T = TypeVar("T")
 R = TypeVar("R")
+_Send = Callable[..., "Future[Any]"]
+"""Has a function called by a worker, as `Executor.submit` does."""
 
 
 @dataclass(frozen=True)
 class Usage:
     """How well the cores were used.
 
-    jobs: how many were asked for. workers: how many did something. wall: seconds in `map`. busy: seconds that tasks
-    took, all workers together.
+    jobs: how many were asked for. workers: how many did something. wall: seconds in which there was work. busy: seconds
+    that tasks took, all workers together.
     """
 
     jobs: int
@@ -76,7 +84,7 @@ class Workers:
     Args:
         jobs: at least 1, or -1 for all cores. One job runs in this process, unless it is a cluster's.
         backend: see the module's table.
-        address: of a cluster's scheduler.
+        address: of a cluster's scheduler, None to start one.
         idle: seconds without work after which processes of the backend loky end; they are started again when needed.
 
     Raises:
@@ -94,10 +102,11 @@ class Workers:
             raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
         _check_address(backend, address)
         self.jobs = cores() if jobs == -1 else jobs
-        self.backend, self._address, self._idle = backend, address, idle
+        self.backend, self.address, self._idle = backend, address, idle
         self._stack = contextlib.ExitStack()
-        self._parallel: Any = None
-        self._usage = [0.0, 0.0]
+        self._send: _Send | None = None
+        self._first: list[Future[int]] = []
+        self._wall = self._busy = 0.0
         self._seen: set[str] = set()
 
     @property
@@ -105,10 +114,20 @@ class Workers:
         """Whether tasks run in this process, one after the other."""
         return self.jobs == 1 and self.backend in ("loky", "threading")
 
+    @property
+    def begun(self) -> bool:
+        """Whether the workers have been started."""
+        return self._send is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether one of the workers that were started has answered."""
+        return any(answer.done() for answer in self._first)
+
     def __enter__(self) -> Self:
         if self.backend in ("dask", "ray"):
             try:
-                self._start()
+                self._sender()
             except BaseException:
                 self.close()
                 raise
@@ -117,64 +136,94 @@ class Workers:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def begin(self, module: str) -> None:
+        """Start the workers, if there are any, and have them import a module; this does not wait."""
+        if not self.alone and not self._first:
+            self._first = [self.submit(_imported, module) for _ in range(self.jobs)]
+
+    def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
+        """Have function(task) run by a worker. For processes both must be importable and picklable."""
+        return self._sender()(function, task)
+
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-        """function(task) for each task, in their order. For processes both must be importable and picklable."""
+        """function(task) for each task, in their order."""
         started = time.perf_counter()
         if self.alone:
-            timed = [_timed(function, task) for task in tasks]
+            timed = [_timed((function, task)) for task in tasks]
         else:
-            from joblib import delayed
+            timed = [answer.result() for answer in [self.submit(_timed, (function, task)) for task in tasks]]
+        self.count(time.perf_counter() - started, sum(t.seconds for t in timed), {t.worker for t in timed})
+        return [t.result for t in timed]
 
-            timed = self._start()(delayed(_timed)(function, task) for task in tasks)
-        self._usage[0] += time.perf_counter() - started
-        self._usage[1] += sum(seconds for _, seconds, _ in timed)
-        self._seen.update(who for _, _, who in timed)
-        return [result for result, _, _ in timed]
+    def count(self, wall: float, busy: float = 0.0, who: Iterable[str] = ()) -> None:
+        """Take seconds of work into the usage. who: workers that did some of it."""
+        self._wall += wall
+        self._busy += busy
+        self._seen.update(who)
 
     def usage(self) -> Usage:
         """What happened since the last call."""
-        usage = Usage(self.jobs, len(self._seen), *self._usage)
-        self._usage, self._seen = [0.0, 0.0], set()
+        usage = Usage(self.jobs, len(self._seen), self._wall, self._busy)
+        self._wall, self._busy, self._seen = 0.0, 0.0, set()
         return usage
 
     def close(self) -> None:
         """End the workers."""
-        self._parallel = None
+        self._send, self._first = None, []
         self._stack.close()
 
-    def _start(self) -> Any:
-        if self._parallel is not None:
-            return self._parallel
-        from joblib import Parallel
-
-        options: dict[str, Any] = {"n_jobs": self.jobs, "batch_size": 1, "pre_dispatch": "all"}
-        if self.backend == "loky":
-            options.update(backend="loky", initializer=quiet_worker, initargs=(os.getpid(),),
-                           idle_worker_timeout=self._idle)  # fmt: skip
-            self._stack.callback(_end_processes)
-        elif self.backend == "threading":
-            options.update(backend="threading")
-        else:
-            self._stack.enter_context(_dask(self) if self.backend == "dask" else _ray(self._address))
-        self._parallel = self._stack.enter_context(Parallel(**options))
-        return self._parallel
-
-    @property
-    def address(self) -> str | None:
-        """Of the cluster's scheduler, None to start one."""
-        return self._address
+    def _sender(self) -> _Send:
+        if self._send is None:
+            enter = self._stack.enter_context
+            if self.backend == "loky":
+                self._send = enter(_loky(self.jobs, self._idle))
+            elif self.backend == "threading":
+                self._send = enter(_threads(self.jobs))
+            else:
+                self._send = enter(_dask(self) if self.backend == "dask" else _ray(self.address))
+        return self._send
 
 
-def workers_for(game: Game, jobs: int, backend: str, address: str | None) -> Workers:
-    """Workers that play a game. One that runs in processes of its own is played from this process, whatever is asked
-    for: its rollouts are what is played at once (see `persona_evo.connect`)."""
-    return Workers(jobs, backend, address) if game.outside is None else Workers(1)
+@contextlib.contextmanager
+def lent(
+    workers: Workers | None, game: Game, jobs: int = 1, backend: str = "loky", address: str | None = None
+) -> Iterator[Workers]:
+    """Workers that play a game: those that are given, which are left running, or new ones.
+
+    A game that runs in processes of its own is played from this process, whatever is given: its rollouts are what is
+    played at once (see `persona_evo.connect`).
+    """
+    if game.outside is not None:
+        yield Workers(1)
+    elif workers is not None:
+        yield workers
+    else:
+        with Workers(jobs, backend, address) as own:
+            yield own
 
 
-def _timed(function: Callable[[T], R], task: T) -> tuple[R, float, str]:
+class _Timed(NamedTuple):
+    result: Any
+    seconds: float
+    worker: str
+
+
+def worker_name() -> str:
+    """What tells this worker, a thread of a process, from others."""
+    return f"{socket.gethostname()}.{os.getpid()}.{threading.get_ident()}"
+
+
+def _timed(task: tuple[Callable[[T], R], T]) -> _Timed:
+    function, own = task
     started = time.perf_counter()
-    result = function(task)
-    return result, time.perf_counter() - started, f"{os.getpid()}.{threading.get_ident()}"
+    result = function(own)
+    return _Timed(result, time.perf_counter() - started, worker_name())
+
+
+def _imported(module: str) -> int:
+    """What a worker answers that has imported a module."""
+    importlib.import_module(module)
+    return os.getpid()
 
 
 def quiet_worker(parent: int) -> None:
@@ -191,19 +240,35 @@ def quiet_worker(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _end_processes() -> None:
+@contextlib.contextmanager
+def _loky(jobs: int, idle: float) -> Iterator[_Send]:
     from joblib.externals.loky import get_reusable_executor
 
-    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+    one_thread = dict.fromkeys(_THREADS, "1")
+    executor = get_reusable_executor(
+        jobs, timeout=idle, initializer=quiet_worker, initargs=(os.getpid(),), env=one_thread
+    )
+    try:
+        yield executor.submit
+    finally:
+        executor.shutdown(wait=True, kill_workers=True)
 
 
 @contextlib.contextmanager
-def _dask(workers: Workers) -> Any:
+def _threads(jobs: int) -> Iterator[_Send]:
+    executor = ThreadPoolExecutor(jobs)
+    try:
+        yield executor.submit
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _dask(workers: Workers) -> Iterator[_Send]:
     try:
         import distributed
     except ImportError as e:
         raise _missing("dask", "distributed") from e
-    from joblib import parallel_config
 
     library: Any = distributed
     with contextlib.ExitStack() as stack:
@@ -218,18 +283,15 @@ def _dask(workers: Workers) -> Any:
             client = stack.enter_context(library.Client(target, timeout=CONNECT_SECONDS))
         except (OSError, ValueError, TimeoutError) as e:
             raise _no_cluster("dask", workers.address, e) from e
-        stack.enter_context(parallel_config(backend="dask", client=client, n_jobs=workers.jobs))
-        yield
+        yield stack.enter_context(client.get_executor(pure=False)).submit
 
 
 @contextlib.contextmanager
-def _ray(address: str | None) -> Any:
+def _ray(address: str | None) -> Iterator[_Send]:
     try:
         import ray
-        from ray.util.joblib import register_ray
     except ImportError as e:
         raise _missing("ray", "ray") from e
-    from joblib import parallel_config
 
     started = not ray.is_initialized()
     if started:
@@ -237,13 +299,16 @@ def _ray(address: str | None) -> Any:
             ray.init(address=address, log_to_driver=False, include_dashboard=False)
         except (OSError, ValueError, RuntimeError) as e:
             raise _no_cluster("ray", address, e) from e
+    remote = ray.remote(_called)
     try:
-        register_ray()
-        with parallel_config(backend="ray"):
-            yield
+        yield lambda function, task: remote.remote(function, task).future()
     finally:
         if started:
             ray.shutdown()
+
+
+def _called(function: Callable[[T], R], task: T) -> R:
+    return function(task)
 
 
 def _check_address(backend: str, address: str | None) -> None:

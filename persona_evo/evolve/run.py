@@ -18,7 +18,7 @@ from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Evaluate, generations
-from persona_evo.evolve.parallel import Usage, workers_for
+from persona_evo.evolve.parallel import Usage, Workers, lent
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
@@ -115,6 +115,7 @@ def evolve(
     game_name: str | None = None,
     league: League | None = None,
     held_out: Sequence[Level] | None = None,
+    workers: Workers | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
 
@@ -137,6 +138,7 @@ def evolve(
         league: who plays move by move; needed in a game for two. Without one a game for one is planned whole.
         held_out: levels on which the winner is compared with UCB1 and the persona's known policy; none of them compares
             on new seeds of `levels`, and None compares with nobody.
+        workers: to be used instead of new ones; they are left running.
 
     Raises:
         SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two.
@@ -172,10 +174,10 @@ def evolve(
         "versions": winners.versions(game),
     }
     with (
-        closing_outside(game), workers_for(game, jobs, backend, address) as workers,
+        closing_outside(game), lent(workers, game, jobs, backend, address) as chosen,
         runs.Run.create(root, config, name=name) as run,
     ):  # fmt: skip
-        return _work(run, Fitness(spec, workers), deadline, progress, tell)
+        return _work(run, Fitness(spec, chosen), deadline, progress, tell)
 
 
 def resume(
@@ -189,13 +191,14 @@ def resume(
     progress: Tell | None = None,
     tell: TellPhase | None = None,
     game_name: str | None = None,
+    workers: Workers | None = None,
 ) -> Outcome:
     """Continue a run where it stopped, or add generations to a finished one.
 
     Args:
         folder: of the run.
         generations: how many the run is to have in all; None for what it was going to have.
-        jobs, backend, address, deadline, progress, tell: as for `evolve`.
+        jobs, backend, address, deadline, progress, tell, workers: as for `evolve`.
         game_name: how the registry finds the game now, where the run does not know (its file has moved).
 
     Raises:
@@ -207,7 +210,7 @@ def resume(
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
-        workers = stack.enter_context(workers_for(game, jobs, backend, address))
+        chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
         spec = reopening.spec_of(run.folder, str(run.config["game"]))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
@@ -216,7 +219,7 @@ def resume(
                     "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
-        return _work(run, Fitness(spec, workers), deadline, progress, tell)
+        return _work(run, Fitness(spec, chosen), deadline, progress, tell)
 
 
 def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int,

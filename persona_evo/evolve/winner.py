@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import random
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -200,9 +199,6 @@ def describe(
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
         comparison = comparing.compare(formula.text, schedule.comparing_until(), tell)
-    ending = threading.Thread(target=fitness.workers.close)
-    if fitness.workers.backend == "loky":  # takes a second now and then, and nobody needs them any more
-        ending.start()
     until = schedule.describing_until()
     if tell:
         tell(Phase("simplifying the formula", 0, 1, _left(until)))
@@ -211,8 +207,6 @@ def describe(
         tell(Phase("simplifying the formula", 1, 1, 0.0))
     levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
     words = in_words(short.formula, game, levels, parse(spec.utility, game.symbols), until)
-    if ending.ident is not None:
-        ending.join()
     steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
              "simplification": short.cut}  # fmt: skip
     return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))

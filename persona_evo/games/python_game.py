@@ -42,6 +42,7 @@ import hashlib
 import inspect
 import math
 import numbers
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -207,12 +208,20 @@ class _Plain:
         self.cls, self.names, self.players, self.chance = cls, names, players, not deterministic
         self.limit = limit
         self.symbols = tuple(m.symbol for m in metrics)
+        self.values_of = self._values_of()
         self.ranges = tuple((m.low, m.high) for m in metrics)
         self.number = {action: i for i, action in enumerate(names)}
         self.copy: Callable[[Any], Any] = getattr(cls, "copy", None) or copy.deepcopy
         self.has_key = callable(getattr(cls, "key", None))
         self.file = _module_of(cls)[1]
         self.rules = Rules(self.legal, self.step, self.over, self.mover, self.measure, self.key, self.rollout)
+
+    def _values_of(self) -> Callable[[Any], tuple[Any, ...]]:
+        """What takes the values of the metrics out of a dictionary."""
+        if len(self.symbols) > 1:
+            return operator.itemgetter(*self.symbols)
+        (symbol,) = self.symbols
+        return lambda found: (found[symbol],)
 
     def raised(self, method: str, error: BaseException, state: Any = None) -> str:
         """What a method raised, with the line of the class's file that it was raised at."""
@@ -319,6 +328,19 @@ class _Plain:
             raise
         except (Exception, SystemExit) as e:
             raise GameError(self.raised("measure", e, state)) from e
+        if type(found) is dict:
+            try:
+                values = self.values_of(found)
+            except KeyError:
+                values = ()  # told below
+            for value in values:
+                kind = type(value)
+                if (kind is not float and kind is not int) or not -LARGEST <= value <= LARGEST:
+                    break
+            else:
+                if values:
+                    out[:] = values
+                    return 0
         if not isinstance(found, Mapping):
             self.refuse("measure", found, "a number for each metric: {" + ", ".join(self.symbols) + "}", state)
         for i, symbol in enumerate(self.symbols):
@@ -472,6 +494,20 @@ class _Plain:
         actions = np.zeros(self.limit, dtype=np.int64)
         numbers = actions[: self.legal(None, state, actions)].tolist()
         return [self.names[k] for k in numbers] if self.names else numbers
+
+    def after(self, state: Any, move: Any) -> Any:
+        """The instance after a legal move of a game without chance from a state, which stays as it is."""
+        own = state[0]
+        try:
+            after = self.copy(own)
+            if type(after) is self.cls and after is not own:
+                after.apply(move)
+                return after
+        except Exception:  # told below
+            pass
+        state = state.copy()
+        self.step(None, state, self.number[move] if self.names else move, None)
+        return state[0]
 
     def wander(self, own: Any, choices: list[Any], draws: list[int], seen: Any) -> tuple[Any, list[Any], int]:
         """Random moves of a game without chance, as `rollout`, with one copy for all of them.

@@ -10,18 +10,18 @@ Once a trial has proven its plan, the trials after it show other routes of the s
 
 from __future__ import annotations
 
-import bisect
 import itertools
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
+from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers, workers_for
+from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
@@ -37,14 +37,11 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import errs
 from persona_evo.words import counted
 
-_ROUND_SECONDS = 2.0
-"""How long a round of tasks should take; playthroughs are written down and progress is told after each."""
+_GUESS, _ROUTE = 300_000.0, 0.005
+"""Iterations per second, and seconds of a route drawn from a search that is there, until some were timed."""
 
-_MOST = 10_000
-"""Playthroughs in a round at most."""
-
-_ALONE_SECONDS = 1.5
-"""Work that takes less than this is not worth the start of worker processes."""
+_WORTH_SEARCHING = 4.0
+"""How many times longer than a search the routes take that are drawn from it elsewhere."""
 
 
 class Progress(NamedTuple):
@@ -58,9 +55,6 @@ class Progress(NamedTuple):
 
 
 Tell = Callable[[Progress], None]
-
-Proofs = Mapping[tuple[int, int], Source]
-"""The first proven search by numbers of level and player, where later trials draw from it."""
 
 
 @dataclass
@@ -127,6 +121,8 @@ def playtest(
     recorded: str = "",
     league: League | None = None,
     continuation: float = CONTINUATION,
+    workers: Workers | None = None,
+    then: Dispatch[Any, Any, Any] | None = None,
 ) -> Results:
     """Let every player play every level.
 
@@ -146,6 +142,8 @@ def playtest(
         league: who plays move by move; needed in a game for two, and where a player is an agent. The budget is one of a
             move then, and the template says how it searches.
         continuation: share of the budget, beside it, for playing on from a plan's end to the game's; 0 not to.
+        workers: to be used instead of new ones; they are left running.
+        then: what these begin with when no playthrough is left to begin.
 
     Returns:
         Results, not complete if Ctrl-C ended them.
@@ -169,12 +167,14 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        workers = stack.enter_context(_Crew(game, jobs, backend, address))
+        chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
         try:
-            for made in _rounds(spec, todo, tuple(results.records), workers, progress):
+            for made, eta in _made(spec, todo, tuple(results.records), chosen, then):
                 if journal is not None:
                     journal.append(made)
                 results.records += made
+                if progress is not None and eta is not None:
+                    progress(Progress(len(results.records), len(todo), eta, made[-1].level, made[-1].player))
         except KeyboardInterrupt:
             results.complete = False
         except ConnectError as e:
@@ -225,6 +225,7 @@ def resume(
     address: str | None = None,
     progress: Tell | None = None,
     game_name: str | None = None,
+    workers: Workers | None = None,
 ) -> Results:
     """Continue a batch where it stopped, with nothing but its folder (arguments as for `playtest`).
 
@@ -237,7 +238,7 @@ def resume(
     return playtest(
         before.game, before.levels, before.players, known.trials, seed=known.seed, budget=before.budget,
         settings=before.settings, jobs=jobs, backend=backend, address=address, folder=folder, progress=progress,
-        game_name=name, recorded=known.game, league=before.league, continuation=known.continuation,
+        game_name=name, recorded=known.game, league=before.league, continuation=known.continuation, workers=workers,
     )  # fmt: skip
 
 
@@ -328,146 +329,98 @@ def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
     return spec.levels[job.level].name, spec.roles[job.player].label, job.trial, job.seed
 
 
-class _Crew:
-    """Workers that are started only where there is enough work for them."""
+def _made(
+    spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], workers: Workers,
+    then: Dispatch[Any, Any, Any] | None = None,
+) -> Iterator[tuple[list[Playthrough], float | None]]:
+    """Playthroughs in their order, some at a time, and the seconds to go, None before that can be told.
 
-    def __init__(self, game: Game, jobs: int, backend: str, address: str | None) -> None:
-        self.workers, self.alone = workers_for(game, jobs, backend, address), Workers(1)
-
-    def __enter__(self) -> _Crew:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.workers.close()
-
-    def for_work(self, seconds: float) -> Workers:
-        """Who should do work that takes one core this long."""
-        here = self.workers.backend in ("loky", "threading") and seconds < _ALONE_SECONDS
-        return self.alone if here else self.workers
-
-
-class _Cost(NamedTuple):
-    """Seconds that a job is thought to take on one core, and those of the search that would have to be made again where
-    it is played apart from the trial before it."""
-
-    seconds: float
-    apart: float
+    there: those that were made before.
+    """
+    if len(there) == len(todo):
+        return
+    plays = _Plays(spec, todo, there, workers, _thought(spec.budget))
+    plays.then = then
+    if not workers.alone and plays.begin():
+        first = todo[len(there)]  # has everything compiled and on disk before workers all start to do the same
+        deque(play(replace(spec, budget=Budget(iterations=1)), [first]), maxlen=0)
+    for made in plays:
+        yield made, plays.eta if plays.costs.known else None
 
 
-class _Pace:
-    """How long searches and routes take, to tell how much fits into a round and how long the rest will take.
+class _Plays(Dispatch[Spec, Job, Playthrough]):
+    """The playthroughs of a batch that are not there yet.
 
-    A trial of a group (a level and a player) that has a proof draws a route. Of a group that was not played yet the
-    first trial searches, and how many of the others will is guessed from the searches of other groups.
+    A trial of a group (a level and a player) that comes after a proof draws a route. What was searched beside the trial
+    that came to the proof, since nobody could know of it, is replaced. Until a group's first trial is done, its trials
+    stay together: most likely they will draw from that trial's search, which would have to be made again elsewhere.
+
+    Args:
+        there: the playthroughs that were made before, the first of `todo`.
     """
 
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-        self._searches, self._routes = [0.0, 0], [0.0, 0]
-        self._proofs = [0, 0]
-        self._besides: float | None = None
-        self._seen: set[tuple[int, int]] = set()
+    def __init__(
+        self, spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], workers: Workers, apart: float
+    ) -> None:
+        jobs = todo[len(there) :]
+        super().__init__(workers, play, spec, jobs, [job.group for job in jobs], [apart] * len(jobs))
+        self._spec, self._apart = spec, apart
+        self._proofs = spec.proofs(todo, there)
+        self._searched = {job.group for job, _ in zip(todo, there, strict=False)}
+        self._given: dict[int, Source] = {}
+        self._groups: dict[tuple[int, int], range] = {}
+        for group, numbers in itertools.groupby(range(len(jobs)), key=lambda n: jobs[n].group):
+            own = list(numbers)
+            self._groups[group] = range(own[0], own[-1] + 1)
+            if group in self._proofs or self._may_draw(group):
+                self._thought[own[group not in self._proofs :]] = _ROUTE
 
-    def learn(self, jobs: Sequence[Job], records: Sequence[Playthrough], busy: float | None = None) -> None:
-        """Take account of what was played. busy: what it took altogether, None where that is not known."""
-        for job, record in zip(jobs, records, strict=True):
-            kind = self._searches if record.search is None else self._routes
-            kind[0] += record.seconds
-            kind[1] += 1
-            if record.search is None and self._spec.drawing[job.player]:
-                self._proofs[0] += record.proven
-                self._proofs[1] += 1
-            self._seen.add(job.group)
-        if busy is not None:
-            self._besides = max(0.0, busy - sum(r.seconds for r in records)) / len(records)
+    def _may_draw(self, group: tuple[int, int]) -> bool:
+        """Whether nothing is known of a group yet and its first trial may come to a proof."""
+        return self._spec.drawing[group[1]] and group not in self._proofs and group not in self._searched
 
-    @property
-    def known(self) -> bool:
-        """Whether anything can be said."""
-        return self._besides is not None
+    def job(self, number: int) -> Job:
+        """With the search to draw from."""
+        job = self.jobs[number]
+        source = self._proofs.get(job.group)
+        if source is None or source.trial >= job.trial:
+            return job
+        self._given[number] = source
+        return job._replace(source=source)
 
-    def costs(self, jobs: Sequence[Job], proofs: Proofs) -> list[_Cost]:
-        """What each job is thought to cost; proofs: those that are known."""
-        search, route = (s / n if n else 0.0 for s, n in (self._searches, self._routes))
-        likely = self._proofs[0] / self._proofs[1] if self._proofs[1] else 1.0
-        begun, found = set(self._seen), []
-        for job in jobs:
-            chance = 1.0 if job.group in proofs else 0.0
-            if not chance and self._spec.drawing[job.player] and job.group in begun and job.group not in self._seen:
-                chance = likely
-            begun.add(job.group)
-            seconds = (self._besides or 0.0) + chance * route + (1.0 - chance) * search
-            found.append(_Cost(max(1e-6, seconds), search if chance >= 0.5 else 0.0))
-        return found
+    def size(self, first: int, most: int, seconds: float) -> tuple[int, float]:
+        """Groups that may come to a proof are not cut, and routes are worth the search that they need."""
+        if self.jobs[first].group in self._proofs:
+            return super().size(first, most, max(seconds, _WORTH_SEARCHING * self._apart))
+        count, _ = super().size(first, most, seconds)
+        groups = [job.group for job in self.jobs[first : first + most]]
+        while count < most and groups[count] == groups[count - 1] and self._may_draw(groups[count]):
+            count += 1
+        return count, max(seconds, float(self._cost[first : first + count].sum()))
 
+    def made(self, first: int, results: Sequence[Playthrough]) -> list[int]:
+        """What has to be played again, of the groups of some new playthroughs."""
+        jobs = self.jobs[first : first + len(results)]
+        for group, source in self._spec.proofs(jobs, results).items():
+            known = self._proofs.get(group)
+            if known is None or source.trial < known.trial:
+                self._proofs[group] = source
+        touched = {job.group for job in jobs}
+        for group in touched:
+            self._thought[self._groups[group]] = _ROUTE if group in self._proofs else self._apart
+        self._searched |= touched
+        return [n for group in touched & self._proofs.keys() for n in self._groups[group] if self._is_late(n)]
 
-def _rounds(
-    spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], crew: _Crew, progress: Tell | None
-) -> Iterator[list[Playthrough]]:
-    """Playthroughs in their order, a round at a time: two to know how long one takes, then a few seconds' worth.
-
-    there: those that were made before. A round is complete when no trial in it searched after an earlier one's proof.
-    """
-    pace, first = _Pace(spec), len(there)
-    pace.learn(todo[:first], there)
-    proofs, done, count = spec.proofs(todo, there), first, 1
-    workers = crew.alone
-    while done < len(todo):
-        chosen = [job._replace(source=proofs.get(job.group)) for job in todo[done : done + count]]
-        started = time.perf_counter()
-        parts = _parts(chosen, pace.costs(chosen, proofs), 1 if workers is crew.alone else 4 * workers.jobs)
-        made = [record for part in workers.map(play, [(spec, part) for part in parts]) for record in part]
-        proofs = {**spec.proofs(chosen, made), **proofs}
-        made = _settled(spec, chosen, made, proofs, workers)
-        seconds = time.perf_counter() - started
-        done += len(made)
-        if done - first > 1:  # the first one compiles
-            pace.learn(chosen, made, seconds * (1 if workers is crew.alone else workers.jobs))
-        else:
-            pace.learn(chosen, made)
-        ahead = [cost.seconds for cost in pace.costs(todo[done : done + _MOST], proofs)] if pace.known else []
-        left = sum(ahead) / max(1, len(ahead)) * (len(todo) - done)
-        if ahead:
-            workers = workers if workers is crew.workers else crew.for_work(left)
-            until = list(itertools.accumulate(ahead))
-            count = max(1, bisect.bisect_right(until, _ROUND_SECONDS * workers.jobs))
-        yield made
-        if progress is not None and pace.known:
-            progress(Progress(done, len(todo), left / workers.jobs, made[-1].level, made[-1].player))
+    def _is_late(self, number: int) -> bool:
+        """Whether a playthrough is there that searched, or drew from a later search, despite an earlier proof."""
+        job, record = self.jobs[number], self._results[number]
+        source = self._proofs[job.group]
+        return (
+            record is not None and job.trial > source.trial and record.search != source.trial
+            and self._given.get(number) != source
+        )  # fmt: skip
 
 
-def _parts(jobs: Sequence[Job], costs: Sequence[_Cost], count: int) -> list[list[Job]]:
-    """The jobs in about `count` parts of like cost. Trials that draw from a search, or will, stay with the trial before
-    them until they cost as much as making that search again elsewhere."""
-    share = sum(cost.seconds for cost in costs) / count * (1 - 1e-9)
-    parts: list[list[Job]] = [[jobs[0]]]
-    spent, following = costs[0].seconds, 0.0
-    for before, job, cost in zip(jobs, jobs[1:], costs[1:], strict=False):
-        same = before.group == job.group
-        if spent >= share and (not same or following >= cost.apart):
-            parts.append([])
-            spent, same = 0.0, False
-        parts[-1].append(job)
-        spent += cost.seconds
-        following = following + cost.seconds if same else 0.0
-    return parts
-
-
-def _settled(
-    spec: Spec, jobs: Sequence[Job], made: list[Playthrough], proofs: Proofs, workers: Workers
-) -> list[Playthrough]:
-    """The playthroughs of a round, those replaced by routes that searched, or drew from a later search, although an
-    earlier trial of their group has a proof: side by side nobody could know of it."""
-    late = []
-    for i, (job, record) in enumerate(zip(jobs, made, strict=True)):
-        source = proofs.get(job.group)
-        if source is not None and job.source is None and job.trial > source.trial and record.search != source.trial:
-            late.append((i, job._replace(source=source)))
-    if not late:
-        return made
-    parts = [[job for _, job in group] for _, group in itertools.groupby(late, key=lambda one: one[1].group)]
-    again = [record for part in workers.map(play, [(spec, part) for part in parts]) for record in part]
-    settled = list(made)
-    for (i, _), record in zip(late, again, strict=True):
-        settled[i] = record
-    return settled
+def _thought(budget: Budget) -> float:
+    """Seconds that a search takes, about."""
+    return budget.seconds or max(1e-4, (budget.iterations or budget.nodes or 0) / _GUESS)

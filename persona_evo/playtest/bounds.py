@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
@@ -67,6 +69,8 @@ def bounds(
     folder: Path | None = None,
     progress: Tell | None = None,
     game_name: str | None = None,
+    workers: Workers | None = None,
+    then: Dispatch[Any, Any, Any] | None = None,
 ) -> dict[tuple[str, str], Bound]:
     """The best utility known by (level, persona's name), from the solver and from what was played.
 
@@ -78,6 +82,8 @@ def bounds(
             to the opponent or to luck.
         folder: where results are kept and looked up.
         progress: called with how many of how many are done.
+        workers: to be used instead of new ones; they are left running.
+        then: what these begin with when nothing of this is left to begin.
     """
     if not limited(game):
         return {}
@@ -89,17 +95,23 @@ def bounds(
         for name, persona in wanted.items()
         if seconds > 0 and game.outside is None and (level.name, name) not in known
     ]
-    if asked:
-        warm_up(game, levels[0])
-    with Workers(jobs if len(asked) > 1 else 1) as workers:
-        for i in range(0, len(asked), workers.jobs):
-            part = asked[i : i + workers.jobs]
-            for (level_name, name, _), bound in zip(part, workers.map(answer, [q for _, _, q in part]), strict=True):
+    with ExitStack() as stack:
+        chosen = workers or stack.enter_context(Workers(jobs if len(asked) > 1 else 1))
+        questions = [question for _, _, question in asked]
+        found_by = Dispatch(chosen, answers, None, questions, [level for level, _, _ in asked], [seconds] * len(asked))
+        found_by.then = then
+        if asked:
+            found_by.begin()
+            warm_up(game, levels[0])
+        done = 0
+        for part in found_by:
+            for (level_name, name, _), bound in zip(asked[done:], part, strict=False):
                 known[level_name, name] = bound
+            done += len(part)
             if folder is not None:
                 _write(folder, known)
             if progress is not None:
-                progress(min(len(asked), i + len(part)), len(asked))
+                progress(done, len(asked))
     horizons, played = {level.name: game.horizon_of(level) for level in levels}, list(records)
     found = {
         (level, name): _comparable(bound, [r for r in played if (r.level, r.persona) == (level, name)], horizons[level])
@@ -143,8 +155,13 @@ def warm_up(game: Game, level: Level) -> None:
     solve(game, level, parse(game.symbols[0], game.symbols), iterations=_SHORT)
 
 
-def answer(question: Question) -> Bound:
+def answers(_: None, questions: Sequence[Question]) -> Iterator[Bound]:
     """Ask the solver (this is what workers run)."""
+    return map(answer, questions)
+
+
+def answer(question: Question) -> Bound:
+    """Ask the solver."""
     from persona_evo.search.bounds import solve
 
     game = registry.get(question.game)

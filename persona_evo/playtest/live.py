@@ -103,7 +103,7 @@ class LivePlaytest:
         goal = min(self.trials, max(1, 2 * self.done))
         short = [k for k, made in enumerate(self._made) if len(made) < goal][: self._workers.jobs]
         tasks = [(self._spec, self._next(self._spec, k, goal)) for k in short]
-        for k, found in zip(short, self._workers.map(play, tasks), strict=True):
+        for k, found in zip(short, self._workers.map(_played, tasks), strict=True):
             self._made[k] += found
 
     def _next(self, spec: Spec, k: int, goal: int) -> list[Job]:
@@ -127,6 +127,10 @@ class LivePlaytest:
         """What `playtest.json` of these results says."""
         assert self._spec is not None
         return configuration(self._spec, self.game, self._players, trials, self.seed)
+
+
+def _played(task: tuple[Spec, Sequence[Job]]) -> list[Playthrough]:
+    return list(play(*task))
 
 
 def _unplaced(level: LevelText) -> LevelText:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -232,20 +232,18 @@ class _Memory(threading.local):
 _memory = _Memory()
 
 
-def play(task: tuple[Spec, Sequence[Job]]) -> list[Playthrough]:
-    """The playthroughs of a task, in order (this is what workers run).
+def play(spec: Spec, jobs: Sequence[Job]) -> Iterator[Playthrough]:
+    """The playthroughs of some jobs, in order (this is what workers run).
 
     A search that proves its plan is the source of the jobs of the same group that follow it and have none.
     """
-    spec, jobs = task
     if _memory.table is None or _memory.digest != spec.digest:
         _memory.digest, _memory.table = spec.digest, _Table(spec)
-    made: list[Playthrough] = []
-    proofs: dict[tuple[int, int], Source] = {}
+    table, proofs = _memory.table, dict[tuple[int, int], Source]()
     for job in jobs:
-        made.append(_memory.table.play(job._replace(source=job.source or proofs.get(job.group))))
-        proofs = {**spec.proofs([job], made[-1:]), **proofs}
-    return made
+        made = table.play(job._replace(source=job.source or proofs.get(job.group)))
+        proofs = {**spec.proofs([job], [made]), **proofs}
+        yield made
 
 
 def room(budget: Budget) -> int:

@@ -9,8 +9,8 @@ Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 | each sample is constant, the constants differ | that of the exact test of who has which | "no variation" |
 | a correlation with a constant sample | 1, r = 0 | "no variation" |
 
-Values have to be finite; ValueError otherwise. SciPy computes the distributions; it takes up
-to a second to import and is loaded by the first interval or test that needs it.
+Values have to be finite; ValueError otherwise. SciPy computes the distributions; it is slow to
+import and loaded by the first interval or test that needs it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ NO_VARIATION = "no variation"
 
 _NEAR = 1e-12
 """Relative difference below which two numbers are the same."""
+
+_TIED = 1e-7
+"""Relative difference of probabilities below which two results are equally likely."""
+
+_EXACT, _WHOLE, _COUNTED = 8, 2**53, 4000
+"""Values of the smaller sample, and orders, up to which ranks are tested exactly; trials of tables counted here."""
 
 Floats = NDArray[np.float64]
 Values = Sequence[float] | Floats
@@ -273,9 +279,16 @@ def binomial(successes: int, trials: int, known: float) -> Test:
     difference = successes / trials - known
     if known in (0.0, 1.0):
         return Test(difference, float(difference == 0), 0.0, NO_VARIATION if difference == 0 else "")
-    from scipy.stats import binomtest
+    from scipy.special import gammaln
 
-    return Test(difference, min(1.0, float(binomtest(successes, trials, known).pvalue)))
+    counts = np.arange(trials + 1)
+    chances = np.exp(
+        gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
+        + counts * math.log(known) + (trials - counts) * math.log1p(-known)
+    )  # fmt: skip
+    likelier = chances > chances[successes] * (1 + _TIED)
+    p, rest = float(chances[~likelier].sum()), float(chances[likelier].sum())
+    return Test(difference, min(1.0, p if p < 0.5 else 1.0 - rest))
 
 
 def mann_whitney(a: Values, b: Values) -> Test:
@@ -292,10 +305,33 @@ def mann_whitney(a: Values, b: Values) -> Test:
     if x.min() == x.max() and y.min() == y.max():
         u = n * m * vargha_delaney(x, y).value
         return Test(u, 1.0 if x[0] == y[0] else _apart(n, m), 0.0, NO_VARIATION)
-    from scipy.stats import mannwhitneyu
+    both = np.concatenate([x, y])
+    u = float(_ranks(both)[:n].sum()) - n * (n + 1) / 2
+    larger = max(u, n * m - u)
+    _, ties = np.unique(both, return_counts=True)
+    if min(n, m) <= _EXACT and int(ties.max()) == 1 and math.comb(n + m, n) < _WHOLE:
+        orders = _orders(n, m)
+        return Test(u, min(1.0, 2 * float(orders[round(larger) :].sum()) / math.comb(n + m, n)))
+    if min(n, m) <= _EXACT and int(ties.max()) == 1:
+        from scipy.stats import mannwhitneyu
 
-    found = mannwhitneyu(x, y)
-    return Test(float(found.statistic), float(found.pvalue))
+        return Test(u, float(mannwhitneyu(x, y).pvalue))
+    from scipy.special import ndtr
+
+    count = n + m
+    spread = math.sqrt(n * m / 12 * (count + 1 - float((ties**3.0 - ties).sum()) / (count * (count - 1))))
+    return Test(u, min(1.0, 2 * float(ndtr((n * m / 2 + 0.5 - larger) / spread))))
+
+
+def _orders(n: int, m: int) -> Floats:
+    """In how many orders of n and m values each U from 0 to n m is found: float64[n m + 1], whole numbers."""
+    found = np.zeros(n * m + 1)
+    found[0] = 1.0
+    for i in range(1, n + 1):  # the coefficients of a Gaussian binomial: times 1 - x^(m+i), by 1 - x^i
+        found[m + i :] -= found[: max(0, n * m + 1 - m - i)].copy()
+        for start in range(i):
+            found[start::i] = np.cumsum(found[start::i])
+    return found
 
 
 def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> Test:
@@ -311,10 +347,15 @@ def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> 
     difference = successes_a / trials_a - successes_b / trials_b
     if successes_a + successes_b in (0, trials_a + trials_b):
         return Test(difference, 1.0, 0.0, NO_VARIATION)
-    from scipy.stats import fisher_exact
+    together = successes_a + successes_b
+    if trials_a + trials_b > _COUNTED:
+        from scipy.stats import fisher_exact
 
-    table = [[successes_a, trials_a - successes_a], [successes_b, trials_b - successes_b]]
-    return Test(difference, min(1.0, float(fisher_exact(table).pvalue)))
+        table = [[successes_a, trials_a - successes_a], [successes_b, trials_b - successes_b]]
+        return Test(difference, min(1.0, float(fisher_exact(table).pvalue)))
+    ways = {k: math.comb(trials_a, k) * math.comb(trials_b, together - k)
+            for k in range(max(0, together - trials_b), min(trials_a, together) + 1)}  # fmt: skip
+    return Test(difference, sum(w for w in ways.values() if w <= ways[successes_a]) / sum(ways.values()))
 
 
 def _apart(n: int, m: int) -> float:
@@ -374,9 +415,14 @@ def spearman(a: Values, b: Values) -> Correlation:
         raise ValueError(f"{len(x)} values against {len(y)}")
     if len(x) < 2:
         return Correlation(0.0, 1.0, len(x), TOO_FEW)
-    from scipy.stats import rankdata
+    return pearson(_ranks(x), _ranks(y))
 
-    return pearson(rankdata(x), rankdata(y))
+
+def _ranks(values: Floats) -> Floats:
+    """The place of each value in their order, from 1; equal ones share the mean of their places."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    shared: Floats = (np.cumsum(counts) - (counts - 1) / 2)[which]
+    return shared
 
 
 def _finite(values: Values) -> Floats:

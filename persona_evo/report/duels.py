@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from persona_evo.games import lettering
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Measure
@@ -89,9 +90,9 @@ def in_words(found: Sequence[Label]) -> str:
 def with_legend(picture: Image, found: Sequence[Label], size: int) -> Image:
     """The picture below lines with a dot in each player's colour and its name, which takes further lines where it is
     long. size: of the text in pixels."""
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
-    font, line = ImageFont.load_default(size), size + MARGIN
+    font, line = lettering.font(size), size + MARGIN
     texts = [wrapped(", ".join(filter(None, label[:2])), font, picture.width - 3 * MARGIN - size) for label in found]
     height = line * sum(map(len, texts)) + MARGIN
     whole = Image.new("RGB", (picture.width, picture.height + height), PAPER)

@@ -22,8 +22,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from persona_evo.errors import VerificationError
+from persona_evo.evolve.parallel import Workers
 from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
@@ -33,10 +34,11 @@ from persona_evo.playtest.metrics import EVERY, grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.playtest.skill import health
-from persona_evo.report import charts, duels, figures, maps, plots, replay, skill, tables
+from persona_evo.report import charts, duels, figures, maps, pictures, plots, replay, skill, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
+from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawing
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
@@ -44,7 +46,6 @@ from persona_evo.store import schema
 from persona_evo.words import counted, enumerated
 
 Progress = Callable[[str], None]
-
 
 EMBED = 16_000_000
 """Pictures of more bytes than this together are named by the page and not put into it."""
@@ -59,6 +60,11 @@ class Written:
     most: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def note(self, text: str) -> None:
+        """Say once what could not be shown."""
+        if text not in self.notes:
+            self.notes.append(text)
+
 
 def write(
     folder: Path | str,
@@ -70,13 +76,14 @@ def write(
     facts: Mapping[str, str] | None = None,
     versions: Versions | None = None,
     replays: bool = True,
+    workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Written:
     """Write the folder, which is made if it does not exist; files of the same names are written anew.
 
     facts: how the playtest was made (seed, budget, versions). versions: a comparison of the two levels, which the page
-    begins with. replays: also the animated replays, which are most of the size. progress: told what is being
-    drawn.
+    begins with. replays: also the animated replays, which are most of the size. workers: who draws, None for this
+    process. progress: told what was drawn.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
@@ -86,8 +93,23 @@ def write(
         tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
     with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
-        _levels(Names(folder / "pictures"), game, {level.name: level for level in levels}, analysis, written, replays,
-                progress, versions is not None)  # fmt: skip
+        at_hand = {level.name: level for level in levels}
+        wanted = list(_wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays,
+                              versions is not None))  # fmt: skip
+        told: set[str] = set()
+
+        def drawn(number: int) -> None:
+            text = f"{wanted[number - 1].picture.level}: {wanted[number - 1].player}"
+            if progress is not None and text not in told:
+                told.add(text)
+                progress(text)
+
+        found = pictures.draw(game, at_hand, [one.drawing for one in wanted], workers, drawn)
+    for one, why in zip(wanted, found, strict=True):
+        if why:
+            written.note(why)
+        else:
+            written.pictures.append(one.picture)
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = replace(
         page_of(analysis, title=title, facts=facts or {}), versions=versions, pictures=written.pictures,
@@ -181,10 +203,18 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     return paths
 
 
-def _levels(
+class _Wanted(NamedTuple):
+    """A picture of a page, how it is drawn, and whose it is."""
+
+    picture: Picture
+    drawing: PictureDrawing
+    player: str
+
+
+def _wanted(
     names: Names, game: Game, levels: Mapping[str, Level], analysis: Analysis, written: Written, replays: bool,
-    progress: Progress | None, compared: bool = False,
-) -> None:  # fmt: skip
+    compared: bool = False,
+) -> Iterator[_Wanted]:  # fmt: skip
     """Maps and replays of each persona in each level that is at hand; compared: with the same colours in all."""
     groups = grouped(analysis.records)
     baselines = dict(analysis.pairs)
@@ -192,25 +222,22 @@ def _levels(
         level = levels.get(name)
         if player not in analysis.personas or level is None:
             continue
-        if progress is not None:
-            progress(f"{name}: {player}")
         why = maps.skipped(game, level, group)
         if why:
-            written.notes += [why] if why not in written.notes else []
+            written.note(why)
         else:
             path = names.file(name, player, suffix=".png")
             together = [own for (where, who), own in groups.items()
                         if who in analysis.personas and (compared or where == name)]  # fmt: skip
             high = written.most[name] = maps.most_visits(together)
-            maps.annotated(game, level, group, path, _markers(analysis, name, player), high)
-            tolerance = analysis.tolerances.get(player)
-            text = _told(group, tolerance, f" in {name}" if compared else "")
-            written.pictures.append(Picture(name, "map", path, text))
+            text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
+            drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
+            yield _Wanted(Picture(name, "map", path, text), drawing, player)
         if replays and errs(group[0].skill):
-            why = "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
-            written.notes += [why] if why not in written.notes else []
+            written.note("There are no replays of players who make mistakes; persona-evo runs show plays their "
+                         "playthroughs.")  # fmt: skip
         elif replays:
-            _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []), written)
+            yield from _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []))
 
 
 def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
@@ -235,8 +262,8 @@ ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck
 
 
 def _replays(
-    names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough], written: Written
-) -> None:
+    names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough]
+) -> Iterator[_Wanted]:
     """The median, best and worst playthroughs and the median one of the baseline; once where they end in the same way
     after as many moves."""
     wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
@@ -247,19 +274,9 @@ def _replays(
     if baseline:
         chosen.append((replay.choose(baseline).median, "baseline", "baseline, median"))
     for record, name, words in chosen:
-        try:
-            pictures = replay.frames(game, level, record, whole=True) if record.all_actions else None
-        except VerificationError as e:
-            written.notes.append(f"There is no replay: {e}")
-            continue
-        if pictures is None:
-            why = f"There are no replays: {game.title} does not draw its states, or there are no actions."
-            written.notes += [why] if why not in written.notes else []
-            continue
         path = names.file(level.name, record.player, name, suffix=".gif")
-        replay.save_gif(pictures, path)
-        text = _caption(game, level, record, words)
-        written.pictures.append(Picture(level.name, "replay", path, text))
+        picture = Picture(level.name, "replay", path, _caption(game, level, record, words))
+        yield _Wanted(picture, ReplayDrawing([record], str(path)), group[0].player)
 
 
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:

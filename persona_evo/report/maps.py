@@ -7,7 +7,6 @@ tiles of `tiles`, below what lies on them. Levels of other games are drawn as th
 
 from __future__ import annotations
 
-import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
+from persona_evo.games.lettering import font
 from persona_evo.games.seen import HEADER_LINES, text_map
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.pages import Figure, width_of
@@ -266,7 +266,7 @@ class Sheet:
         return (self.margin + (place[0] + 0.5 + dx) * self.scale, self.margin + (place[1] + 0.5 + dy) * self.scale)
 
     def _text(self, at: tuple[float, float], text: str, colour: str, size: float, halo: int = 0) -> None:
-        self.pen.text(at, text, colour, font=_font(size), anchor="mm", stroke_width=halo, stroke_fill=CASING)
+        self.pen.text(at, text, colour, font=font(size), anchor="mm", stroke_width=halo, stroke_fill=CASING)
 
     def inside(self, place: Spot) -> bool:
         """Whether the map has this tile."""
@@ -363,14 +363,6 @@ class Sheet:
         return path
 
 
-@functools.cache
-def _font(size: float) -> Any:
-    """Pillow's own font."""
-    from PIL import ImageFont
-
-    return ImageFont.load_default(size)
-
-
 def board(
     game: Game, level: Level, width: int, height: int, scale: int, tiles: Mapping[Spot, tuple[int, int, int, int]]
 ) -> Image:
@@ -392,6 +384,6 @@ def board(
             pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
             char = rows[y][x : x + 1] if rows else ""
             if char.strip(" ."):
-                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=_font(scale * 0.6),
+                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=font(scale * 0.6),
                          stroke_width=2 * ((x, y) in tiles), stroke_fill=CASING)  # fmt: skip
     return picture

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import Place
+from persona_evo.games import lettering
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.match.again import positions
 from persona_evo.playtest.match.records import Record
@@ -91,11 +92,11 @@ def _side(level: Level) -> float:
 
 def _with_lines(board: Image, lines: Sequence[tuple[str, str]]) -> Image:
     """A board above lines of text, each with its colour."""
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (board.width, board.height + len(lines) * LINE + GAP), PAPER)
     picture.paste(board, (0, 0))
-    draw, font = ImageDraw.Draw(picture), ImageFont.load_default(TEXT)
+    draw, font = ImageDraw.Draw(picture), lettering.font(TEXT)
     for k, (text, colour) in enumerate(lines):
         draw.text((GAP, board.height + 3 + k * LINE), cut(text, font, board.width - GAP), colour, font=font)
     return picture

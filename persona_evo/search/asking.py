@@ -181,6 +181,9 @@ class Player(Protocol):
     def choices(self, state: WordRow) -> list[object]:
         """The legal actions: names, or numbers where actions have no names."""
 
+    def after(self, state: WordRow, move: object) -> object:
+        """The instance after a move from a state."""
+
     def wander(
         self, own: object, choices: list[object], draws: list[int], seen: FloatTable | None
     ) -> tuple[object, list[object], int]:
@@ -256,13 +259,13 @@ class Asking:
                 found = self._choose(count)
                 continue
             choice = choices[shuffled(self._handle, node, count, number) if work.options.shuffle else count - number]
-            action, state = self._number(choice), tree.states[node].copy()
-            rules.step(work.tables, state, action, work.buffers.rng)
+            before = tree.states[node]
+            state = (self._player.after(before, choice), before[1] + 1)
             rules.measure(work.tables, state, 0, self._asked.told[0])
             if not work.options.hashed or admit(self._handle, rules.key(work.tables, state)):
                 child = int(work.buffers.counts[NODES])
-                tree.states[child] = state
-                return self._roll_out(1, action, child, self._status(state, node), state[0])
+                tree.states[child, 0], tree.states[child, 1] = state
+                return self._roll_out(1, self._number(choice), child, self._status(state, node), state[0])
             found = self._choose(UNKNOWN)
 
     def _number(self, choice: object) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from persona_evo.compiling import Entry, Handle
+from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
@@ -88,6 +88,10 @@ class Engine:
         if self._asking is not None:
             self._asking.forget()
 
+    def prepare(self, entry: Entry, *functions: object) -> None:
+        """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
+        prepare((mcts.plant, self.handle), (entry, self.handle), *functions)
+
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
         self.work.tree.states[0] = state
@@ -160,6 +164,7 @@ class Run(Counted):
         self._engine, self._counts = Engine(planner.memory, work, planner.handle), work.buffers.counts
         planner.handle = self._engine.handle
         self._reason, self._why = layout.GOING_ON, "budget"
+        self._engine.prepare(self._search, rules.step, rules.over, game.rules(costly=True).measure)
         self._engine.plant(state)
 
     def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:

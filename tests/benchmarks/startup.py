@@ -21,8 +21,8 @@ def told(*_):
     print("first", flush=True)
     raise KeyboardInterrupt
 play = batch.play
-def first(task):
-    play((task[0], task[1][:1]))
+def first(spec, jobs):
+    next(play(spec, jobs))
     told()
 batch.play = first
 main(sys.argv[1:])

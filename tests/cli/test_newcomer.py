@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from persona_evo.cli import options, say
+from persona_evo.cli import say
 from persona_evo.cli.players import with_baseline
+from persona_evo.compiling import Work
 from persona_evo.games import registry
 from persona_evo.personas import load
 from persona_evo.playtest.players import Player, same_policy
@@ -36,35 +37,26 @@ def test_what_lists_and_shows_loads_no_engine(command: str, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
 
 
-def test_what_has_to_be_compiled_is_announced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from persona_evo import compiling as machine
+def test_what_has_to_be_compiled_is_announced_once(capsys: pytest.CaptureFixture[str]) -> None:
+    tell = say.Compiling()
+    whole, part = Work("puyo.rules.step", 12.4), Work("puyo.rules.over", 2.0, depth=1)
+    for work in (whole, part, replace(part, done=True), replace(whole, done=True)):
+        tell(work)
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "compiling for this machine, once: about 12 s ..."
+    assert len(told) == 2 and told[1].startswith("compiling puyo.rules.over, ")
+    tell(whole)
+    assert "once" not in capsys.readouterr().err
 
-    monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(machine, "INTERPRET", False)
-    monkeypatch.setattr(say, "_announced", set())
-    puyo = registry.get("puyo")
 
-    def there(path: str) -> None:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).touch()
-
-    assert say.compiling(game=puyo) and "compiling the engine" in capsys.readouterr().err
-    assert say.compiling(game=puyo) and capsys.readouterr().err == "", "once is enough"
-    there("search/mcts/mcts._search-1.py311.1.nbc")
-    there("search/open_lists/open_lists._search-1.py311.1.nbc")
-    there("games/catalog/puyo/tables/tables.word-1.py311.1.nbc")
-    assert say.compiling(game=puyo) and "compiling the rules of Puyo-Puyo" in capsys.readouterr().err
-    for game, after, said in ((puyo, 0.01, ""), (GAME, 30.0, ""), (GAME, 0.01, "compiling what reads levels of Mini")):
-        found, end = "", time.monotonic() + (10 if said else 0.1)
-        with say.compiling_levels(game, after):
-            while not found and time.monotonic() < end:
-                time.sleep(0.01)
-                found = capsys.readouterr().err
-        assert found.startswith(said) and bool(found) == bool(said)
-    there("games/catalog/puyo/rules/rules.step-263.py311.1.nbc")
-    assert not say.compiling(game=puyo) and not say.compiling(say.SOLVER, puyo) and capsys.readouterr().err == ""
+def test_a_first_start_says_what_it_does_and_a_warm_one_nothing(tmp_path: Path) -> None:
+    env = {**environment(), "PERSONA_EVO_CACHE": str(tmp_path / "cache")}
+    words = [sys.executable, "-m", "persona_evo", "level", "check", "--game", "roguelike2d", "train01"]
+    usual = {"cwd": tmp_path, "env": env, "capture_output": True, "text": True, "timeout": 300, "check": False}
+    first, second = (subprocess.run(words, **usual) for _ in range(2))  # type: ignore[call-overload]
+    assert first.returncode == second.returncode == 0, first.stderr
+    assert first.stderr.startswith("compiling for this machine, once: about ")
+    assert second.stderr == "" and second.stdout == first.stdout
 
 
 def test_a_policy_is_not_its_own_baseline(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,13 +108,3 @@ def test_the_match_that_evolve_recommends_has_its_budget_and_everybody(
     words[words.index("--levels") + 1] = "random06"
     played = run(capsys, *words[1:], "--games", "2", "--jobs", "1", "--seed", "1", "--no-pictures")
     assert played.code == 0, played.err
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "{", "[]", '{"game": ["puyo"]}', '{"game": "nope"}', "\0", None])
-def test_what_is_said_beforehand_of_a_damaged_folder_is_nothing(tmp_path: Path, text: str | None) -> None:
-    file = tmp_path / "playtest.json"
-    if text is not None:
-        file.write_text(text, encoding="utf-8")
-    assert options.recorded(file) is None
-    file.write_text('{"game": "puyo"}', encoding="utf-8")
-    assert options.recorded(file) is registry.get("puyo")

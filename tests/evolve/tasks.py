@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
 
 
 def square(x: int) -> int:
@@ -15,3 +16,11 @@ def slow(seconds: float) -> int:
     """Sleep, and say in which process."""
     time.sleep(seconds)
     return os.getpid()
+
+
+def sleeps(own: float, jobs: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Sleep for each job, and say how long it should be and when it began."""
+    for seconds in jobs:
+        began = time.monotonic()
+        time.sleep(seconds)
+        yield own + seconds, began

@@ -73,9 +73,10 @@ def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch
     assert SPEC.cases == ("size5 random", "size5 two_ply", "size6 random", "size6 two_ply")
     seen: list[FitnessTrial] = []
 
-    def watch(task: tuple[FitnessSpec, list[FitnessTrial], Any]) -> Any:
-        seen.extend(task[1])
-        return play(task)
+    def watch(shared: tuple[FitnessSpec, Any], trials: list[FitnessTrial]) -> Any:
+        for trial in trials:
+            seen.append(trial)
+            yield from play(shared, [trial])
 
     monkeypatch.setattr("persona_evo.evolve.fitness.play", watch)
     plan = tuple((10 + case, 20 + case, 30 + case) for case in range(4))
@@ -86,7 +87,7 @@ def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch
         (0, 10, 0), (0, 20, 1), (0, 30, 0), (1, 11, 1), (1, 21, 0), (1, 31, 1),
     ]  # fmt: skip
     assert len(seen) == 24 and [p[1:] for p in ours] == [p[1:] for p in theirs]
-    first = [play((SPEC, [p], None))[0] for p in ours if p.case == 0]
+    first = [next(play((SPEC, None), [p])) for p in ours if p.case == 0]
     assert scores[0][0].priority == pytest.approx(sum(s.priority for s in first if s is not None) / 3)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError, SettingsError
+from persona_evo.evolve import dispatch
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Level
@@ -108,7 +109,7 @@ def test_neither_jobs_nor_company_change_a_result(levels: list[Level], players: 
 def test_worker_processes_give_the_same(
     levels: list[Level], players: list[Player], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "_ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(dispatch, "WORTH", 0.0)
     assert timeless(played(levels, players, jobs=2).records) == timeless(played(levels, players).records)
 
 

@@ -131,9 +131,9 @@ def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch:
     assert f"programs bot {play.digest(str(bot))}" in str(caught.value.expected)
     played = play.play_one
 
-    def edited(task: Any) -> Any:
+    def edited(*task: Any) -> Any:
         bot.write_text(text)
-        return played(task)
+        return played(*task)
 
     monkeypatch.setattr(play, "play_one", edited)
     with pytest.raises(RunError, match="the program of bot was changed during the match"):

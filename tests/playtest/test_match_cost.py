@@ -68,7 +68,7 @@ def test_a_reproduction_weighs_its_matches() -> None:
 def test_a_long_match_says_so_before_it_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stop(task: Any) -> None:
+    def stop(*task: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(play, "play_one", stop)

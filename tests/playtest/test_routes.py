@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 import pytest
 
 from persona_evo import personas
+from persona_evo.evolve import dispatch
 from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import DEFAULT_LISTS
@@ -121,19 +123,17 @@ def test_neither_jobs_nor_the_cut_of_the_work_change_a_result(monkeypatch: pytes
     whole = played()
     rng = random.Random(1)
 
-    def cut(todo: list[Job], costs: Any, count: int) -> list[list[Job]]:
-        parts: list[list[Job]] = [[]]
-        for job in todo:
-            parts += [[]] * bool(parts[-1] and rng.random() < 0.5)
-            parts[-1] = [*parts[-1], job]
-        return parts
+    def cut(plays: batch._Plays, first: int, most: int, seconds: float) -> tuple[int, float]:
+        return rng.randint(1, min(most, 5)), rng.choice([0.0, 1.0])
 
-    monkeypatch.setattr(batch, "_parts", cut)
+    monkeypatch.setattr(batch._Plays, "size", cut)
     for _ in range(5):
         assert played() == whole
-    monkeypatch.setattr(batch, "_parts", lambda todo, costs, count: [[job] for job in todo])
+    monkeypatch.setattr(dispatch, "WORTH", 0.0)
+    for _ in range(5):
+        assert played(jobs=3, backend="threading") == whole
+    monkeypatch.setattr(batch._Plays, "size", lambda *_: (1, 0.0))
     assert played() == whole
-    monkeypatch.setattr(batch, "_ALONE_SECONDS", 0.0)
     assert played(jobs=3, backend="threading") == whole
     monkeypatch.undo()
 
@@ -161,7 +161,7 @@ def test_a_search_that_is_not_proven_again_is_no_source() -> None:
     spec, todo = jobs()
     job = next(j for j in todo if j.trial == 3 and j.player == 0)
     unproven = next(j.seed for j in todo if j.seed % 3)
-    (record,) = playing.play((spec, [job._replace(source=Source(0, unproven))]))
+    (record,) = playing.play(spec, [job._replace(source=Source(0, unproven))])
     assert record.search is None and record.seed == job.seed and Fake.asked == [unproven, job.seed]
 
 
@@ -179,14 +179,14 @@ def test_what_draws_is_said_by_settings_game_and_policy() -> None:
 
 
 def test_a_part_keeps_what_draws_from_one_search_together() -> None:
-    todo = [Job(0, k, trial, 0) for k in range(2) for trial in range(6)]
-    costs = [batch._Cost(0.1, 1.0) if job.trial else batch._Cost(1.0, 0.0) for job in todo]
-    assert [len(part) for part in batch._parts(todo, costs, 8)] == [6, 6]
-    costs = [batch._Cost(0.5, 1.0) if job.trial else batch._Cost(1.0, 0.0) for job in todo]
-    assert [len(part) for part in batch._parts(todo, costs, 8)] == [3, 3, 3, 3], "many routes are worth a search"
-    costs = [batch._Cost(1.0, 0.0) for job in todo]
-    assert [len(part) for part in batch._parts(todo, costs, 4)] == [3, 3, 3, 3]
-    assert [len(part) for part in batch._parts(todo, costs, 1)] == [12]
+    spec, todo = jobs()
+    with Workers(2, "threading") as workers:
+        plays = batch._Plays(spec, todo, [], workers, 1.0)
+        assert plays.size(0, len(todo), 0.5)[0] == TRIALS, "nothing is known yet: all wait for the first search"
+        assert plays.size(TRIALS, len(todo) - TRIALS, 0.5)[0] == 1, "UCB1 never draws"
+        known = batch._Plays(spec, todo, [], workers, 0.001)
+        known._proofs[todo[0].group] = Source(0, 1)
+        assert known.size(1, TRIALS - 1, 0.05)[0] == TRIALS - 1
 
 
 def test_results_say_within_what_the_trials_of_each_player_draw() -> None:

@@ -14,13 +14,15 @@ import pytest
 from PIL import Image, ImageSequence
 
 from persona_evo.errors import SettingsError, VerificationError
+from persona_evo.evolve import dispatch
+from persona_evo.evolve.parallel import Workers
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level, Metric, main_metrics
 from persona_evo.playtest import metrics, statistics
 from persona_evo.playtest.analysis import analyse
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report import charts, folder, maps, plots, replay
+from persona_evo.report import charts, folder, maps, pictures, plots, replay
 from tests.playtest.makers import INFOS, group, played
 
 SUMMARIES = metrics.summarise(group("$one$", "a_b", 3, 6) + group("two", "other", 5, 6), INFOS)
@@ -298,3 +300,23 @@ def test_games_that_name_no_main_metrics_show_some_all_the_same() -> None:
     assert main_metrics([*rest, plain, *neutral]) == [plain]
     assert main_metrics([*rest, *neutral]) == neutral[:4]
     assert main_metrics(rest) == [] and main_metrics([dataclasses.replace(clock, main=True), share])[0].symbol == "ST"
+
+
+def test_workers_draw_what_this_process_draws(
+    game: Game, level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "WORTH", 0.0)
+    record = walked(game, level, ["E", "E", "S"])
+    wrong = dataclasses.replace(record, metrics={**record.metrics, "ST": 99.0})
+    for name, workers in (("here", Workers(1)), ("there", Workers(2, "threading"))):
+        (tmp_path / name).mkdir()
+        wanted = [
+            pictures.MapDrawing([record], str(tmp_path / name / "map.png"), (), 1.0),
+            pictures.ReplayDrawing([record], str(tmp_path / name / "replay.gif")),
+            pictures.ReplayDrawing([wrong], str(tmp_path / name / "wrong.gif")),
+        ]
+        with workers:
+            found = pictures.draw(game, {level.name: level}, wanted, workers)
+        assert found[:2] == ["", ""] and "does not replay" in found[2]
+    for file in ("map.png", "replay.gif"):
+        assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "there" / file).read_bytes()

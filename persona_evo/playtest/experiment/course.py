@@ -12,6 +12,7 @@ when the same call goes on.
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
+from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.parallel import Workers
 from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, search
@@ -32,6 +34,8 @@ from persona_evo.store.lock import Lock
 
 SCHEMA = 1
 CONFIG, RESULTS = "experiment.json", "results.jsonl"
+_GUESS = 100_000.0
+"""Rollouts per second, until some were timed."""
 _EVERY = 0.2
 """Seconds between two words of how far a search is."""
 
@@ -161,7 +165,7 @@ def conduct(
         workers = stack.enter_context(Workers(1 if alone else jobs))
         pace = _Pace(tasks, len(results.records), progress)
         try:
-            for new in _rounds(tasks, len(results.records), workers, pace):
+            for new in _made(tasks, len(results.records), workers, pace):
                 if folder is not None:
                     schema.append_lines(folder / RESULTS, [record.to_json() for record in new])
                 results.records += new
@@ -255,23 +259,28 @@ class _Pace:
         self._tell(Progress(self.done + more, self.total, eta, task.cell.label, task.replicate))
 
 
-def _rounds(tasks: Sequence[Task], done: int, workers: Workers, pace: _Pace) -> Iterator[list[Record]]:
-    """Searches in their order: one by one in this process, or as many at once as there are workers."""
-    while done < len(tasks):
-        chosen = tasks[done : done + workers.jobs]
-        if workers.alone:
-            task = chosen[0]
-            made = [make(task, lambda n, task=task: pace.told(task, n))]  # type: ignore[misc]
-        else:
-            made = workers.map(make, chosen)
-        done += len(made)
+def _made(tasks: Sequence[Task], done: int, workers: Workers, pace: _Pace) -> Iterator[list[Record]]:
+    """Searches in their order: one by one in this process, or by workers."""
+    left = tasks[done:]
+    parts: Iterator[list[Record]] = ([make(task, functools.partial(pace.told, task))] for task in left)
+    if not workers.alone:
+        thought = [task.cell.search.rollouts / _GUESS for task in left]
+        parts = iter(Dispatch(workers, make_all, None, left, [task.number for task in left], thought))
+    for records in parts:
+        chosen = tasks[done : done + len(records)]
+        done += len(records)
         pace.done += sum(task.cell.search.rollouts for task in chosen)
-        yield made
+        yield records
         pace.told(chosen[-1], always=True)
 
 
 _stages: dict[tuple[str, str], Stage] = {}
 _FEW = 3
+
+
+def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
+    """The searches of some tasks (this is what workers run)."""
+    return map(make, tasks)
 
 
 def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:

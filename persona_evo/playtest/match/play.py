@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
@@ -29,9 +30,6 @@ from persona_evo.playtest.match.sides import even
 from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
-
-_ROUND_SECONDS = 5.0
-"""How long a round of games should take; games are written down after each."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ class Job(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Told before the first game and after each round: games done and wanted, seconds to go."""
+    """Told before the first game, and when some were played: games done and wanted, seconds to go."""
 
     done: int
     total: int
@@ -169,33 +167,32 @@ def _play(
     match: Match, todo: Sequence[Job], records: list[Record], workers: Workers, kept: Folder | None,
     progress: Callable[[Progress], None] | None,
 ) -> None:  # fmt: skip
-    """Play round after round, adding to `records`; the first game is played in this process."""
-    first = done = len(records)
+    """Play what is not there yet, adding to `records`."""
+    done = len(records)
     if done == len(todo):
         return
     game = registry.get(match.game)
     warm_up(match.agents, game, match.levels[todo[done].level].load(game))
-    costs = match.costs(todo) if progress is not None else [0.0] * len(todo)
-    forecast, count = cost.Forecast(costs[done:], workers.jobs), 1
+    costs = match.costs(todo[done:])
+    games = Dispatch(workers, play_games, match, todo[done:], [job[:3] for job in todo[done:]], costs)
+    games.begin()
+    forecast, cores = cost.Forecast(costs, workers.jobs), 1 if not workers.begun else workers.jobs
     if progress is not None:
         progress(Progress(done, len(todo), forecast.left))
-    while done < len(todo):
-        tasks, started = [(match, job) for job in todo[done : done + count]], time.perf_counter()
-        alone = done == first
-        made = [play_one(task) for task in tasks] if alone else workers.map(play_one, tasks)
+    started = time.perf_counter()
+    for made in games:
         _unchanged(match, kept)
         if kept is not None:
-            for number, (record, said) in enumerate(made, done + 1):
+            for number, (record, said) in enumerate(made, len(records) + 1):
                 kept.log(number, record, said)
             kept.append([record for record, _ in made])
+        before = len(records) - done
         records += [record for record, _ in made]
-        took = time.perf_counter() - started
-        forecast.made(costs[done : done + len(made)], took, 1 if alone else None)
-        done += len(made)
-        pace = max(1e-4, took / len(made))
-        count = workers.jobs * max(4, min(200, round(_ROUND_SECONDS / pace / workers.jobs)))
+        now = time.perf_counter()
+        forecast.made(costs[before : before + len(made)], now - started, cores)
+        started = now
         if progress is not None:
-            progress(Progress(done, len(todo), forecast.left))
+            progress(Progress(len(records), len(todo), forecast.left))
 
 
 def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Record], kept: Folder) -> None:
@@ -254,9 +251,13 @@ def _check(match: Match, game: Game) -> None:
     even(match.games, match.swap)
 
 
-def play_one(task: tuple[Match, Job]) -> tuple[Record, dict[str, str]]:
-    """One game, and what programs printed in it, by their names (this is what workers run)."""
-    match, job = task
+def play_games(match: Match, jobs: Sequence[Job]) -> Iterator[tuple[Record, dict[str, str]]]:
+    """Some games, and what programs printed in them, by their names (this is what workers run)."""
+    return (play_one(match, job) for job in jobs)
+
+
+def play_one(match: Match, job: Job) -> tuple[Record, dict[str, str]]:
+    """One game, and what programs printed in it, by their names."""
     game = registry.get(match.game)
     text = match.levels[job.level]
     level = text.load(game)

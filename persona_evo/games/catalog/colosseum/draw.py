@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.games import lettering
 from persona_evo.games.catalog.colosseum import board_of
 from persona_evo.games.catalog.colosseum.board import DOWN, LEFT, RIGHT, UP
 from persona_evo.games.catalog.colosseum.levels import Board, reached
@@ -39,7 +40,7 @@ def standing(level: Level, state: Any) -> str:
 
 def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """A position as a picture of (size * scale) pixels a side, with a line of text below where there is a caption."""
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     n, text = board.size, max(10, min(scale // 2, 16))
     picture = Image.new("RGB", (n * scale, n * scale + (text + 8 if caption else 0)), "#ffffff")
@@ -58,7 +59,7 @@ def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image
         draw.ellipse((c * scale + gap, r * scale + gap, (c + 1) * scale - gap, (r + 1) * scale - gap), colour)
     _walls(draw, board, scale)
     if caption:
-        draw.text((4, n * scale + 3), caption, INK, font=ImageFont.load_default(text))
+        draw.text((4, n * scale + 3), caption, INK, font=lettering.font(text))
     return picture
 
 def _walls(draw: Any, board: Board, scale: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.games import lettering
 from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.catalog.its_alive import rules as r
 
@@ -54,7 +55,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
             _piece(draw, kind, layout.CONNECTORS[kind % len(layout.SHAPES)], at, scale)
     words = f"{int(state[r.POINTS_AT])} points, {int(state[r.COLLECTED_AT])}/{win} monsters"
     for number, text in enumerate(filter(None, (words, caption))):
-        _line(draw, text, across, down + 2 + number * (size + 6), size)
+        lettering.write(draw, (4, down + 2 + number * (size + 6)), text, size, across - 8, INK)
     return picture
 
 
@@ -78,13 +79,3 @@ def _piece(draw: ImageDraw.ImageDraw, kind: int, mask: int, at: tuple[int, int],
         for x in (0.41, 0.59):
             draw.ellipse([*spot(x - 0.11, 0.32), *spot(x + 0.11, 0.54)], PAPER)
         draw.polygon([spot(0.31, 0.47), spot(0.69, 0.47), spot(0.5, 0.72)], PAPER)
-
-
-def _line(draw: ImageDraw.ImageDraw, text: str, across: int, top: int, size: int) -> None:
-    """A line of text, cut to the picture's width."""
-    from PIL import ImageFont
-
-    font = ImageFont.load_default(size)
-    while text and draw.textlength(text, font=font) > across - 8:
-        text = text[:-2].rstrip() + "…" if len(text) > 2 else ""
-    draw.text((4, top), text, INK, font=font)

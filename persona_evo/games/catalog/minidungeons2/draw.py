@@ -17,6 +17,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from persona_evo.games import lettering
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, WALL, Grid
 from persona_evo.games.catalog.minidungeons2.shapes import INK, JAVELIN, SHAPES, Colour, Pen
 
@@ -52,7 +53,8 @@ class Drawn(NamedTuple):
     state: int = 1
 
 
-_LAYERS = "eptTPxmjbMRoH+"
+_LAYERS, _LYING = "eptTPxmjbMRoH+", "eptTP"
+"""What is drawn, from below; and what lies still, below all that moves."""
 
 
 @functools.lru_cache(maxsize=512)
@@ -83,6 +85,23 @@ def _board(rows: tuple[str, ...], scale: int) -> Image.Image:
                     draw.rectangle((left, top, right, top + lip - 1), "#d3c8b4")
             elif y + 1 < len(rows) and rows[y + 1][x] != WALL:
                 draw.rectangle((left, bottom - lip + 1, right, bottom), WALL_LIGHT)
+    return picture
+
+
+@functools.lru_cache(maxsize=8)
+def _ground(
+    rows: tuple[str, ...], tiles: tuple[tuple[tuple[int, int], Colour], ...], lying: tuple[Drawn, ...], scale: int
+) -> Image.Image:
+    """Walls, floor, colours and what lies on them: the same in many frames of a replay."""
+    from PIL import Image
+
+    picture = _board(rows, scale).copy()
+    for (x, y), colour in tiles:
+        tint = Image.new("RGBA", (scale, scale), colour)
+        picture.paste(tint, (x * scale, y * scale), tint)
+    for item in lying:
+        shape = glyph(item.char, item.state, scale)
+        picture.paste(shape, (item.x * scale, item.y * scale), shape)
     return picture
 
 
@@ -125,15 +144,11 @@ def draw_state(
         bar: show the hero's hit points above the hero.
         caption: a line of text below the board.
     """
-    from PIL import Image
-
-    picture = _board(grid.rows, scale).copy()
-    for (x, y), colour in (tiles or {}).items():
-        tint = Image.new("RGBA", (scale, scale), colour)
-        picture.paste(tint, (x * scale, y * scale), tint)
-    shown = [_look(Drawn(*item)) for item in objects]
+    shown = sorted((_look(Drawn(*item)) for item in objects), key=lambda item: _LAYERS.index(item.char))
+    lying = tuple(item for item in shown if item.char in _LYING)
     armed = int(all(item.char != JAVELIN for item in shown))
-    for item in sorted(shown, key=lambda item: _LAYERS.index(item.char)):
+    picture = _ground(grid.rows, tuple((tiles or {}).items()), lying, scale).copy()
+    for item in shown[len(lying) :]:
         shape = glyph(item.char, armed if item.char == "H" else item.state, scale)
         picture.paste(shape, (item.x * scale, item.y * scale), shape)
         if item.char == "H" and bar:
@@ -170,23 +185,11 @@ def _captioned(picture: Image.Image, caption: str, scale: int) -> Image.Image:
     from PIL import Image, ImageDraw
 
     size = max(10, min(scale // 2, 16))
-    font = _font(size)
     strip = size + 8
     whole = Image.new("RGB", (picture.width, picture.height + strip), "#ffffff")
     whole.paste(picture, (0, 0))
-    draw = ImageDraw.Draw(whole)
-    while caption and draw.textlength(caption, font=font) > picture.width - 8:
-        caption = caption[:-2].rstrip() + "…" if len(caption) > 2 else ""
-    draw.text((4, picture.height + 3), caption, INK, font=font)
+    lettering.write(ImageDraw.Draw(whole), (4, picture.height + 3), caption, size, picture.width - 8, INK)
     return whole
-
-
-@functools.cache
-def _font(size: int) -> Any:
-    """Pillow's own font, which takes as long to load as a frame to draw."""
-    from PIL import ImageFont
-
-    return ImageFont.load_default(size)
 
 
 def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.games import lettering
 from persona_evo.games.catalog.puyo import links
 from persona_evo.games.catalog.puyo import tables as t
 
@@ -115,10 +116,10 @@ def state_image(
 
     popping: cells (row, column from the top left) that are about to vanish, which are set off.
     """
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     size = max(10, min(scale // 2, 16))
-    font, line = ImageFont.load_default(size), size + 6
+    font, line = lettering.font(size), size + 6
     wide, high = t.COLUMNS * scale, t.ROWS * scale
     picture = Image.new("RGB", (wide + scale * 2, high + 2 * line + 4), SHEET)
     pen = ImageDraw.Draw(picture)
@@ -144,7 +145,7 @@ def state_image(
     chain = int(state[t.CHAIN])
     text = f"{t.points(state):,}" + (f"  chain {chain}" if chain > 1 else "")
     pen.text((4, high + 3), text, INK, font=font)
-    pen.text((4, high + 3 + line), _fitted(pen, caption, font, picture.width - 8), INK, font=font)
+    pen.text((4, high + 3 + line), lettering.fitted(pen, caption, size, picture.width - 8), INK, font=font)
     return picture
 
 
@@ -154,9 +155,3 @@ def _cross(pen: Any, scale: int) -> None:
     box = (left + gap, top + gap, left + scale - gap, top + scale - gap)
     pen.line(box, "#a33c44", 2)
     pen.line((box[0], box[3], box[2], box[1]), "#a33c44", 2)
-
-
-def _fitted(pen: Any, text: str, font: Any, width: int) -> str:
-    while text and pen.textlength(text, font=font) > width:
-        text = text[:-2].rstrip() + "…" if len(text) > 2 else ""
-    return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.games import lettering
 from persona_evo.games.catalog.roguelike2d import layout, place
 from persona_evo.games.catalog.roguelike2d import rules as r
 
@@ -119,12 +120,7 @@ def _player(draw: ImageDraw.ImageDraw, state: NDArray[Any], scale: int) -> None:
 
 def _line(draw: ImageDraw.ImageDraw, text: str, side: int, number: int, size: int) -> None:
     """A line of text below the board, cut to its width."""
-    from PIL import ImageFont
-
-    font = ImageFont.load_default(size)
-    while text and draw.textlength(text, font=font) > side - 8:
-        text = text[:-2].rstrip() + "…" if len(text) > 2 else ""
-    draw.text((4, side + 2 + number * (size + 6)), text, INK, font=font)
+    lettering.write(draw, (4, side + 2 + number * (size + 6)), text, size, side - 8, INK)
 
 
 def map_image(

@@ -1,0 +1,122 @@
+"""What a marked function may hold, and what is said where it holds something else.
+
+numba knows more of Python than compiled code here has: whatever takes memory, raises or looks things up. That is
+refused before numba sees it, in the words of the source; what numba then refuses itself is told from its own message.
+"""
+
+from __future__ import annotations
+
+import dis
+import math
+import re
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from persona_evo.compiling.marks import is_marked, used
+from persona_evo.errors import CompileError, Place
+
+_ROW = "write to a row that is given, or take one from persona_evo.compiling.row(N)"
+_EXPECTED = "numbers, rows, loops and marked functions"
+_TEXT = "use whole numbers for names"
+_FLAG = "return a number that says so"
+_REFUSED = {
+    "BUILD_LIST": ("a list", _ROW), "LIST_EXTEND": ("a list", _ROW), "BUILD_SET": ("a set", _ROW),
+    "BUILD_MAP": ("a dictionary", _ROW), "BUILD_CONST_KEY_MAP": ("a dictionary", _ROW),
+    "BUILD_STRING": ("a text", _TEXT), "FORMAT_VALUE": ("a text", _TEXT),
+    "FORMAT_SIMPLE": ("a text", _TEXT), "RAISE_VARARGS": ("raise or assert", _FLAG),
+    "MAKE_FUNCTION": ("a function or a comprehension within it", "write a loop, or a marked function of the module"),
+    "YIELD_VALUE": ("yield", "write a loop"), "IMPORT_NAME": ("an import", "import at the top of the module"),
+    "STORE_GLOBAL": ("a global that is assigned", "write to a row that is given"),
+    "LOAD_BUILD_CLASS": ("a class", "define it at the top of the module"),
+}  # fmt: skip
+
+
+def check(function: FunctionType) -> None:
+    """See that a marked function holds nothing that compiled code cannot do.
+
+    Raises:
+        CompileError: it does, with the line.
+    """
+    known = used(function)
+    module: ModuleType | None = None
+    before: Any = None
+    line = function.__code__.co_firstlineno
+    for one in dis.get_instructions(function.__code__):
+        line = (one.positions.lineno if one.positions else None) or line
+        if one.opname in _REFUSED:
+            raise _refused(function, line, *_REFUSED[one.opname])
+        if one.opname.startswith("LOAD_CONST") and isinstance(one.argval, (str, bytes)):
+            raise _refused(function, line, "a text", _TEXT)
+        if one.opname in ("BINARY_SUBSCR", "STORE_SUBSCR") and isinstance(before, int) and before < 0:
+            raise _refused(function, line, f"the index {before}", "count from the beginning: row[len(row) - 1]")
+        if module is not None and one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            _check_attribute(function, line, module, one.argval)
+        before = one.argval if one.opname.startswith("LOAD_CONST") else None
+        module = None
+        if one.opname == "LOAD_GLOBAL":
+            value = function.__globals__.get(one.argval)
+            module = value if isinstance(value, ModuleType) else None
+            if one.argval in known:
+                _check_called(function, line, one.argval, value)
+    if function.__code__.co_exceptiontable:
+        raise _refused(function, function.__code__.co_firstlineno, "try or with", _FLAG)
+
+
+def _check_attribute(function: FunctionType, line: int, module: ModuleType, name: str) -> None:
+    value = getattr(module, name, None)
+    number = isinstance(value, type) and issubclass(value, (np.number, np.bool_))
+    if not callable(value) or module is math or number or hasattr(value, "_fields"):
+        return
+    if is_marked(value):
+        raise _refused(function, line, f"{module.__name__}.{name} by its module",
+                       f"from {module.__name__} import {name}")  # fmt: skip
+    hint = _ROW if module is np else "write it here, with numbers and rows"
+    raise _refused(function, line, f"{module.__name__}.{name}", hint)
+
+
+def _check_called(function: FunctionType, line: int, name: str, value: object) -> None:
+    if isinstance(value, FunctionType) and not is_marked(value):
+        raise _refused(function, line, f"the function {name}, which is not marked",
+                       f"write @compiled above def {value.__name__}")  # fmt: skip
+    if hasattr(value, "plain") and hasattr(value, "code"):
+        raise _refused(function, line, f"{name} as Python calls it", f"use {name}.plain, under a name of its own")
+
+
+def _refused(function: FunctionType, line: int, found: str, hint: str) -> CompileError:
+    return CompileError(
+        f"{function.__name__} cannot be compiled", place=Place(function.__code__.co_filename, line), found=found,
+        expected=_EXPECTED, hint=hint,
+    )  # fmt: skip
+
+
+_HEADER = re.compile(r"^(Failed in .*|\s*)$")
+_PLACES = re.compile(r"(?:at|defined at) (\S[^\n]*?) \((\d+)\)|File \"([^\"]*)\", line (\d+)")
+
+
+def explained(function: FunctionType, functions: list[FunctionType], error: BaseException) -> CompileError:
+    """What numba refused, as an error with the line of the source that it is about.
+
+    Args:
+        function: what was to be compiled.
+        functions: it and all that it calls.
+        error: what numba raised.
+    """
+    text = str(error)
+    said = next((line.strip() for line in text.split("\n") if not _HEADER.match(line)), type(error).__name__)
+    files = {one.__code__.co_filename for one in functions}
+    places = [(a or c, int(b or d)) for a, b, c, d in _PLACES.findall(text)]
+    known = [(file, line) for file, line in places if file in files]
+    file, line = known[0] if known else (function.__code__.co_filename, function.__code__.co_firstlineno)
+    name = next((one.__name__ for one in functions if one.__code__.co_filename == file and line in _lines(one)),
+                function.__name__)  # fmt: skip
+    return CompileError(
+        f"{name} cannot be compiled", place=Place(file, line), found=said,
+        expected=_EXPECTED, hint="a variable has one type throughout; a row has no methods: use loops",
+    )  # fmt: skip
+
+
+def _lines(function: FunctionType) -> range:
+    lines = [line for _, _, line in function.__code__.co_lines() if line]
+    return range(min(lines), max(lines) + 1)

@@ -1,0 +1,276 @@
+"""Jobs for workers: what is begun next, how many go together, and the results in the order of the jobs.
+
+Jobs go out in parts. A part is long enough to be worth its way to a worker, and parts get shorter towards the end, so
+that all workers finish at about the same time. Jobs are begun in their order, so that results can be written down as
+they come; near the end, where one long job could keep everybody waiting, the longest come first. What a job takes is
+judged by jobs of its kind that are done.
+
+Neither the results nor their order depend on any of this.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.evolve.parallel import Workers, worker_name
+
+PART_SECONDS = (0.05, 1.0)
+"""Shortest and longest time that a part should take: shorter ones cost in traffic, longer ones leave workers waiting
+and show progress late."""
+
+PARTS = 4
+"""Parts for each worker into which the work that is left is thought to be cut."""
+
+AHEAD = 2
+"""Parts for each worker that are under way at once, so that none waits for this process."""
+
+LAST = 3.0
+"""The longest jobs come first when what is left is less than this many of them for each worker."""
+
+LATE = 2.0
+"""A part ends early when it takes this many times longer than it should: its other jobs are given out again."""
+
+WORTH = 1.5
+"""Work of fewer seconds is done in this process: it is not worth the start of workers."""
+
+PRIOR = 0.5
+"""Seconds of work for which what was thought beforehand counts."""
+
+_LOOK = 0.1
+"""Seconds after which what is left is judged anew."""
+
+S = TypeVar("S")
+J = TypeVar("J")
+R = TypeVar("R")
+
+Run = Callable[[S, Sequence[J]], Iterator[R]]
+"""The results of some jobs, one by one; no job is begun before it is asked for. First comes what all jobs share."""
+
+
+class Costs:
+    """How long jobs take on one core, as a multiple of what was thought beforehand, for each kind of job."""
+
+    def __init__(self) -> None:
+        self._all = [PRIOR, PRIOR]
+        self._kinds: dict[Hashable, list[float]] = {}
+
+    def learn(self, kind: Hashable, thought: float, took: float) -> None:
+        """Take account of a job that was done."""
+        for known in (self._all, self._kinds.setdefault(kind, [0.0, 0.0])):
+            known[0] += thought
+            known[1] += took
+
+    def factor(self, kind: Hashable) -> float:
+        """By what jobs of a kind differ from what was thought; of an unknown kind, by what all do."""
+        thought, took = self._kinds.get(kind, self._all)
+        return max(took, 1e-9) / thought
+
+    @property
+    def known(self) -> bool:
+        """Whether any job was timed."""
+        return bool(self._kinds)
+
+
+class Part(NamedTuple):
+    """The results of the first jobs of a part, and the seconds that each took."""
+
+    results: list[Any]
+    seconds: list[float]
+    worker: str
+    fresh: bool
+
+
+class _Sent(NamedTuple):
+    """A part that is under way: numbers of its first job and of the one after its last."""
+
+    first: int
+    end: int
+
+
+class Dispatch(Generic[S, J, R]):
+    """Jobs that are being done; iterating gives the results in the order of the jobs, some at a time.
+
+    Args:
+        workers: who does them. They are not closed.
+        run: makes results; a function that can be imported.
+        shared: what `run` needs beside the jobs.
+        jobs: what is to be done.
+        kinds: of each job; jobs of one kind take about as long as was thought, times a factor.
+        thought: seconds of each job on one core as thought beforehand, above 0.
+        costs: what is known of such jobs from earlier ones; it learns from these.
+
+    Attributes:
+        then: what the same workers begin with when nothing of this is left to begin; it is iterated afterwards.
+        left: seconds of work on one core that are not begun yet, as far as can be told.
+    """
+
+    then: Dispatch[Any, Any, Any] | None = None
+    left = 0.0
+
+    def __init__(
+        self, workers: Workers, run: Run[S, J, R], shared: S, jobs: Sequence[J], kinds: Sequence[Hashable],
+        thought: Sequence[float], costs: Costs | None = None,
+    ) -> None:  # fmt: skip
+        self.workers, self.run, self.shared = workers, run, shared
+        self.jobs = list(jobs)
+        self.costs = costs or Costs()
+        numbers: dict[Hashable, int] = {}
+        self._kind = np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds], dtype=np.int64)
+        self._kinds = list(numbers)
+        self._thought = np.maximum(np.asarray(thought, dtype=np.float64), 1e-9)
+        self._open = np.ones(len(self.jobs), dtype=np.bool_)
+        self._results: list[Any] = [None] * len(self.jobs)
+        self._there = np.zeros(len(self.jobs), dtype=np.bool_)
+        self._next = 0
+        self._cost: NDArray[np.float64] = self._thought
+        self._looked = 0.0
+        self._sent: dict[Future[Part], _Sent] = {}
+
+    def __iter__(self) -> Iterator[list[R]]:
+        try:
+            while self._next < len(self.jobs):
+                started = time.perf_counter()
+                self._step()
+                self.workers.count(time.perf_counter() - started)
+                found = self._ready()
+                if found:
+                    yield found
+        finally:
+            for answer in self._sent:
+                answer.cancel()
+
+    @property
+    def eta(self) -> float:
+        """Seconds until everything is done, as far as can be told."""
+        sent = sum(float(self._cost[part.first : part.end].sum()) for part in self._sent.values())
+        return (self.left + sent / 2) / self.workers.jobs
+
+    def begin(self) -> bool:
+        """Start the workers where there is work for them; whether there is. Iterating does so by itself."""
+        self.look()
+        if self.workers.begun or self.left >= WORTH:
+            self.workers.begin(self.run.__module__)
+        return self.workers.begun
+
+    # for those who know more of their jobs
+
+    def job(self, number: int) -> J:
+        """A job as it is sent to a worker."""
+        return self.jobs[number]
+
+    def made(self, first: int, results: Sequence[R]) -> Sequence[int]:
+        """Take account of results; numbers of jobs that have to be done again."""
+        return ()
+
+    def size(self, first: int, most: int, seconds: float) -> tuple[int, float]:
+        """How many jobs from number `first` on go together, at most `most`, and how long that should take.
+
+        Args:
+            seconds: what a part should take now.
+        """
+        until = np.cumsum(self._cost[first : first + most])
+        return max(1, int(np.searchsorted(until, seconds * (1 + 1e-9), side="right"))), seconds
+
+    # the course of things
+
+    def _step(self) -> None:
+        """Have some jobs done: here, or by workers, of whom one is waited for."""
+        if not self.begin() or not (self.workers.ready or self._sent or self._long()):
+            first, end, seconds = self._part()
+            self._take(_Sent(first, end), done((self.run, self.shared, self._taken(first, end), seconds)))
+            return
+        room = AHEAD * self.workers.jobs
+        self._send(room)
+        if self.then is not None and not self._open.any():
+            self.then.look()
+            self.then._send(room - len(self._sent))
+        answered, _ = wait(self._sent, return_when=FIRST_COMPLETED)
+        for answer in answered:
+            self._take(self._sent.pop(answer), answer.result())
+
+    def _send(self, room: int) -> None:
+        """Have at most so many parts under way."""
+        while len(self._sent) < room and self._open.any():
+            first, end, seconds = self._part()
+            task = self.run, self.shared, self._taken(first, end), seconds
+            self._sent[self.workers.submit(done, task)] = _Sent(first, end)
+
+    def _long(self) -> bool:
+        """Whether the next job may take so long here that the workers would be waiting for it."""
+        first = int(np.argmax(self._open))
+        return float(self._cost[first]) > PART_SECONDS[1] / 2
+
+    def look(self) -> None:
+        """Judge what is left, unless that was done just now."""
+        now = time.perf_counter()
+        if now - self._looked < _LOOK:
+            return
+        self._looked = now
+        self._cost = self._thought * np.array([self.costs.factor(kind) for kind in self._kinds])[self._kind]
+        self.left = float(self._cost[self._open].sum())
+
+    def _part(self) -> tuple[int, int, float]:
+        """What is begun next: numbers of the first job and of the one after the last, seconds it may take."""
+        first = int(np.argmax(self._open))
+        longest = int(np.argmax(np.where(self._open, self._cost, 0.0)))
+        if not self.workers.alone and self.left <= LAST * self.workers.jobs * self._cost[longest]:
+            first = longest
+        low, high = PART_SECONDS
+        wanted = min(high, max(low, self.left / (PARTS * self.workers.jobs))) if self.costs.known else 0.0
+        closed = np.flatnonzero(~self._open[first:])
+        count, seconds = self.size(first, int(closed[0]) if len(closed) else len(self.jobs) - first, wanted)
+        return first, first + count, LATE * seconds
+
+    def _taken(self, first: int, end: int) -> list[J]:
+        self._open[first:end] = False
+        self.left = max(0.0, self.left - float(self._cost[first:end].sum()))
+        return [self.job(number) for number in range(first, end)]
+
+    def _take(self, sent: _Sent, part: Part) -> None:
+        """Keep the results of a part, and see what has to be given out (again)."""
+        self.workers.count(0.0, sum(part.seconds), (part.worker,))
+        end = sent.first + len(part.results)
+        for k, seconds in enumerate(part.seconds):
+            if k or not part.fresh:  # a worker's first job loads what it needs
+                number = sent.first + k
+                self.costs.learn(self._kinds[self._kind[number]], float(self._thought[number]), seconds)
+        self._results[sent.first : end] = part.results
+        self._there[sent.first : end] = True
+        again = [*range(end, sent.end), *self.made(sent.first, part.results)]
+        for number in again:
+            self._open[number], self._there[number], self._results[number] = True, False, None
+
+    def _ready(self) -> list[R]:
+        """The results that come next in order, as far as they are there."""
+        missing = np.flatnonzero(~self._there[self._next :])
+        end = self._next + int(missing[0]) if len(missing) else len(self.jobs)
+        found: list[R] = self._results[self._next : end]
+        self._results[self._next : end] = [None] * len(found)
+        self._next = end
+        return found
+
+
+_used: set[Run[Any, Any, Any]] = set()
+"""What this worker has run."""
+
+
+def done(task: tuple[Run[S, J, R], S, Sequence[J], float]) -> Part:
+    """The results of a part's jobs, as many as there is time for, but at least one (this is what workers call)."""
+    run, shared, jobs, limit = task
+    part = Part([], [], worker_name(), run not in _used)
+    _used.add(run)
+    began = before = time.perf_counter()
+    for result in run(shared, jobs):
+        now = time.perf_counter()
+        part.results.append(result)
+        part.seconds.append(now - before)
+        before = now
+        if now - began > limit:
+            break
+    return part

@@ -1,0 +1,113 @@
+"""The maps and replays of a playtest, drawn by workers: the slowest first, so that all are done at the same time."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from persona_evo.errors import VerificationError
+from persona_evo.evolve.dispatch import Dispatch
+from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.playtest.records import Playthrough
+from persona_evo.report import maps, replay
+
+Shared = tuple[str, Mapping[str, LevelText]]
+"""A game's address, and levels by name."""
+
+_MAP, _FRAME = 0.05, 0.003
+"""Seconds to draw a map, and a frame of a replay, until some were timed."""
+
+
+class MapDrawing(NamedTuple):
+    """The map of one player in a level (arguments as for `maps.annotated`)."""
+
+    records: Sequence[Playthrough]
+    path: str
+    markers: Sequence[maps.Marker]
+    high: float
+
+    @property
+    def thought(self) -> float:
+        """Seconds that it takes, about."""
+        return _MAP
+
+    def draw(self, game: Game, level: Level) -> str:
+        """Write the file; why it cannot be drawn, "" where it was."""
+        maps.annotated(game, level, self.records, self.path, self.markers, self.high)
+        return ""
+
+
+class ReplayDrawing(NamedTuple):
+    """The replay of a playthrough."""
+
+    records: Sequence[Playthrough]
+    path: str
+
+    @property
+    def thought(self) -> float:
+        """Seconds that it takes, about."""
+        return _FRAME * (1 + len(self.records[0].all_actions))
+
+    def draw(self, game: Game, level: Level) -> str:
+        """Write the file; why it cannot be drawn, "" where it was."""
+        record = self.records[0]
+        try:
+            shown = replay.frames(game, level, record, whole=True) if record.all_actions else None
+        except VerificationError as e:
+            return f"There is no replay: {e}"
+        if shown is None:
+            return f"There are no replays: {game.title} does not draw its states, or there are no actions."
+        replay.save_gif(shown, self.path)
+        return ""
+
+
+PictureDrawing = MapDrawing | ReplayDrawing
+
+
+def draw(
+    game: Game, levels: Mapping[str, Level], wanted: Sequence[PictureDrawing], workers: Workers | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[str]:  # fmt: skip
+    """Draw pictures.
+
+    Args:
+        levels: by name.
+        workers: who draws; None for this process.
+        progress: told how many are drawn.
+
+    Returns:
+        For each picture why it could not be drawn, "" where it was.
+    """
+    found: list[str] = []
+    for part in _parts(game, levels, wanted, workers):
+        found += part
+        if progress is not None and part:
+            progress(len(found))
+    return found
+
+
+def _parts(
+    game: Game, levels: Mapping[str, Level], wanted: Sequence[PictureDrawing], workers: Workers | None
+) -> Iterator[list[str]]:
+    """What became of the pictures, in their order."""
+    if workers is None or workers.alone or game.outside is not None:
+        return ([one.draw(game, levels[one.records[0].level])] for one in wanted)
+    texts = {name: LevelText.of(level) for name, level in levels.items()}
+    kinds = [(type(one), one.records[0].level) for one in wanted]
+    return iter(Dispatch(workers, drawn, (registry.address(game), texts), wanted, kinds, [w.thought for w in wanted]))
+
+
+def drawn(shared: Shared, wanted: Sequence[PictureDrawing]) -> Iterator[str]:
+    """Draw some pictures (this is what workers run)."""
+    address, levels = shared
+    for one in wanted:
+        yield one.draw(registry.get(address), _loaded(address, levels[one.records[0].level]))
+
+
+@functools.lru_cache(maxsize=16)
+def _loaded(address: str, text: LevelText) -> Level:
+    return text.load(registry.get(address))

@@ -1,0 +1,48 @@
+"""What is said of levels without play is the same whoever works it out, and is worked out once."""
+
+from __future__ import annotations
+
+import pytest
+
+from persona_evo.evolve import dispatch
+from persona_evo.evolve.dispatch import Dispatch
+from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.games import registry
+from persona_evo.playtest import appraisals
+from persona_evo.playtest.appraisals import Question, appraised
+
+GAME = registry.get("minidungeons2")
+LEVELS = [
+    GAME.load(text, name)
+    for name, text in (("open", "XXXXXX\nXH  eX\nXXXXXX"), ("loot", "XXXXXXX\nXH T eX\nXXXXXXX"))
+]
+QUESTIONS = [Question(LevelText.of(level), won) for won in (False, True) for level in LEVELS]
+
+
+@pytest.fixture(autouse=True)
+def unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(appraisals, "_known", {})
+
+
+def test_workers_say_what_this_process_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = list(appraised(GAME, QUESTIONS))
+    assert alone[2] == appraisals.prospect(GAME, LEVELS[0]) and alone[1] == appraisals.findings(GAME, LEVELS[1])
+    monkeypatch.setattr(appraisals, "_known", {})
+    monkeypatch.setattr(dispatch, "WORTH", 0.0)
+    with Workers(2, "threading") as workers:
+        assert list(appraised(GAME, QUESTIONS, workers)) == alone
+
+
+def test_what_is_begun_behind_other_work_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = list(appraised(GAME, QUESTIONS))
+    monkeypatch.setattr(appraisals, "_known", {})
+    monkeypatch.setattr(dispatch, "WORTH", 0.0)
+    with Workers(2, "threading") as workers:
+        begun = appraisals.appraisals(GAME, QUESTIONS[:2], workers)
+        assert begun is not None
+        first = Dispatch(workers, appraisals.answers, registry.address(GAME), QUESTIONS[2:], [0, 0], [1.0, 1.0])
+        first.then = begun
+        assert [answer for part in first for answer in part] == alone[2:]
+        assert not begun._open.any(), "it went out behind the last of the work before it"
+        assert list(appraised(GAME, QUESTIONS, workers, begun)) == alone
