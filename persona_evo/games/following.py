@@ -95,11 +95,10 @@ class Following:
         width = max(1, level.max_actions)
         self.most = max(1, ROWS // width) if isinstance(rules.step, Callback) else 1
         size, kind, rows = len(level.start), level.start.dtype, self.most * width
-        numbers = [np.zeros(rows, dtype=np.int64) for _ in range(3)]
+        counts, moves, keys, ends, actions = (np.zeros(n, np.int64) for n in (self.most, rows, rows, rows, width))
         self._front = _Front(
-            rules, level.tables, np.zeros((self.most, size), kind),
-            np.zeros(self.most, dtype=np.int64), np.zeros((rows, size), kind), *numbers,
-            np.zeros(width, dtype=np.int64), stream(1),
+            rules, level.tables, np.zeros((self.most, size), kind), counts, np.zeros((rows, size), kind), moves, keys,
+            ends, actions, stream(1),
         )  # fmt: skip
         self._handle = Handle(self._front)
 
