@@ -29,6 +29,8 @@ SMALL = {
     "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
     "solve after.txt": "--seconds 1",
     "match colosseum": "--games 2 --size 6 --iterations 20 --jobs 1",
+    "game new": "",
+    "game check": "--seed 1",
     "connect new": "",
     "doctor --game": "",
     "connect search": "--iterations 100 --seed 1",

@@ -130,9 +130,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from contextlib import ExitStack
     from dataclasses import replace
 
-    from persona_evo.cli.say import SEARCH
-
-    options.check_outside(args.game, SEARCH)
+    options.check_outside(args.game)
     from persona_evo import api
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside

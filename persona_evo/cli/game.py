@@ -9,7 +9,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path
 from persona_evo.cli.say import say
 from persona_evo.cli.starting import begun
-from persona_evo.errors import GameError
+from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
 
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
     new = parts.add_parser("new", help="write a small game of your own, in Python")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
     new.add_argument("--compiled", action="store_true",
-                     help="with compiled rules beside the class: more to write, and a hundred times as fast")
+                     help="with compiled rules beside the class: more to write, and more than fifty times as fast")
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.py)")
     new.add_argument("--force", action="store_true", help="write over a file that is there")
     new.set_defaults(run=run_new)
@@ -39,9 +39,9 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.games.starting import LEVEL, class_file, compiled_file
 
     if "-" in args.name:
-        raise GameError(f"not a name for a game\n  found: {args.name!r}\n  expected: letters, digits and _, "
-                        "since Python has to read it")  # fmt: skip
-    target = begun(args, "a game", ".py", compiled_file if args.compiled else class_file, GameError)
+        raise SettingsError("not a name for a game", found=repr(args.name),
+                            expected="letters, digits and _, since Python has to read it")  # fmt: skip
+    target = begun(args, "a game", ".py", compiled_file if args.compiled else class_file, SettingsError)
     level = target.with_suffix(".txt")
     if not level.exists() or args.force:
         level.write_text(LEVEL, encoding="utf-8", newline="\n")

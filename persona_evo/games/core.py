@@ -358,14 +358,15 @@ def closing_outside(game: Game) -> Iterator[None]:
 def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     """Mark a module-level function as the rule `kind` of a game (see the module's table).
 
-    Called from Python it runs as machine code. Its attribute `plain` is the function itself, for use inside other rules,
-    where a call costs nothing.
+    Called from Python it runs as machine code. Its attribute `plain` is the function itself, for use inside other
+    rules, where a call costs nothing.
     """
     return callback(KINDS[kind])
 
 
-_legal = _step = _over = _measure = compiled(lambda *_: 0)
-"""What `play_out` plays; a game's own functions take these places (see `rollout_of`)."""
+_nothing: Callable[..., int] = int
+_legal = _step = _over = _measure = _nothing
+"""What `play_out` plays; `rollout_of` puts a game's own functions in these places."""
 
 
 @compiled

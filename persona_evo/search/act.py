@@ -242,7 +242,7 @@ class Actor:
             after, slot = state.copy(), slots[option.action]
             rules.step(level.tables, after, option.action, luck)
             rules.measure(level.tables, after, player, metrics)
-            if codes.keep:
+            if columns.kept >= 0:
                 codes.keep(metrics, rows.values[k])
             rows.values[k, TOTAL] = tree.values[slot, TOTAL]
             rows.links[k, VISITS] = tree.links[slot, VISITS]

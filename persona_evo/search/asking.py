@@ -8,16 +8,27 @@ drawn in advance by `choose`; `settle` moves the stream on by as many as were us
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from persona_evo.compiling import Handle, compiled, entry
-from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
-from persona_evo.games.core import RUNNING, Rules
+from persona_evo.compiling.arrays import FloatTable, IntRow
+from persona_evo.games.core import RUNNING
 from persona_evo.search.expansion import attach, is_new, look_up, untried
-from persona_evo.search.layout import BEST_LENGTH, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WATCH_ALL, Search
+from persona_evo.search.layout import (
+    BEST_LENGTH,
+    GOING_ON,
+    ITERATIONS,
+    NO_ROOM,
+    NO_RULES,
+    NODES,
+    SLOTS,
+    WATCH_ALL,
+    Search,
+)
 from persona_evo.search.mcts import (
     DOWN,
     FRESH,
@@ -171,23 +182,46 @@ def add_node(work: Asked, action: int, status: int, legal: int) -> None:
         keep_parts(search, slot, work.told[1])
 
 
+class Instance(Protocol):
+    """A state of a game that is a Python class."""
+
+    def over(self) -> object:
+        """None while the game goes on."""
+
+
+Move = str | int
+"""A move as the class names it: by a name, or by a number where actions have no names."""
+
+
 @runtime_checkable
 class Player(Protocol):
-    """What a game that is a Python class does for a search; its states are rows of an instance and the moves made."""
+    """What a game that is a Python class does for a search; a state is an instance and the number of moves made."""
 
     names: tuple[str, ...]
-    number: Mapping[str, int]
+    number: Mapping[Move, int]
 
-    def choices(self, state: WordRow) -> list[object]:
-        """The legal actions: names, or numbers where actions have no names."""
+    def over(self, tables: None, state: tuple[Instance, int]) -> int:
+        """How the game stands."""
 
-    def after(self, state: WordRow, move: object) -> object:
-        """The instance after a move from a state."""
+    def mover(self, tables: None, state: tuple[Instance, int]) -> int:
+        """Who moves."""
+
+    def key(self, tables: None, state: tuple[Instance, int]) -> int:
+        """A hash of all that decides the future."""
+
+    def tell(self, state: tuple[Instance, int], player: int, out: ctypes.Array[ctypes.c_double]) -> None:
+        """Write the metrics as a player sees them."""
+
+    def choices(self, state: tuple[Instance, int]) -> list[Move]:
+        """The legal actions."""
+
+    def after(self, state: tuple[Instance, int], move: Move) -> Instance:
+        """The instance after a move."""
 
     def wander(
-        self, own: object, choices: list[object], draws: list[int], seen: FloatTable | None
-    ) -> tuple[object, list[object], int]:
-        """Random moves from an instance with these legal actions, by these numbers: the instance after them, the moves,
+        self, state: tuple[Instance, int], choices: list[Move], draws: list[int], seen: FloatTable | None
+    ) -> tuple[Instance, list[Move], int]:
+        """Random moves from a state with these legal actions, by these numbers: the instance after them, the moves,
         and how the game stands there. Metrics after each go to `seen`."""
 
 
@@ -200,7 +234,7 @@ class Asking:
     """
 
     def __init__(self, work: Search, player: Player) -> None:
-        self._player, self._choices = player, dict[int, list[object]]()
+        self._player, self._choices, self._none = player, dict[int, list[Move]](), list[Move]()
         metrics, length = len(work.buffers.metrics), work.options.length
         self._asked = Asked(
             work, np.zeros((2 + work.options.players, metrics)), np.zeros(length, dtype=np.int64),
@@ -208,7 +242,8 @@ class Asking:
         )  # fmt: skip
         self._keeps = keeps(work)
         self._seen = work.buffers.seen if work.options.watch == WATCH_ALL else None
-        self._ends = tuple(self._asked.told[2:])
+        rows = [(ctypes.c_double * metrics).from_buffer(row) for row in self._asked.told]
+        self._told, self._ends = rows, rows[2:]
         self._handle = Handle(self._asked._replace(search=self._quiet(work)))
         self.change(work)
 
@@ -222,7 +257,7 @@ class Asking:
         """The same without the class's functions and states."""
         none = np.zeros(0, dtype=np.uint16)
         return work._replace(
-            rules=Rules(*[None] * 7), tables=none, tree=work.tree._replace(states=none.reshape(0, 0)),
+            rules=NO_RULES, tables=none, tree=work.tree._replace(states=none.reshape(0, 0)),
             buffers=work.buffers._replace(scratch=none),
         )  # fmt: skip
 
@@ -243,63 +278,67 @@ class Asking:
 
     def _iterate(self, found: int) -> int:
         """Go on with an iteration from what `choose` asks for first; why the search is over, or GOING_ON."""
-        work, tree, rules = self.work, self.work.tree, self.work.rules
+        player, states, options = self._player, self.work.tree.states, self.work.options
         while True:
             kind, number, node = found & 3, found >> KIND & (1 << NUMBER) - 1, found >> KIND + NUMBER
             if kind == END:
                 return number
             if kind == ROLL:
-                status = int(tree.links[tree.nodes[node, SLOT], STATUS])
-                return self._roll_out(0, 0, node, status & OVER, tree.states[node, 0])
+                return self._roll_out(0, 0, node, self._status(node) & OVER, tuple(states[node]))
             choices = self._choices.get(node)
             if choices is None:
-                choices = self._choices[node] = self._player.choices(tree.states[node])
+                choices = self._choices[node] = player.choices(states[node])
             count = len(choices)
             if kind == COUNT:
                 found = self._choose(count)
                 continue
-            choice = choices[shuffled(self._handle, node, count, number) if work.options.shuffle else count - number]
-            before = tree.states[node]
-            state = (self._player.after(before, choice), before[1] + 1)
-            rules.measure(work.tables, state, 0, self._asked.told[0])
-            if not work.options.hashed or admit(self._handle, rules.key(work.tables, state)):
-                child = int(work.buffers.counts[NODES])
-                tree.states[child, 0], tree.states[child, 1] = state
-                return self._roll_out(1, self._number(choice), child, self._status(state, node), state[0])
+            choice = choices[shuffled(self._handle, node, count, number) if options.shuffle else count - number]
+            before = states[node]
+            own = player.after(before, choice)
+            state = own, before[1] + 1
+            player.tell(state, 0, self._told[0])
+            if not options.hashed or admit(self._handle, player.key(None, state)):
+                child = int(self.work.buffers.counts[NODES])
+                states[child, 0], states[child, 1] = state  # type: ignore[call-overload]
+                status = 0 if own.over() is None else player.over(None, state)
+                if self._keeps or options.players > 1:
+                    status = self._keep(state, node, status)
+                return self._roll_out(1, self._numbers([choice])[0], child, status, state)
             found = self._choose(UNKNOWN)
 
-    def _number(self, choice: object) -> int:
-        return self._player.number[choice] if self._player.names else choice  # type: ignore[index, return-value]
+    def _status(self, node: int) -> int:
+        """The STATUS of a node."""
+        tree = self.work.tree
+        return int(tree.links[tree.nodes[node, SLOT], STATUS])
 
-    def _status(self, state: WordRow, parent: int) -> int:
-        """How the game stands at a new node, and who moves; tells what the tree policy keeps of it."""
-        work, tree, told = self.work, self.work.tree, self._asked.told
-        status = work.rules.over(work.tables, state)
-        if status == RUNNING and work.options.players > 1:
-            status |= work.rules.mover(work.tables, state) << MOVER
+    def _keep(self, state: tuple[Instance, int], parent: int, status: int) -> int:
+        """Tell what the tree policy keeps of a new node; its status with who moves there."""
+        player, mover = self._player, self._status(parent) >> MOVER
         if self._keeps:
-            player = int(tree.links[tree.nodes[parent, SLOT], STATUS]) >> MOVER
-            told[1] = told[0]
-            if player:
-                work.rules.measure(work.tables, state, player, told[1])
+            player.tell(state, mover, self._told[1])
+        if status == RUNNING and self.work.options.players > 1:
+            status |= player.mover(None, state) << MOVER
         return status
 
-    def _roll_out(self, fresh: int, action: int, node: int, status: int, own: object) -> int:
+    def _roll_out(self, fresh: int, action: int, node: int, status: int, state: tuple[Instance, int]) -> int:
         """Roll out from a node and back the result up; why the search is over, or GOING_ON."""
-        work, options = self.work, self.work.options
-        over, legal, end, moves = status & OVER, UNKNOWN, own, list[object]()
-        length = min(options.length, options.horizon - int(self._asked.at[0]) // DOWN - fresh)
-        if length > 0 and over == RUNNING:
-            choices = self._choices.get(node)
-            if choices is None:
-                choices = self._choices[node] = self._player.choices((own, 0))
-            legal = len(choices)
-            draws = self._asked.draws.tolist()
-            end, moves, over = self._player.wander(own, choices, draws[:length], self._seen)
-        for player, told in enumerate(self._ends):
-            work.rules.measure(work.tables, (end, 0), player, told)
+        player, options, asked = self._player, self.work.options, self._asked
+        over, legal, end, moves = status & OVER, UNKNOWN, state[0], self._none
+        if over == RUNNING:
+            length = min(options.length, options.horizon - int(asked.at[0]) // DOWN - fresh)
+            if length > 0:
+                choices = self._choices.get(node)
+                if choices is None:
+                    choices = self._choices[node] = player.choices(state)
+                legal = len(choices)
+                end, moves, over = player.wander(state, choices, asked.draws[:length].tolist(), self._seen)
+        for who, told in enumerate(self._ends):
+            player.tell((end, state[1] + len(moves)), who, told)
         reason = self._settle(fresh, action, status | over << END_AT, legal, len(moves))
-        if reason >= BETTER:
-            work.buffers.best_moves[: len(moves)] = [self._number(move) for move in moves]
-            return reason - BETTER
-        return reason
+        if reason < BETTER:
+            return reason
+        self.work.buffers.best_moves[: len(moves)] = self._numbers(moves)
+        return reason - BETTER
+
+    def _numbers(self, moves: list[Move]) -> list[int]:
+        return [self._player.number[move] for move in moves] if self._player.names else list(map(int, moves))

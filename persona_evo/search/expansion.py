@@ -32,11 +32,12 @@ def place_of(work: Search, node: int) -> int:
 @compiled
 def look_up(work: Search, node: int, key: int) -> int:
     """The place of a state with this key and the metrics just measured: that of an equal state, or a free one."""
-    tree, metrics, used, h = work.tree, work.buffers.metrics, work.options.used, key
+    tree, metrics, used = work.tree, work.buffers.metrics, work.options.used
+    h: int | np.int64 = key
     if used:
         for i in range(len(metrics)):
             if (used >> i) & 1:
-                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF  # type: ignore[assignment]
                 h ^= h >> 31
     tree.keys[node] = h
     mask = len(tree.table) - 1

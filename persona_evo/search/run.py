@@ -47,8 +47,7 @@ class Engine:
     def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
         player = getattr(work.rules.step, "__self__", None)
-        asks = isinstance(player, Player) and not work.options.amaf
-        self._asking = Asking(work, player) if asks else None
+        self._asking = Asking(work, player) if isinstance(player, Player) and not work.options.amaf else None
         self._change(work)
 
     def _change(self, work: Search) -> None:

@@ -68,11 +68,11 @@ class Columns(NamedTuple):
     def of(cls, *, best: bool = False, squares: bool = False, score: bool = False, kept: int = 0,
            moves: bool = False, pending: bool = False) -> Columns:  # fmt: skip
         """Columns side by side for what is read; kept: how many there are of it."""
-        at, found = FIXED, []
+        begins, at = [], FIXED
         for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
-            found.append(at if size else -1)
+            begins.append(at if size else -1)
             at += size
-        return cls(*found, at)
+        return cls._make((*begins, at))
 
 
 class Tree(NamedTuple):
@@ -175,4 +175,4 @@ class Memory:
     def bytes_per_node(self, tree: Tree, slots: float) -> float:
         """Memory of a tree with so many slots a node."""
         rows = (self.nodes, self.states, self.twins, self.table, self.keys)
-        return sum(row.nbytes for row in rows) / self.capacity + slots * tree.values.itemsize * tree.values.shape[1]
+        return sum(float(row.nbytes) for row in rows) / self.capacity + slots * 8.0 * tree.columns.width
