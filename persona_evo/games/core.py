@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -259,7 +260,7 @@ class Game:
     hardness: Callable[[Level], dict[str, float]] | None = None
     swift: Callable[[Level], Swift | None] | None = None
 
-    @property
+    @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The metrics' symbols in the order in which `measure` writes them."""
         return tuple(m.symbol for m in self.metrics)
