@@ -11,7 +11,7 @@ from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.search import best_first, layout, mcts, moving
+from persona_evo.search import best_first, layout, mcts, moving, stuck
 from persona_evo.search.asking import Asking, Player
 from persona_evo.search.layout import Search
 from persona_evo.search.pace import Pace
@@ -150,9 +150,8 @@ class Run(Counted):
                                 hint="AN and AR are for play from move to move")  # fmt: skip
         holds = policy.holds if policy.formula is not None else layout.IS_UCB1
         self._search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
-        columns, codes = policy_code(
-            Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
-        )
+        self._scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        columns, codes = policy_code(self._scoring)
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
         self._problem = problem = Problem.of(game, planner.level, utility, planner.horizon - depth)
         options = planner.options._replace(
@@ -176,7 +175,8 @@ class Run(Counted):
         self._engine.limit(min(planner.capacity, budget.nodes or planner.capacity))
         most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
-        pace = Pace(budget.seconds, CHUNK if fast else SLOW_CHUNK, began)
+        watch = self._watch(budget)
+        pace = Pace(budget.seconds, stuck.LOOK if watch else CHUNK if fast else SLOW_CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:
@@ -191,6 +191,16 @@ class Run(Counted):
                 break
             if until_won and self.won:
                 break
+            if watch and self._reason == layout.GOING_ON and watch.sees_end(self._engine.work, most - self.iterations):
+                self._reason = layout.STUCK
+
+    def _watch(self, budget: Budget) -> stuck.Watch | None:
+        """What sees that nothing can change any more, where that may be and nothing is done after the search."""
+        planner = self._planner
+        free = planner.options.cut_off == 0 and planner.options.hashed != layout.MERGE and not planner.settings.finish
+        if not free or self._scoring.formula is None or budget.iterations is None:
+            return None
+        return stuck.Watch(self._scoring)
 
     @property
     def tree(self) -> Tree:
