@@ -26,7 +26,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
-
 from persona_evo.compiling.arrays import (
     Field,
     Function,

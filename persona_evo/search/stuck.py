@@ -24,7 +24,17 @@ from persona_evo.games.core import WON
 from persona_evo.search.layout import NODES, SLOTS, Search
 from persona_evo.search.scoring import Scoring
 from persona_evo.search.tree import (
-    DEPTH, DONE, FIRST, KIDS, LEFT, NODE, OVER, ROOT, STATUS, TOTAL, VISITS,
+    DEPTH,
+    DONE,
+    FIRST,
+    KIDS,
+    LEFT,
+    NODE,
+    OVER,
+    ROOT,
+    STATUS,
+    TOTAL,
+    VISITS,
 )  # fmt: skip
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC
 from persona_evo.search.variables import mix
