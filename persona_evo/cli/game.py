@@ -15,7 +15,7 @@ from persona_evo.words import counted
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("game", help="write a game to start from, and check games", description=__doc__)
+    parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
     new = parts.add_parser("new", help="write a small game of your own, in Python")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")

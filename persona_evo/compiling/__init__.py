@@ -26,8 +26,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
-import numpy as np
-
 from persona_evo.compiling.arrays import (
     Field,
     Function,
@@ -42,6 +40,7 @@ from persona_evo.compiling.arrays import (
     words,
 )  # fmt: skip
 from persona_evo.compiling.cache import cache_folder, cache_root
+from persona_evo.compiling.calls import caller
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 from persona_evo.compiling.news import Work, listen
 
@@ -113,19 +112,10 @@ class Callback:
                 return self.plain(*given)
             from persona_evo.compiling.machine import c_function
 
-            self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
-            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
-            self._function = c_function(self.address, parts, self.signature.gives)
-        numbers: list[Any] = []
-        for kind, value in zip(self._kinds, given, strict=True):
-            if kind is None:
-                if not -(2**63) <= value < 2**63:
-                    raise TypeError(f"compiled code takes whole numbers of 64 bits, not {value}")
-                numbers.append(value)
-            else:
-                numbers.append(address(value, kind))
-                numbers += value.shape
-        return self._function(*numbers)
+            takes = self.signature.takes
+            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in takes)
+            self._function = caller(c_function(self.address, parts, self.signature.gives), takes)
+        return self._function(*given)
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:

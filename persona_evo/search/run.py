@@ -12,7 +12,7 @@ from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.search import best_first, layout, mcts, moving
+from persona_evo.search import best_first, layout, mcts, moving, stuck
 from persona_evo.search.asking import Asking, Player
 from persona_evo.search.layout import Search
 from persona_evo.search.pace import Pace
@@ -134,12 +134,14 @@ class Setup(NamedTuple):
     Attributes:
         asked: what they are for, and the salt of their options.
         problem, engine, search: the problem, the engine, and its entry.
+        scoring: what is asked of the tree policy.
     """
 
     asked: tuple[Formula, TreePolicy, int, int]
     problem: Problem
     engine: Engine
     search: Entry
+    scoring: Scoring
 
     @classmethod
     def of(cls, planner: Planner, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> Setup:
@@ -155,9 +157,8 @@ class Setup(NamedTuple):
                                 hint="AN and AR are for play from move to move")  # fmt: skip
         holds = policy.holds if policy.formula is not None else layout.IS_UCB1
         search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
-        columns, codes = policy_code(
-            Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
-        )
+        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        columns, codes = policy_code(scoring)
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
         problem = Problem.of(game, planner.level, utility, horizon)
         options = planner.options._replace(
@@ -167,7 +168,7 @@ class Setup(NamedTuple):
         heap = planner.heap if search is best_first.search else planner.heap[:0]
         work = planner.work(rules, columns, options, codes)._replace(heap=heap)
         engine = Engine(planner.memory, work, None if last is None else last.engine.handle)
-        planner.setup = cls(asked, problem, engine, search)
+        planner.setup = cls(asked, problem, engine, search, scoring)
         return planner.setup
 
 
@@ -194,6 +195,7 @@ class Run(Counted):
         salt = derive(seed, "expansion") & 0xFFFFFFFF if planner.options.shuffle or planner.by_leaf else 0
         setup = Setup.of(planner, utility, policy, planner.horizon - depth, salt)
         self._problem, self._engine, self._search = setup.problem, setup.engine, setup.search
+        self._scoring = setup.scoring
         buffers = self._engine.work.buffers
         buffers.rng[:], self._counts = stream(seed), buffers.counts
         self._reason, self._why = layout.GOING_ON, "budget"
@@ -208,7 +210,8 @@ class Run(Counted):
         self._engine.limit(min(planner.capacity, budget.nodes or planner.capacity))
         most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
-        pace = Pace(budget.seconds, CHUNK if fast else SLOW_CHUNK, began)
+        watch = self._watch(budget)
+        pace = Pace(budget.seconds, stuck.LOOK if watch else CHUNK if fast else SLOW_CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:
@@ -223,6 +226,16 @@ class Run(Counted):
                 break
             if until_won and self.won:
                 break
+            if watch and self._reason == layout.GOING_ON and watch.sees_end(self._engine.work, most - self.iterations):
+                self._reason = layout.STUCK
+
+    def _watch(self, budget: Budget) -> stuck.Watch | None:
+        """What sees that nothing can change any more, where that may be and nothing is done after the search."""
+        planner = self._planner
+        free = planner.options.cut_off == 0 and planner.options.hashed != layout.MERGE and not planner.settings.finish
+        if not free or self._scoring.formula is None or budget.iterations is None:
+            return None
+        return stuck.Watch(self._scoring)
 
     @property
     def tree(self) -> Tree:

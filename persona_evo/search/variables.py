@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from persona_evo.formula.assembly import Number, Real, root, where
 from persona_evo.search.tree import TOTAL, VISITS, Columns
 
 Value = TypeVar("Value", covariant=True)
+Mixed = TypeVar("Mixed", float, Number, NDArray[np.float64])
 
 
 class Slot(Protocol[Value]):
@@ -45,6 +49,11 @@ class Definition(Protocol):
 
     def __call__(self, slot: Slot[Real]) -> Real:
         """Its value at a slot."""
+
+
+def mix(middle: Mixed, most: Mixed) -> Mixed:
+    """R of a mean and a maximum, in whatever numbers."""
+    return 0.75 * middle + 0.25 * most
 
 
 def _share(total: Real, count: Real) -> Real:
@@ -89,7 +98,7 @@ def top(slot: Slot[Real]) -> Real:
 
 def mixed(slot: Slot[Real]) -> Real:
     """The paper's estimate of what a slot is worth."""
-    return 0.75 * mean(slot) + 0.25 * top(slot)
+    return mix(mean(slot), top(slot))
 
 
 def spread(slot: Slot[Real]) -> Real:
