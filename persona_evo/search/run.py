@@ -176,7 +176,7 @@ class Run(Counted):
         most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
         watch = self._watch(budget)
-        pace = Pace(budget.seconds, stuck.LOOK if watch else CHUNK if fast else SLOW_CHUNK, began)
+        pace = Pace(budget.seconds, SLOW_CHUNK if not fast else stuck.LOOK if watch else CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:

@@ -21,16 +21,14 @@ from persona_evo.games.core import WON
 from persona_evo.search.intervals import ROUNDING, Spans, spans
 from persona_evo.search.layout import NODES, SLOTS, Search
 from persona_evo.search.scoring import Scoring
-from persona_evo.search.tree import (
-    DEPTH, DONE, FIRST, KIDS, LEFT, NODE, OVER, ROOT, STATUS, TOTAL, VISITS,
-)  # fmt: skip
+from persona_evo.search.tree import DEPTH, DONE, FIRST, KIDS, LEFT, NODE, OVER, ROOT, STATUS, TOTAL, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC
 from persona_evo.search.variables import mix
 
 LOOK = 500
 """Iterations between two looks, and the fewest that are worth a proof."""
 
-_ROUNDS = 8
+_ROUNDS = 3
 """How often the set is made larger at most."""
 
 _MOST = 4_000
@@ -56,7 +54,7 @@ class Watch:
         self._wait = 1
 
     def sees_end(self, work: Search, left: int) -> bool:
-        """Whether nothing can be added to the tree in so many more iterations, asked after every LOOK iterations.
+        """Whether nothing can be added to the tree in so many more iterations; asked after every LOOK of them.
 
         A proof is tried when nothing was added since the last look, and after each failure twice as long a time.
         """
@@ -132,9 +130,7 @@ class _Proof:
             return none
         return path[:-1] if last and self._take_in(path) is not None else none
 
-    def _selectable(
-        self, inner: NDArray[np.int64], kids: NDArray[np.int64], first: int
-    ) -> NDArray[np.int64] | None:
+    def _selectable(self, inner: NDArray[np.int64], kids: NDArray[np.int64], first: int) -> NDArray[np.int64] | None:
         """The children of the set's nodes that may be selected; None where numbers are too large to tell.
 
         Args:
