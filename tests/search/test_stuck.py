@@ -24,8 +24,9 @@ LEVELS = mapsets.resolve(GAME, ["train01", "train04", "test06"])
 LATE = (
     "if(N > 700, 0 - R, R)", "if(P > 900, HL, MS)", "if(P > 1000, RSD, R) - 0.01 * D", "R - 0.001 * N", "R - N / P",
     "R + 0.02 * sqrt(log(P) / N)", "RMAX - 0.0005 * N", "N", "N / P + R", "0 - RSD", "RSD * P - N * R",
-    "RMAX * (N < 850)", "R * RMAX / (RSD + 0.01)", "max(R, log(P) / 7)", "(P >= 1003) * D + (N <= 812) * R", 
-    "exp(R) - sqrt(N) / 30", "abs(N - 400) + P", "min(N, 650) - MS", "log(R - 0.3) + N / (P - N)", "R / (RMAX - R)", "0 - N * HL", "R * R - R",
+    "RMAX * (N < 850)", "R * RMAX / (RSD + 0.01)", "max(R, log(P) / 7)", "(P >= 1003) * D + (N <= 812) * R",
+    "exp(R) - sqrt(N) / 30", "abs(N - 400) + P", "min(N, 650) - MS", "log(R - 0.3) + N / (P - N)", "R / (RMAX - R)",
+    "0 - N * HL", "R * R - R",
 )  # fmt: skip
 """Policies whose children overtake one another late in a search, or seem to."""
 
