@@ -11,14 +11,24 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from persona_evo.formula import Formula
-from persona_evo.formula.primitives import LIMIT, PRIMITIVES, clean
+from persona_evo.formula.primitives import EXPONENT_LIMIT, LIMIT, PRIMITIVES, clean
 
 CONSTANT, RISING, FALLING, UNKNOWN = 0, 1, -1, 2
 """How a value goes with the chosen variable: does not depend on it, never falls, never rises, or nothing is known."""
 
 _SMALLEST_LOG = -746.0
 """Below the logarithm of the smallest positive number."""
+
+ROUNDING = 2.0**-51
+"""Four times the relative error of an operation."""
+
+Spans = NDArray[np.float64]
+"""Many intervals at once: the low ends and the high ends along the first axis, which has length 1 where they are
+equal."""
 
 
 class Span(NamedTuple):
@@ -151,3 +161,94 @@ def _if(c: Span, a: Span, b: Span) -> Span:
     else:
         way = UNKNOWN
     return Span(min(a.low, b.low), max(a.high, b.high), way)
+
+
+def spans(formula: Formula, ranges: Mapping[str, Spans]) -> Spans:
+    """The intervals of a formula's values over many boxes of its variables.
+
+    Args:
+        ranges: of every symbol of the formula, within ±LIMIT; shapes broadcast.
+    """
+    axes = max((x.ndim for x in ranges.values()), default=1)
+    stack: list[Spans] = []
+    for token in formula.tokens:
+        if isinstance(token, float):
+            stack.append(np.full((1,) * axes, token))
+        elif token in PRIMITIVES:
+            arity = PRIMITIVES[token].arity
+            stack[-arity:] = [_vector(token, *stack[-arity:])]
+        else:
+            stack.append(ranges[token])
+    return stack[0]
+
+
+def _limited(x: Spans) -> Spans:
+    return np.minimum(np.maximum(x, -LIMIT), LIMIT)
+
+
+def _hull(ends: Spans) -> Spans:
+    """The interval of values that monotonic operations give at the ends of two intervals: float64[2, 2, ...]."""
+    return np.stack((ends.min(axis=(0, 1)), ends.max(axis=(0, 1))))
+
+
+def _vector(name: str, *operands: Spans) -> Spans:
+    """The interval of an operation's values."""
+    a, b = operands[0], operands[-1]
+    match name:
+        case "+":
+            return _limited(a + b)
+        case "-":
+            return _limited(a - b[::-1])
+        case "*":
+            return _limited(_hull(a[:, None] * b[None]))
+        case "/":
+            return _vector_quotient(a, b)
+        case "min":
+            return np.minimum(a, b)
+        case "max":
+            return np.maximum(a, b)
+        case ">":
+            return np.where(a > b[::-1], 1.0, 0.0)
+        case ">=":
+            return np.where(a >= b[::-1], 1.0, 0.0)
+        case "<":
+            return np.where(a[::-1] < b, 1.0, 0.0)
+        case "<=":
+            return np.where(a[::-1] <= b, 1.0, 0.0)
+        case "if":
+            a, either = operands[1], np.stack((np.minimum(operands[1][0], b[0]), np.maximum(operands[1][-1], b[-1])))
+            return np.where(operands[0][0] > 0.0, a, np.where(operands[0][-1] <= 0.0, b, either))
+        case "neg":
+            return -a[::-1]
+    return _vector_unary(name, a)
+
+
+def _vector_unary(name: str, a: Spans) -> Spans:
+    """The same of a function of one number; those of the machine's library may differ in the last digits."""
+    if name == "exp":
+        e = np.exp(np.minimum(np.maximum(a, -EXPONENT_LIMIT), EXPONENT_LIMIT))
+        return _limited(np.stack((e[0] * (1.0 - 8 * ROUNDING), e[-1] * (1.0 + 8 * ROUNDING))))
+    ends = abs(a)
+    size = np.stack((np.where((a[0] < 0.0) & (a[-1] > 0.0), 0.0, ends.min(axis=0)), ends.max(axis=0)))
+    if name == "abs":
+        return size
+    if name == "sqrt":
+        return np.sqrt(size)
+    assert name == "log"
+    low, high = np.log(size)
+    low, high = low - 8 * ROUNDING * abs(low), high + 8 * ROUNDING * abs(high)
+    zero, none = size[0] == 0.0, size[1] == 0.0
+    low = np.where(none, 0.0, np.where(zero, _SMALLEST_LOG, low))
+    return np.stack((low, np.where(none, 0.0, np.where(zero, np.maximum(high, 0.0), high))))
+
+
+def _vector_quotient(a: Spans, b: Spans) -> Spans:
+    zero = (b[0] <= 0.0) & (b[-1] >= 0.0)
+    if not zero.any():
+        return _limited(_hull(a[:, None] / b[None]))
+    ends = _limited(_hull(a[:, None] / np.where(zero, 1.0, b)[None]))
+    positive = (b[0] == 0.0) & (a[0] >= 0.0)
+    low = np.where(positive, np.minimum(1.0, a[0] / b[-1]), -LIMIT)
+    none = (b[0] == 0.0) & (b[-1] == 0.0)
+    low, high = np.where(none, 1.0, low), np.where(none | (positive & (a[-1] <= 0.0)), 1.0, LIMIT)
+    return np.where(zero, np.stack((low, high)), ends)

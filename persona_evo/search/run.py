@@ -211,7 +211,7 @@ class Run(Counted):
         most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
         watch = self._watch(budget)
-        pace = Pace(budget.seconds, stuck.LOOK if watch else CHUNK if fast else SLOW_CHUNK, began)
+        pace = Pace(budget.seconds, SLOW_CHUNK if not fast else stuck.LOOK if watch else CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:
@@ -233,7 +233,7 @@ class Run(Counted):
         """What sees that nothing can change any more, where that may be and nothing is done after the search."""
         planner = self._planner
         free = planner.options.cut_off == 0 and planner.options.hashed != layout.MERGE and not planner.settings.finish
-        if not free or self._scoring.formula is None or budget.iterations is None:
+        if not free or self._scoring.formula is None or budget.iterations is None or budget.nodes is not None:
             return None
         return stuck.Watch(self._scoring)
 

@@ -14,35 +14,21 @@ other child is certain to score higher.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.formula.primitives import EXPONENT_LIMIT, LIMIT, PRIMITIVES
 from persona_evo.games.core import WON
+from persona_evo.search.intervals import ROUNDING, Spans, spans
 from persona_evo.search.layout import NODES, SLOTS, Search
 from persona_evo.search.scoring import Scoring
-from persona_evo.search.tree import (
-    DEPTH,
-    DONE,
-    FIRST,
-    KIDS,
-    LEFT,
-    NODE,
-    OVER,
-    ROOT,
-    STATUS,
-    TOTAL,
-    VISITS,
-)  # fmt: skip
+from persona_evo.search.tree import DEPTH, DONE, FIRST, KIDS, LEFT, NODE, OVER, ROOT, STATUS, TOTAL, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC
 from persona_evo.search.variables import mix
 
-LOOK = 250
-"""Iterations before the first look, and between two looks."""
+LOOK = 500
+"""Iterations between two looks, and the fewest that are worth a proof."""
 
-_ROUNDS = 12
+_ROUNDS = 3
 """How often the set is made larger at most."""
 
 _MOST = 4_000
@@ -51,20 +37,8 @@ _MOST = 4_000
 _PARTS = 7
 """Into how many spans what is left is divided, each as long as all before it, where the formula reads N or P."""
 
-_ROUNDING = 2.0**-51
-"""Twice the relative error of an operation, and more."""
-
 _LARGE = 1e140
 """Where sums are as large as this, nothing is proven."""
-
-Numbers = NDArray[np.float64]
-
-
-class Box(NamedTuple):
-    """Values between low and high: numbers, or float64[spans, nodes] and what broadcasts to it."""
-
-    low: Numbers
-    high: Numbers
 
 
 class Watch:
@@ -80,15 +54,16 @@ class Watch:
         self._wait = 1
 
     def sees_end(self, work: Search, left: int) -> bool:
-        """Whether nothing can be added to the tree in so many more iterations, asked after every LOOK iterations."""
+        """Whether nothing can be added to the tree in so many more iterations; asked after every LOOK of them.
+
+        A proof is tried when nothing was added since the last look, and after each failure twice as long a time.
+        """
         nodes = int(work.buffers.counts[NODES])
-        if nodes != self._nodes:
-            self._nodes, self._idle, self._wait = nodes, 0, 1
+        self._idle = self._idle + 1 if nodes == self._nodes else 0
+        self._nodes = nodes
+        if self._idle < self._wait or left < LOOK:
             return False
-        self._idle += 1
-        if self._idle < self._wait:
-            return False
-        self._idle, self._wait = 0, 2 * self._wait
+        self._wait *= 2
         with np.errstate(all="ignore"):
             return _Proof(work, self._scoring, left).holds()
 
@@ -100,10 +75,10 @@ class _Proof:
         self._work, self._scoring, self._tree = work, scoring, work.tree
         self._links, self._values = work.tree.links, work.tree.values
         parts = _PARTS if scoring.formula and scoring.formula.symbols & {"N", "P"} else 1
-        self._until = (left * 2.0 ** np.arange(1 - parts, 1))[:, None]
-        self._since = np.concatenate((np.zeros((1, 1)), np.floor(self._until[:-1])))
+        until = np.floor(left * 2.0 ** np.arange(1 - parts, 1))
+        self._ahead = np.stack((np.concatenate(([0.0], until[:-1])), until))[:, :, None]
         self._inside = np.zeros(int(work.buffers.counts[SLOTS]), dtype=bool)
-        self._ends = Box(np.float64(np.inf), np.float64(-np.inf))
+        self._ends = np.array([np.inf, -np.inf])
 
     def holds(self) -> bool:
         """Whether it succeeds."""
@@ -136,8 +111,9 @@ class _Proof:
         if len(ends):
             best, visits = self._tree.columns.best, self._links[ends, VISITS]
             worth = self._values[ends, TOTAL] / visits if best < 0 else self._values[ends, best]
-            slack = abs(worth) * visits * (_ROUNDING if best < 0 else 0.0)
-            self._ends = Box(min(self._ends.low, (worth - slack).min()), max(self._ends.high, (worth + slack).max()))
+            slack = abs(worth) * visits * (ROUNDING if best < 0 else 0.0)
+            self._ends[0] = min(self._ends[0], (worth - slack).min())
+            self._ends[1] = max(self._ends[1], (worth + slack).max())
         return inner
 
     def _path(self) -> NDArray[np.int64]:
@@ -154,9 +130,7 @@ class _Proof:
             return none
         return path[:-1] if last and self._take_in(path) is not None else none
 
-    def _selectable(
-        self, inner: NDArray[np.int64], kids: NDArray[np.int64], first: int
-    ) -> NDArray[np.int64] | None:
+    def _selectable(self, inner: NDArray[np.int64], kids: NDArray[np.int64], first: int) -> NDArray[np.int64] | None:
         """The children of the set's nodes that may be selected; None where numbers are too large to tell.
 
         Args:
@@ -183,160 +157,71 @@ class _Proof:
     def _scores(
         self, slots: NDArray[np.int64], parents: NDArray[np.int64], inside: NDArray[np.bool_],
         certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
-    ) -> Box:  # fmt: skip
+    ) -> Spans:  # fmt: skip
         """The scores of nodes in each span; certain: whether every iteration goes through a node."""
         holds, score = self._scoring.holds, self._tree.columns.score
         if holds == EVERY_TIME:
             return self._evaluated(slots, parents, inside, certain, parent_certain)
-        known = np.repeat(self._values[slots, score][None], len(self._until), axis=0)
+        scores = np.empty((2, self._ahead.shape[1], len(slots)))
+        scores[:] = known = self._values[slots, score]
         if holds == STATIC:
-            return Box(known, known)
+            return scores
         asked = np.flatnonzero(inside)
-        box = self._evaluated(slots[asked], parents[asked], inside[asked], certain[asked], parent_certain[asked])
-        low, high = known.copy(), known.copy()
-        low[:, asked], high[:, asked] = box.low, box.high
-        low[0], high[0] = np.minimum(low[0], known[0]), np.maximum(high[0], known[0])
-        return Box(low, high)
+        scores[:, :, asked] = self._evaluated(
+            slots[asked], parents[asked], inside[asked], certain[asked], parent_certain[asked]
+        )
+        scores[0, 0], scores[1, 0] = np.minimum(scores[0, 0], known), np.maximum(scores[1, 0], known)
+        return scores
 
     def _evaluated(
         self, slots: NDArray[np.int64], parents: NDArray[np.int64], inside: NDArray[np.bool_],
         certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
-    ) -> Box:  # fmt: skip
+    ) -> Spans:  # fmt: skip
         """The same by the formula."""
         rest, columns = self._scoring.rest, self._tree.columns
         assert rest is not None
-        more = Box(np.where(certain, self._since, 0.0), np.where(inside, self._until, 0.0))
-        names: dict[str, Box] = {}
+        names: dict[str, Spans] = {}
         for i, name in enumerate(self._scoring.kept):
-            names[name] = _exactly(self._values[slots, columns.kept + i])
+            names[name] = self._values[slots, columns.kept + i][None, None]
         if "P" in rest.symbols:
-            visits = self._links[parents, VISITS].astype(np.float64)
-            names["P"] = Box(visits + np.where(parent_certain, self._since, 0.0), visits + self._until)
+            names["P"] = self._links[parents, VISITS] + self._ahead * _both(parent_certain, True)
         if "D" in rest.symbols:
-            names["D"] = _exactly(self._tree.nodes[self._links[slots, NODE], DEPTH].astype(np.float64))
+            names["D"] = self._tree.nodes[self._links[slots, NODE], DEPTH].astype(np.float64)[None, None]
         if rest.symbols & {"R", "N", "RMAX", "RSD"}:
-            names |= self._statistics(slots, inside, more)
-        stack: list[Box] = []
-        for token in rest.tokens:
-            if isinstance(token, float):
-                stack.append(_exactly(np.float64(token)))
-            elif token in PRIMITIVES:
-                arity = PRIMITIVES[token].arity
-                stack[-arity:] = [_apply(token, *stack[-arity:])]
-            else:
-                stack.append(_limited(*names[token]))
-        shape = more.low.shape
-        return Box(np.broadcast_to(stack[0].low, shape), np.broadcast_to(stack[0].high, shape))
+            names |= self._statistics(slots, inside, self._ahead * _both(certain, inside))
+        return np.broadcast_to(spans(rest, names), (2, self._ahead.shape[1], len(slots)))
 
-    def _statistics(self, slots: NDArray[np.int64], inside: NDArray[np.bool_], more: Box) -> dict[str, Box]:
+    def _statistics(self, slots: NDArray[np.int64], inside: NDArray[np.bool_], more: Spans) -> dict[str, Spans]:
         """R, N, RMAX and RSD of nodes that get so many more results."""
-        columns, ends = self._tree.columns, self._ends
+        columns, ends = self._tree.columns, self._ends[:, None, None]
         n = self._links[slots, VISITS].astype(np.float64)
         mean = self._values[slots, TOTAL] / n
-        old = Box(n / (n + more.high), n / (n + more.low))  # the share of what was backed up before
-        size = np.maximum(abs(mean), max(abs(ends.low), abs(ends.high)))
-        slack = np.where(inside, (more.high + 32.0) * _ROUNDING, 0.0)
-        low = np.minimum(*(mean * share + ends.low * (1.0 - share) for share in old)) - slack * size
-        high = np.maximum(*(mean * share + ends.high * (1.0 - share) for share in old)) + slack * size
-        found = {"N": Box(n + more.low, n + more.high), "R": Box(low, high)}
+        old = n / (n + more)  # the share of what was backed up before
+        size = np.maximum(abs(mean), abs(self._ends).max())
+        slack = (more[1] + 32.0 * inside) * ROUNDING
+        mixed = mean * old[:, None] + ends * (1.0 - old)[:, None]
+        middle = np.stack((mixed[:, 0].min(axis=0) - slack * size, mixed[:, 1].max(axis=0) + slack * size))
+        found = {"N": n + more, "R": middle}
         if columns.best >= 0:
             best = self._values[slots, columns.best]
-            top = Box(
-                np.where(more.low > 0.0, np.maximum(best, ends.low), best),
-                np.where(inside, np.maximum(best, ends.high), best),
-            )
-            found["RMAX"] = top
+            found["RMAX"] = np.where(more > 0.0, np.maximum(best, ends), best)
             if not self._scoring.mean:
-                found["R"] = Box(mix(low, top.low), mix(high, top.high))
+                found["R"] = mix(middle, found["RMAX"])
         if columns.squares >= 0:
             square = self._values[slots, columns.squares] / n
-            before = square - mean * mean
-            apart = Box(
-                np.maximum(0.0, np.maximum(ends.low - mean, mean - ends.high)),
-                np.maximum(abs(mean - ends.low), abs(mean - ends.high)),
-            )
-            mixed = [share * (1.0 - share) for share in old]
-            most = np.where((old.low <= 0.5) & (old.high >= 0.5), 0.25, np.maximum(*mixed))
+            before = old * (square - mean * mean)
+            near = np.maximum(0.0, np.maximum(self._ends[0] - mean, mean - self._ends[1]))
+            far = abs(mean - ends).max(axis=0)
+            both = old * (1.0 - old)
+            most = np.where((old[1] <= 0.5) & (old[0] >= 0.5), 0.25, both.max(axis=0))
             slack = slack * np.maximum(square, size * size)
-            between = np.where(inside, (ends.high - ends.low) ** 2 / 4.0, 0.0)
-            low = np.minimum(old.low * before, old.high * before) + np.minimum(*mixed) * apart.low**2 - slack
-            high = np.maximum(old.low * before, old.high * before) + most * apart.high**2 + between + slack
-            found["RSD"] = Box(np.sqrt(np.maximum(low, 0.0)), np.sqrt(np.maximum(high, 0.0)))
+            between = inside * ((self._ends[1] - self._ends[0]) ** 2 / 4.0)
+            low = before.min(axis=0) + both.min(axis=0) * near * near - slack
+            high = before.max(axis=0) + most * far * far + between + slack
+            found["RSD"] = np.sqrt(np.maximum(np.stack((low, high)), 0.0))
         return found
 
 
-def _exactly(x: Numbers) -> Box:
-    return Box(x, x)
-
-
-def _limited(low: Numbers, high: Numbers) -> Box:
-    return Box(np.clip(low, -LIMIT, LIMIT), np.clip(high, -LIMIT, LIMIT))
-
-
-def _hull(*ends: Numbers) -> Box:
-    low = high = ends[0]
-    for end in ends[1:]:
-        low, high = np.minimum(low, end), np.maximum(high, end)
-    return Box(low, high)
-
-
-def _apply(name: str, *operands: Box) -> Box:
-    """The interval of an operation's values."""
-    a, b = operands[0], operands[-1]
-    match name:
-        case "+":
-            return _limited(a.low + b.low, a.high + b.high)
-        case "-":
-            return _limited(a.low - b.high, a.high - b.low)
-        case "*":
-            return _limited(*_hull(*(x * y for x in a for y in b)))
-        case "/":
-            return _quotient(a, b)
-        case "min":
-            return Box(np.minimum(a.low, b.low), np.minimum(a.high, b.high))
-        case "max":
-            return Box(np.maximum(a.low, b.low), np.maximum(a.high, b.high))
-        case ">" | "<=":
-            larger = Box(a.low > b.high, a.high > b.low)
-            return Box(*(x * 1.0 for x in larger)) if name == ">" else Box(1.0 - larger.high, 1.0 - larger.low)
-        case ">=" | "<":
-            larger = Box(a.low >= b.high, a.high >= b.low)
-            return Box(*(x * 1.0 for x in larger)) if name == ">=" else Box(1.0 - larger.high, 1.0 - larger.low)
-        case "if":
-            a = operands[1]
-            either = _hull(*a, *b)
-            yes, no = operands[0].low > 0.0, operands[0].high <= 0.0
-            return Box(*(np.where(yes, x, np.where(no, y, z)) for x, y, z in zip(a, b, either, strict=True)))
-        case "neg":
-            return Box(-a.high, -a.low)
-    return _unary(name, a)
-
-
-def _unary(name: str, a: Box) -> Box:
-    """The same of a function of one number; those of the machine's library may differ in the last digits."""
-    if name == "exp":
-        low, high = (np.exp(np.clip(x, -EXPONENT_LIMIT, EXPONENT_LIMIT)) for x in a)
-        return _limited(low * (1.0 - 8 * _ROUNDING), high * (1.0 + 8 * _ROUNDING))
-    ends = _hull(abs(a.low), abs(a.high))
-    size = Box(np.where((a.low < 0.0) & (a.high > 0.0), 0.0, ends.low), ends.high)
-    if name == "abs":
-        return size
-    if name == "sqrt":
-        return Box(np.sqrt(size.low), np.sqrt(size.high))
-    assert name == "log"
-    logs = [np.log(x) for x in size]
-    low, high = logs[0] - 8 * _ROUNDING * abs(logs[0]), logs[1] + 8 * _ROUNDING * abs(logs[1])
-    none = size.high == 0.0
-    low = np.where(none, 0.0, np.where(size.low > 0.0, low, -746.0))
-    return Box(low, np.where(none, 0.0, np.where(size.low > 0.0, high, np.maximum(high, 0.0))))
-
-
-def _quotient(a: Box, b: Box) -> Box:
-    zero = (b.low <= 0.0) & (b.high >= 0.0)
-    ends = _limited(*_hull(*(x / np.where(zero, 1.0, y) for x in a for y in b)))
-    none = (b.low == 0.0) & (b.high == 0.0)
-    positive = (b.low == 0.0) & (a.low >= 0.0)
-    low = np.where(positive, np.minimum(1.0, a.low / b.high), -LIMIT)
-    high = np.where(positive & (a.high <= 0.0), 1.0, LIMIT)
-    low, high = np.where(none, 1.0, low), np.where(none, 1.0, high)
-    return Box(np.where(zero, low, ends.low), np.where(zero, high, ends.high))
+def _both(low: NDArray[np.bool_], high: NDArray[np.bool_] | bool) -> NDArray[np.bool_]:
+    """What holds of low and of high ends, with an axis for spans."""
+    return np.stack((low, np.broadcast_to(high, low.shape)))[:, None]

@@ -88,8 +88,9 @@ def test_the_stop_at_a_win_is_exact() -> None:
     assert fewer.stopped == "budget" and fewer.iterations == found.iterations - 1
 
 
-def test_being_stuck_changes_nothing_but_the_time() -> None:
+def test_being_stuck_changes_nothing_but_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that stops as stuck has the tree that it would have had at the end of the budget."""
+    monkeypatch.setattr(Run, "_watch", lambda self, budget: None)
     of = level("eH   ")
     rules = dataclasses.replace(PAPER, horizon=3)
     policies = [TreePolicy.of(f"ST - 10*PE - 100*WON{rest}", GAME) for rest in ("", " + 0*R")]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persona_evo.formula import Formula, parse
-from persona_evo.search.intervals import CONSTANT, FALLING, RISING, UNKNOWN, span
+from persona_evo.search.intervals import CONSTANT, FALLING, RISING, UNKNOWN, span, spans
 
 RANGES = {"a": (0.0, 1.0), "b": (-2.0, 3.0), "c": (0.0, float("inf"))}
 
@@ -51,6 +52,23 @@ def test_a_direction_is_kept(text: str, point: dict[str, float], step: float, sy
         assert after <= before + slack
     elif way == CONSTANT:
         assert after == before
+
+
+many = st.lists(st.tuples(points, points, points), min_size=1, max_size=4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(expressions, many)
+def test_every_value_lies_in_one_of_many_intervals(text: str, cases: list[tuple[dict[str, float], ...]]) -> None:
+    formula = parse(text)
+    rows = {s: np.array([[point[s] for point in case] for case in cases]) for s in "abc"}
+    ranges = {s: np.stack((row.min(axis=1), row.max(axis=1))) for s, row in rows.items()}
+    ranges["a"] = rows["a"][:, 0][None]  # known exactly
+    with np.errstate(all="ignore"):
+        ends = np.broadcast_to(spans(formula, ranges), (2, len(cases)))
+    for i, case in enumerate(cases):
+        for point in case:
+            assert ends[0, i] <= formula.evaluate({**point, "a": case[0]["a"]}) <= ends[1, i]
 
 
 def ways(text: str) -> list[int]:
