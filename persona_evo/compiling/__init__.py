@@ -32,7 +32,6 @@ from persona_evo.compiling.arrays import (
     Group,
     Number,
     Shape,
-    address,
     describe,
     fields,
     leaves,
