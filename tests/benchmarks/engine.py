@@ -18,6 +18,8 @@ import numpy as np
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Level
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy
+from persona_evo.search.run import Run
+from persona_evo.search.tree import SLOT
 from persona_evo.seeds import below, stream
 
 from . import turns, yardstick
@@ -128,7 +130,7 @@ def first_difference(field: Field, count: int, seed: int) -> int | None:
         if [metrics[symbol] for symbol in yardstick.TRACED] != wanted[turn].tolist():
             return turn
     ours, theirs = stream(seed), stream(seed)
-    same = turns.playouts(level, 20 * count, LONGEST, ours) == on.playouts(20 * count, theirs)
+    same = turns.playouts(game(), level, 20 * count, LONGEST, ours) == on.playouts(20 * count, theirs)
     return None if same and np.array_equal(ours, theirs) else count
 
 
@@ -188,7 +190,7 @@ def measure_turns(effort: Effort) -> list[Row]:
     for field in fields():
         on, level, count = Map(field.text, LONGEST), field.level, effort.turns
         rates.append(_rates({
-            "ours": lambda v=level, n=count: turns.playouts(v, n, LONGEST, stream(1)),  # type: ignore[misc]
+            "ours": lambda v=level, n=count: turns.playouts(game(), v, n, LONGEST, stream(1)),  # type: ignore[misc]
             "theirs": lambda v=on, n=count: v.playouts(n, stream(1)),  # type: ignore[misc]
         }, count, effort.rounds))  # fmt: skip
     ratios, ours, theirs = _ratios(rates)
@@ -229,16 +231,22 @@ def measure_ucb1(effort: Effort) -> list[Row]:
 
 def measure_bytes() -> list[Row]:
     """Memory of trees of 100,000 nodes."""
-    pairs = (Pair(field, 100_000, yardstick.UCB1, TreePolicy.ucb1()) for field in fields())
-    sizes = [(bytes_per_node(pair.planner), pair.theirs() and pair.searcher.bytes_per_node()) for pair in pairs]
-    ours, theirs = max(a for a, _ in sizes), max(b for _, b in sizes)
+    sizes = []
+    for field in fields():
+        searcher = Searcher(Map(field.text, LONGEST), 100_000, ROLLOUT)
+        searcher.search(yardstick.UCB1, 100_000, stream(SEED))
+        sizes.append((bytes_per_node(field.level, 100_000), searcher.bytes_per_node()))
+    ours, theirs = (max(side) for side in zip(*sizes, strict=True))
     measured = f"{ours:.0f}, yardstick {theirs:.0f}, the most of all maps"
     return [judge(f"bytes a node under UCB1, {which()}", f"at most {BYTES}", measured, BYTES / ours)]
 
 
-def bytes_per_node(planner: Planner) -> float:
-    """Memory of a planner's tree, once full, by its nodes."""
-    return planner._tree.bytes_per_node()
+def bytes_per_node(level: Level, iterations: int) -> float:
+    """Memory of a tree by its nodes, free places in blocks of children included."""
+    planner = Planner(game(), level, to_the_end(), iterations + 1)
+    run = Run(planner, planner.level.start, 0, utility(), TreePolicy.ucb1(), SEED, None)
+    run.spend(Budget(iterations=iterations), 0.0)
+    return planner.memory.bytes_per_node(run.tree, int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes)
 
 
 def measure_formulas(effort: Effort) -> list[Row]:
@@ -261,7 +269,8 @@ def measure_sizes(effort: Effort) -> list[Row]:
         rate = median(_rates({"ours": search}, iterations, effort.rounds)["ours"])
         first = first or rate
         what = f"UCB1, {iterations:,} iterations, a level of {field.name}"
-        scale = f"{rate / first:.2f} of the rate on the smallest level, {bytes_per_node(planner):.0f} bytes a node"
+        size = bytes_per_node(field.level, iterations)
+        scale = f"{rate / first:.2f} of the rate on the smallest level, {size:.0f} bytes a node"
         try:
             row = _searches(what, 0.0, [field], iterations, yardstick.UCB1, ucb1, effort.rounds)
             rows.append(replace(row, measured=f"{row.measured}; {scale}"))

@@ -464,8 +464,8 @@ template <bool WIDE> static int64_t playouts_of(const Level &v, int64_t turns, i
     int64_t sum = 0;
     while (turns > 0) {
         Play p = unpack(v, v.start);
-        turns -= random_turns<WIDE>(v, p, turns < longest ? turns : longest, r);
-        sum += p.hero + p.steps;
+        const int64_t made = random_turns<WIDE>(v, p, turns < longest ? turns : longest, r);
+        turns -= made, sum += made * made;
     }
     rng[0] = r.a, rng[1] = r.b;
     return sum;
@@ -701,7 +701,7 @@ void *md2_load(const char *text) {
 }
 void md2_unload(void *level) { delete (Level *)level; }
 
-// random playouts of so many turns in all, at most `longest` each; a checksum of their ends
+// random playouts of so many turns in all, at most `longest` each; the sum of the squares of their lengths
 int64_t md2_playouts(void *level, int64_t turns, int64_t longest, int64_t *rng) {
     Level *v = (Level *)level;
     return v->n > 127 ? playouts_of<true>(*v, turns, longest, rng) : playouts_of<false>(*v, turns, longest, rng);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.search.lookahead import Lookahead
@@ -11,7 +9,7 @@ from persona_evo.seeds import stream
 
 from .report import Row, judge
 from .timing import best_times
-from .turns import compiled
+from .turns import playouts
 
 PUBLIC = 7.5e6
 """Random drops/s of the fastest public C++ core that was measured (puyoai, 6.4 to 7.5 M on a core like this one)."""
@@ -25,11 +23,7 @@ def random_drops(drops: int, seed: int) -> int:
     """Random games from an empty field, choosing, dropping, resolving and scoring; a checksum."""
     game = registry.get("puyo")
     (level,) = mapsets.resolve(game, ["position01"])
-    return int(compiled()(
-        game.rules().entries.rollout, level.tables, level.start, level.start.copy(),
-        np.zeros(level.max_actions, dtype=np.int64), np.zeros(150, dtype=np.int64), drops, 150, stream(seed),
-        np.zeros((151, len(game.metrics))),
-    ))  # fmt: skip
+    return playouts(game, level, drops, 150, stream(seed))
 
 
 def exhaustive(moves: int) -> int:

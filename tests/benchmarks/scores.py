@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.formula import Formula, parse
+from persona_evo.compiling import Handle, entry
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
+from persona_evo.formula import Formula, native, parse
 from persona_evo.formula.encoding import encode
 from persona_evo.formula.machine import STACK, run
 from persona_evo.search.tree_policy import variables
 
 from .engine import FORMULAS
 from .levels import game
-from .report import SHORT, Row, compared, skipped
+from .report import SHORT, Row, compared
 from .timing import interleaved
 
 ROWS = 1_000
@@ -28,16 +29,23 @@ LONG = "if(MS > 0.5, R * R + PE, min(R, RMAX)) - exp(-D / (1 + N)) * max(HL, 0.1
 """Of the size of an evolved formula."""
 
 
-@cache
-def _interpreter() -> Any:
-    import numba
+class Slate(NamedTuple):
+    """What the interpreter works on: a formula's code, rows of variables, its stack, and the values."""
 
-    @numba.njit
-    def loop(ops: Any, constants: Any, rows: Any, stack: Any, out: Any) -> None:
-        for i in range(len(rows)):
-            out[i] = run(ops, constants, rows[i], stack)
+    ops: IntRow
+    constants: FloatRow
+    rows: FloatTable
+    stack: FloatRow
+    out: FloatRow
 
-    return loop
+
+@entry
+def interpret(slate: Slate, repeats: int) -> int:
+    """Compute the formula for all rows, so many times."""
+    for _ in range(repeats):
+        for i in range(len(slate.rows)):
+            slate.out[i] = run(slate.ops, slate.constants, slate.rows[i], slate.stack)
+    return 0
 
 
 @cache
@@ -62,17 +70,13 @@ def _rows(symbols: Sequence[str], seed: int) -> NDArray[np.float64]:
 
 
 def _works(formula: Formula, symbols: tuple[str, ...], repeats: int) -> dict[str, Callable[[], object]]:
-    from persona_evo.formula import native  # type: ignore[attr-defined]
-
     rows, outs = _rows(symbols, 1), [np.zeros(ROWS) for _ in range(2)]
     made = native.formula_on_row(formula, symbols)
     function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p)(made.address)
-    ops, constants = encode(formula, symbols)
-    stack = np.zeros(STACK)
+    slate = Handle(Slate(*encode(formula, symbols), rows, np.zeros(STACK), outs[0]))
 
     def interpreted() -> NDArray[np.float64]:
-        for _ in range(repeats):
-            _interpreter()(ops, constants, rows, stack, outs[0])
+        interpret(slate, repeats)
         return outs[0]
 
     def compiled(_: object = made) -> NDArray[np.float64]:
@@ -89,9 +93,6 @@ def measure(repeats: int, rounds: int) -> list[Row]:
     found = []
     for name, text in texts.items():
         what = f"a formula of {name} as machine code beside the interpreter"
-        if importlib.util.find_spec("persona_evo.formula.native") is None:
-            found.append(skipped(what, "", "formulas are interpreted in this version"))
-            continue
         symbols = variables(game())
         works = _works(parse(text, symbols), symbols, repeats)
         slow, fast = (np.asarray(work()) for work in works.values())

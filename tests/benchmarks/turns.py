@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from persona_evo.compiling import jit
-from persona_evo.games.core import Level, entry_type
+from persona_evo.compiling import Handle, entry
+from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
+from persona_evo.games.core import Game, Level, Rules
+from persona_evo.search.expansion import copy
 
-from .levels import game
+
+class Ground(NamedTuple):
+    """What games are played on.
+
+    Attributes:
+        rules, tables, start: the game, the level and its first state.
+        state: a state, for scratch.
+        actions: int64[actions], for scratch.
+        played: int64[longest], the actions of a game.
+        seen: float64[longest + 1, metrics], for scratch.
+        rng: int64[2].
+    """
+
+    rules: Rules
+    tables: WordRow
+    start: WordRow
+    state: WordRow
+    actions: IntRow
+    played: IntRow
+    seen: FloatTable
+    rng: IntRow
 
 
-def _playouts(rollout: Any, tables: Any, start: Any, state: Any, actions: Any, played: Any, turns: int, longest: int,
-              rng: Any, seen: Any) -> Any:  # fmt: skip
-    total: Any = 0
+@entry
+def play_turns(ground: Ground, turns: int) -> int:
+    """Random games of `turns` turns in all; the sum of the squares of their lengths."""
+    total = 0
     while turns > 0:
-        for k in range(len(state)):
-            state[k] = start[k]
-        turns -= rollout(tables, state, actions, played, min(turns, longest), rng, seen, 0)
-        total += np.int64(state[0]) + np.int64(state[3])
+        copy(ground.start, ground.state)
+        made = ground.rules.rollout(
+            ground.tables, ground.state, ground.actions, ground.played, min(turns, len(ground.played)), ground.rng,
+            ground.seen, 0,
+        )  # fmt: skip
+        turns -= made
+        total += made * made
     return total
 
 
-@cache
-def compiled() -> Any:
-    """The loop for any game whose states are rows of uint16."""
-    from numba import types
+@lru_cache(maxsize=32)
+def _handle(game: Game, level: Level, longest: int) -> Handle[Ground]:
+    """The level in the layout that searches play it in."""
+    game, level, _ = game.for_search(level)
+    actions, played, rng = (np.zeros(n, dtype=np.int64) for n in (max(1, level.max_actions), longest, 2))
+    seen = np.zeros((longest + 1, len(game.metrics)))
+    return Handle(Ground(game.rules(), level.tables, level.start, level.start.copy(), actions, played, seen, rng))
 
-    row, ints, whole = types.uint16[::1], types.int64[::1], types.int64
-    kind = whole(entry_type("rollout"), row, row, row, ints, ints, whole, whole, ints, types.float64[:, ::1])
-    return jit(_playouts, kind, final=True)
 
-
-def playouts(level: Level, turns: int, longest: int, rng: Any) -> int:
-    """Random games of `turns` turns in all, at most `longest` each; a checksum of their ends."""
-    found = compiled()(
-        game().rules().entries.rollout, level.tables, level.start, level.start.copy(),
-        np.zeros(level.max_actions, dtype=np.int64), np.zeros(longest, dtype=np.int64), turns, longest, rng,
-        np.zeros((longest + 1, len(game().metrics))),
-    )  # fmt: skip
+def playouts(game: Game, level: Level, turns: int, longest: int, rng: NDArray[np.int64]) -> int:
+    """Random games of `turns` turns in all, at most `longest` each; a checksum of them."""
+    handle = _handle(game, level, longest)
+    handle.work.rng[:] = rng
+    found = play_turns(handle, turns)
+    rng[:] = handle.work.rng
     return int(found)
