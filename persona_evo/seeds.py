@@ -41,10 +41,8 @@ def fresh() -> int:
 def stream(seed: int) -> NDArray[np.int64]:
     """The generator's state for `seed`: int64[2], each word in [0, 2**32), never both zero."""
     word = derive(seed, "stream")
-    state = np.array([word & _MASK, (word >> 31) & _MASK], dtype=np.int64)
-    if not state.any():
-        state[0] = 1
-    return state
+    first, second = word & _MASK, (word >> 31) & _MASK
+    return np.array([first or int(not second), second], dtype=np.int64)
 
 
 @compiled

@@ -244,3 +244,49 @@ def test_two_processes_make_what_one_makes(folder: Path, monkeypatch: pytest.Mon
 def test_importing_the_layer_loads_no_compiler() -> None:
     program = "import sys, persona_evo.compiling; sys.exit(any(m in sys.modules for m in ('numba', 'llvmlite')))"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+CALLED = HEAD.replace("IntRow", "FloatTable, IntRow, WordRow") + """
+@callback()
+def of_two(a: WordRow, b: IntRow) -> int:
+    return a[0] + b[len(b) - 1]
+
+@callback()
+def of_three(a: WordRow, b: WordRow, c: IntRow) -> int:
+    c[0] = a[0] + 10 * b[1]
+    return len(c)
+
+@callback()
+def of_row_and_number(a: WordRow, b: IntRow, number: int, c: IntRow) -> int:
+    c[0] = number
+    return a[0] + b[0]
+
+@callback()
+def of_table(table: FloatTable, row: IntRow) -> int:
+    return row[0] + table.shape[0] * 10 + int(table[1, 0])
+"""
+
+
+def test_compiled_functions_take_arrays_as_python_has_them(folder: Path) -> None:
+    rules, words, numbers = module_of(CALLED, folder), np.array([3, 4], dtype=np.uint16), np.arange(5)
+    fixed = words.copy()
+    fixed.flags.writeable = False
+    for row in (words, fixed):
+        assert rules.of_two(row, numbers) == 7
+        assert rules.of_three(row, words, numbers[1:3]) == 2 and numbers[1] == 43
+        assert rules.of_row_and_number(row, numbers[2:], -(2**63), numbers) == 5 and numbers[0] == -(2**63)
+    assert rules.of_table(np.array([[0.0], [5.0]]), numbers[4:]) == 29
+
+
+def test_compiled_functions_refuse_arrays_of_another_kind(folder: Path) -> None:
+    rules, words, numbers = module_of(CALLED, folder), np.array([3, 4], dtype=np.uint16), np.arange(5)
+    wrong: list[Callable[[], Any]] = [
+        lambda: rules.of_two(words, words), lambda: rules.of_two(np.zeros(4, dtype=np.uint16)[::2], numbers),
+        lambda: rules.of_three(words, words, words), lambda: rules.of_three(numbers, words, numbers),
+        lambda: rules.of_row_and_number(words, numbers, 2**63, numbers),
+        lambda: rules.of_row_and_number(words, numbers.astype(np.int32), 1, numbers),
+        lambda: rules.of_table(np.zeros((2, 2))[:, :1], numbers),
+    ]  # fmt: skip
+    for call in wrong:
+        with pytest.raises(TypeError, match="compiled code takes"):
+            call()

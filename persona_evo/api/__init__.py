@@ -15,36 +15,39 @@ Everything raises `PersonaEvoError` for what a user can get wrong.
 
 from __future__ import annotations
 
-from persona_evo.api.checks import check_levels
-from persona_evo.api.evolution import evolve_policy, resume_evolution
-from persona_evo.api.naming import (
-    load_game,
-    load_level,
-    load_levels,
-    load_persona,
-    load_personas,
-    load_policy,
-    player,
-    tree_policy,
-)
-from persona_evo.api.playtests import compare, plan, playtest_levels, solve
-from persona_evo.api.results import Comparison, Results
-from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
-from persona_evo.api.studies import Reproduction, experiment, reproduce, resume_reproduction
-from persona_evo.errors import PersonaEvoError
-from persona_evo.evolve.run import Outcome
-from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import Formula, parse
-from persona_evo.games.core import Game, Level
-from persona_evo.games.findings import Finding
-from persona_evo.personas import Persona
-from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.experiment.one import Run, run
-from persona_evo.playtest.players import Player
-from persona_evo.search.bounds import Solution
-from persona_evo.search.plan import Plan
-from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store.policies import Policy
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from persona_evo.api.checks import check_levels
+    from persona_evo.api.evolution import evolve_policy, resume_evolution
+    from persona_evo.api.naming import (
+        load_game,
+        load_level,
+        load_levels,
+        load_persona,
+        load_personas,
+        load_policy,
+        player,
+        tree_policy,
+    )
+    from persona_evo.api.playtests import compare, plan, playtest_levels, solve
+    from persona_evo.api.results import Comparison, Results
+    from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
+    from persona_evo.api.studies import Reproduction, experiment, reproduce, resume_reproduction
+    from persona_evo.errors import PersonaEvoError
+    from persona_evo.evolve.run import Outcome
+    from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.formula import Formula, parse
+    from persona_evo.games.core import Game, Level
+    from persona_evo.games.findings import Finding
+    from persona_evo.personas import Persona
+    from persona_evo.playtest.analysis import Analysis
+    from persona_evo.playtest.experiment.one import Run, run
+    from persona_evo.playtest.players import Player
+    from persona_evo.search.bounds import Solution
+    from persona_evo.search.plan import Plan
+    from persona_evo.search.settings import Budget, SearchSettings
+    from persona_evo.store.policies import Policy
 
 __all__ = [
     "Analysis",
@@ -90,3 +93,43 @@ __all__ = [
     "solve",
     "tree_policy",
 ]
+
+_NAMES = {
+    "api.checks": "check_levels",
+    "api.evolution": "evolve_policy resume_evolution",
+    "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
+    "api.playtests": "compare plan playtest_levels solve",
+    "api.results": "Comparison Results",
+    "api.runs": "compare_playtests kept_playtest save_figures",
+    "api.studies": "Reproduction experiment reproduce resume_reproduction",
+    "errors": "PersonaEvoError",
+    "evolve.run": "Outcome",
+    "evolve.settings": "EvolutionSettings",
+    "formula": "Formula parse",
+    "games.core": "Game Level",
+    "games.findings": "Finding",
+    "personas": "Persona",
+    "playtest.analysis": "Analysis",
+    "playtest.experiment.one": "Run run",
+    "playtest.players": "Player",
+    "search.bounds": "Solution",
+    "search.plan": "Plan",
+    "search.settings": "Budget SearchSettings",
+    "store.policies": "Policy",
+}
+"""The names above by the modules that define them, which are imported by the first use of a name."""
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    for module, names in _NAMES.items():
+        if name in names.split():
+            value = getattr(importlib.import_module(f"persona_evo.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

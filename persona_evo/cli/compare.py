@@ -22,8 +22,7 @@ ROOT = Path("runs") / "comparisons"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("compare", help="say what differs between two versions of a level",
-                                 description=__doc__, epilog=playtest.SKILL_TABLE)
+    parser = commands.add_parser("compare", description=__doc__, epilog=playtest.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
     playtest.add_playing(parser, 0.0)

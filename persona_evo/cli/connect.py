@@ -73,8 +73,7 @@ test = ["default@4-8"]
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("connect", help="search, replay and describe games outside this program",
-                                 description=__doc__)
+    parser = commands.add_parser("connect", description=__doc__)
     parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay", required=True)
     new = parts.add_parser("new", help="write a description to start from")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")

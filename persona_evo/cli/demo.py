@@ -22,7 +22,7 @@ UNSEEN = "test01"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("demo", help="the main job in under three minutes", description=__doc__)
+    parser = commands.add_parser("demo", description=__doc__)
     parser.add_argument("--persona", default="monster_killer", type=filled, metavar="PERSONA",
                         help="whom to evolve a policy for (default: %(default)s)")
     parser.add_argument("--generations", default=8, type=whole(1, 1000), metavar="N", help="(default: %(default)s)")

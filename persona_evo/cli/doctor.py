@@ -21,7 +21,7 @@ PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "j
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("doctor", help="versions, cores and the cache of compiled code", description=__doc__)
+    parser = commands.add_parser("doctor", description=__doc__)
     parser.add_argument("--clear-cache", action="store_true", help="delete compiled code; it is made anew when needed")
     parser.add_argument("--game", type=filled, metavar="FILE.toml", help="a connected game's description")
     parser.add_argument("--level", default="default", type=filled, metavar="LEVEL",

@@ -37,7 +37,7 @@ RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("evolve", help="evolve a tree policy for a persona", description=__doc__)
+    parser = commands.add_parser("evolve", description=__doc__)
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
     parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL",
                         help="files, folders, patterns, names or sets to train on (default: train)")

@@ -34,8 +34,7 @@ ROOT = Path("runs") / "experiments"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("experiment", help="compare designs and players by the best scores they allow",
-                                 description=__doc__)
+    parser = commands.add_parser("experiment", description=__doc__)
     parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
     parser.add_argument("name", nargs="?", type=filled, metavar="NAME|FOLDER",
                         help="of the file that is written, or of an experiment that was made")

@@ -17,7 +17,7 @@ KINDS = ("text", "latex", "python", "numpy", "csharp")
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("formula", help="simplify formulas, and export them", description=__doc__)
+    parser = commands.add_parser("formula", description=__doc__)
     parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
     simplify = parts.add_parser("simplify", help="a shorter formula with the same values, checked")
     simplify.add_argument("formula", type=filled, metavar="FORMULA", help='such as "0.5*MS + 0.5*MS"')

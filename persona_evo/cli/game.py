@@ -15,12 +15,12 @@ from persona_evo.words import counted
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("game", help="write a game to start from, and check games", description=__doc__)
+    parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
     new = parts.add_parser("new", help="write a small game of your own, in Python")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
     new.add_argument("--compiled", action="store_true",
-                     help="with compiled rules beside the class: more to write, and a hundred times as fast")
+                     help="with compiled rules beside the class: more to write, and more than fifty times as fast")
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.py)")
     new.add_argument("--force", action="store_true", help="write over a file that is there")
     new.set_defaults(run=run_new)

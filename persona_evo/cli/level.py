@@ -33,7 +33,7 @@ Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("level", help="start, check and list levels", description=f"{__doc__}\n\n{FORMAT}")
+    parser = commands.add_parser("level", description=f"{__doc__}\n\n{FORMAT}")
     parser.appendix = _legend
     parts = parser.add_subparsers(dest="command_level", metavar="new|check|list", required=True)
     new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")

@@ -15,15 +15,33 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from persona_evo.cli.parser import Parser
 
-COMMANDS = ("demo", "persona", "level", "evolve", "policy", "playtest", "watch", "compare", "runs", "status", "match",
-            "solve", "experiment", "reproduce", "formula", "connect", "game", "doctor")  # fmt: skip
-"""Modules, in the order in which they are met."""
+COMMANDS = {
+    "demo": "the main job in under three minutes",
+    "persona": "write, explain and list personas",
+    "level": "start, check and list levels",
+    "evolve": "evolve a tree policy for a persona",
+    "policy": "list, show, export, simplify and install tree policies",
+    "playtest": "play levels many times and report",
+    "watch": "play levels again on every save",
+    "compare": "say what differs between two versions of a level",
+    "runs": "list, show, compare and delete runs",
+    "status": "show the runs in progress and how far they are",
+    "match": "agents of a game for two against each other",
+    "solve": "the best known plan for a persona in a level",
+    "experiment": "compare designs and players by the best scores they allow",
+    "reproduce": "run a published experiment again",
+    "formula": "simplify formulas, and export them",
+    "connect": "search, replay and describe games outside this program",
+    "game": "write a game to start from, and check games",
+    "doctor": "versions, cores and the cache of compiled code",
+}
+"""Modules, in the order in which they are met, and what `--help` says of them."""
 
 _ENDING = 3.0
 """Seconds after a Ctrl-C in which further ones are taken for the same."""
@@ -39,8 +57,19 @@ Automated playtesting with personas: say what a kind of player wants, evolve a t
 """
 
 
-def parser() -> Parser:
-    """The parser of all commands."""
+class _Commands:
+    """The commands of a parser, to which modules add theirs."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def add_parser(self, name: str, **options: Any) -> Any:
+        """The parser of a command, with the line that `--help` shows."""
+        return self._made.add_parser(name, help=COMMANDS[name], **options)
+
+
+def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Parser:
+    """The parser of all commands. wanted: those whose options are needed; only their modules are imported."""
     import importlib
 
     from persona_evo import __version__
@@ -48,9 +77,12 @@ def parser() -> Parser:
 
     top = Parser(prog="persona-evo", description=ABOUT)
     top.add_argument("--version", action="version", version=f"persona-evo {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = _Commands(top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser))
     for name in COMMANDS:
-        importlib.import_module(f"persona_evo.cli.{name}").add(commands)
+        if name in wanted:
+            importlib.import_module(f"persona_evo.cli.{name}").add(commands)
+        else:
+            commands.add_parser(name)
     return top
 
 
@@ -149,12 +181,13 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
     try:
         try:
             _hear_warnings()
+            typed = sys.argv[1:] if argv is None else [str(word) for word in argv]
             try:
-                args = parser().parse_args(argv)
+                args = parser([word for word in typed if not word.startswith("-")][:1]).parse_args(argv)
             except SystemExit:  # after --help
                 _flush()
                 raise
-            args.typed = sys.argv[1:] if argv is None else [str(word) for word in argv]
+            args.typed = typed
             _tell_of_compiling()
             code = int(args.run(args))
             _flush()

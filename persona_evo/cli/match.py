@@ -58,7 +58,7 @@ _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("match", help="agents of a game for two against each other", description=__doc__,
+    parser = commands.add_parser("match", description=__doc__,
                                  epilog=PROGRAMS)
     parser.add_argument("game", type=filled, metavar="GAME|replay", help='a game for two, or "module:object" of your '
                         "own, or replay")  # fmt: skip

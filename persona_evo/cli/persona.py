@@ -26,7 +26,7 @@ SHOWN_LEVELS = 3
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("persona", help="write, explain and list personas", description=__doc__)
+    parser = commands.add_parser("persona", description=__doc__)
     parts = parser.add_subparsers(dest="command_persona", metavar="new|check|list", required=True)
     new = parts.add_parser("new", help="write a commented persona file to start from")
     options.add_new(new, "toml")

@@ -67,7 +67,7 @@ ROOT = Path("runs") / "playtests"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("playtest", help="play levels many times and report", description=__doc__,
+    parser = commands.add_parser("playtest", description=__doc__,
                                  epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
     add_playing(parser, TOLERANCE)

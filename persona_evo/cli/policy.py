@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("policy", help="list, show, export, simplify and install tree policies",
-                                 description=__doc__)
+    parser = commands.add_parser("policy", description=__doc__)
     parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|simplify|install", required=True)
     listing = parts.add_parser("list", help="list the policies that commands find by name, and their files")
     options.add_game(listing)

@@ -25,7 +25,7 @@ FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "
 
 def add(commands: Any) -> None:
     """The command's options, a command for each publication."""
-    parser = commands.add_parser("reproduce", help="run a published experiment again", description=__doc__)
+    parser = commands.add_parser("reproduce", description=__doc__)
     studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum",
                                     required=True)  # fmt: skip
     _minidungeons(studies)

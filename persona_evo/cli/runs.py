@@ -32,7 +32,7 @@ RUN = "a run's folder, a part of its name that no other run has, or latest"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("runs", help="list, show, compare and delete runs", description=__doc__)
+    parser = commands.add_parser("runs", description=__doc__)
     parts = parser.add_subparsers(dest="command_runs", metavar="list|show|compare|clean", required=True)
     listing = parts.add_parser("list", help="all runs, the newest first")
     add_roots(listing)

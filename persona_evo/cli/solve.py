@@ -26,7 +26,7 @@ ITERATIONS = 2_000_000
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("solve", help="the best known plan for a persona in a level", description=__doc__)
+    parser = commands.add_parser("solve", description=__doc__)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     parser.add_argument("--persona", required=True, type=filled, metavar="PERSONA", help=options.PERSONA)
     parser.add_argument("--method", choices=METHODS, default="auto",

@@ -16,7 +16,7 @@ EVERY = 2.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("status", help="show the runs in progress and how far they are", description=__doc__)
+    parser = commands.add_parser("status", description=__doc__)
     add_roots(parser)
     parser.add_argument("--follow", action="store_true", help="keep reporting until no run is in progress, or Ctrl-C")
     parser.add_argument("--every", type=number(0.1, 3600), default=EVERY, metavar="S",

@@ -43,7 +43,7 @@ DAY = 86400.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("watch", help="play levels again on every save", description=__doc__,
+    parser = commands.add_parser("watch", description=__doc__,
                                  epilog=playtest.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     playtest.add_playing(parser, playtest.TOLERANCE)

@@ -19,15 +19,27 @@ with identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leav
 from __future__ import annotations
 
 import functools
+import itertools
 import os
+from array import array
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
-import numpy as np
-
-from persona_evo.compiling.arrays import Field, Function, Group, Number, Shape, address, describe, fields, leaves, words
+from persona_evo.compiling.arrays import (
+    Field,
+    Function,
+    Group,
+    Number,
+    Shape,
+    describe,
+    fields,
+    leaves,
+    width,
+    words,
+)  # fmt: skip
 from persona_evo.compiling.cache import cache_folder, cache_root
+from persona_evo.compiling.calls import caller
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 from persona_evo.compiling.news import Work, listen
 
@@ -99,19 +111,10 @@ class Callback:
                 return self.plain(*given)
             from persona_evo.compiling.machine import c_function
 
-            self._kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in self.signature.takes]
-            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in self.signature.takes)
-            self._function = c_function(self.address, parts, self.signature.gives)
-        numbers: list[Any] = []
-        for kind, value in zip(self._kinds, given, strict=True):
-            if kind is None:
-                if not -(2**63) <= value < 2**63:
-                    raise TypeError(f"compiled code takes whole numbers of 64 bits, not {value}")
-                numbers.append(value)
-            else:
-                numbers.append(address(value, kind))
-                numbers += value.shape
-        return self._function(*numbers)
+            takes = self.signature.takes
+            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in takes)
+            self._function = caller(c_function(self.address, parts, self.signature.gives), takes)
+        return self._function(*given)
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
@@ -156,9 +159,9 @@ class Handle(Generic[W]):
         self._fields = _fields_of(type(work))  # type: ignore[arg-type]
         self._functions: dict[Entry, Callable[..., int]] = {}
         self._values: list[Any] = [_NOTHING] * len(self._fields)
-        self._words, self.plain = np.empty(0, dtype=np.uint64), INTERPRET
+        self._at = [0, *itertools.accumulate(width(field) for _, field in self._fields)]
+        self._words, self.plain = array("q", bytes(8 * self._at[-1])), INTERPRET
         self._parts: dict[str, Callback] = {}
-        self._numbers: list[tuple[int, ...]] = [()] * len(self._fields)
         self.work = work
 
     @property
@@ -168,7 +171,7 @@ class Handle(Generic[W]):
 
     @work.setter
     def work(self, work: W) -> None:
-        values = list(leaves(work))
+        values = leaves(work)
         changed = [k for k, (value, before) in enumerate(zip(values, self._values, strict=True)) if value is not before]
         self._work, self._values = work, values
         if any(_is_linked(self._fields[k][1]) for k in changed):
@@ -177,13 +180,10 @@ class Handle(Generic[W]):
             self._parts = {path: value for path, value in parts.items() if value is not None}
             self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
+            changed = list(range(len(values)))  # what was plain before has no words yet
         if not self.plain:
             for k in changed:
-                self._numbers[k] = tuple(words(self._fields[k][1], values[k]))
-            numbers = [number & 0xFFFFFFFFFFFFFFFF for some in self._numbers for number in some]
-            if len(self._words) != len(numbers):
-                self._words = np.empty(len(numbers), dtype=np.uint64)
-            self._words[:] = numbers
+                self._words[self._at[k] : self._at[k + 1]] = array("q", words(self._fields[k][1], values[k]))
 
     def function(self, entry: Entry) -> Callable[..., int]:
         """What runs an entry on this work, given the numbers that it takes."""
@@ -203,7 +203,7 @@ class Handle(Generic[W]):
             return lambda *numbers: entry.plain(self._work, *numbers)
         from persona_evo.compiling.machine import c_function
 
-        place = int(self._words.__array_interface__["data"][0])
+        place, _ = self._words.buffer_info()
         return functools.partial(c_function(self.program(entry).address(), 1 + entry.numbers), place)
 
 

@@ -126,13 +126,22 @@ def fields(field: Group, path: str) -> Iterator[tuple[str, Field]]:
             yield f"{path}.{name}", member
 
 
-def leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> list[Any]:
     """The values of these fields in a named tuple."""
+    found = []
     for part in value:
         if isinstance(part, tuple):
-            yield from leaves(part)
+            found += leaves(part)
         else:
-            yield part
+            found.append(part)
+    return found
+
+
+def width(field: Field) -> int:
+    """How many words `words` gives."""
+    if isinstance(field, Shape):
+        return 1 + field.dimensions
+    return 0 if isinstance(field, Function) and field.linked else 1
 
 
 def words(field: Field, value: Any) -> Iterator[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from opcode import opmap
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -67,17 +68,19 @@ def is_marked(value: object) -> bool:
     return isinstance(value, FunctionType) and (hasattr(value, "__compiled__") or hasattr(value, "__primitive__"))
 
 
-def names(code: CodeType) -> Iterator[str]:
-    """The global names that a function's code reads, those of functions inside it included."""
-    more, numbers = 0, code.co_code
-    for operation, argument in zip(numbers[::2], numbers[1::2], strict=True):
-        number = argument | more
-        more = number << 8 if operation == _LONGER else 0
-        if operation == _GLOBAL:
-            yield code.co_names[number >> 1]
+@functools.cache
+def names(code: CodeType) -> tuple[str, ...]:
+    """The global names that a function's code reads, those of functions inside it included, each once."""
+    found, more, numbers = [], 0, code.co_code
+    for at in range(0, len(numbers), 2):
+        number = numbers[at + 1] | more
+        more = number << 8 if numbers[at] == _LONGER else 0
+        if numbers[at] == _GLOBAL:
+            found.append(code.co_names[number >> 1])
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from names(constant)
+            found += names(constant)
+    return tuple(dict.fromkeys(found))
 
 
 def used(function: FunctionType) -> dict[str, Any]:
@@ -87,7 +90,7 @@ def used(function: FunctionType) -> dict[str, Any]:
 
 def _globals(function: FunctionType) -> dict[str, Any]:
     known = function.__globals__
-    return {name: known[name] for name in dict.fromkeys(names(function.__code__)) if name in known}
+    return {name: known[name] for name in names(function.__code__) if name in known}
 
 
 def reached(function: FunctionType) -> dict[FunctionType, None]:
@@ -107,60 +110,62 @@ def fingerprint(function: FunctionType) -> str:
 
     An edit elsewhere does not change it, nor does a comment.
     """
-    digest = hashlib.sha256()
-    for part in _facts(function, set()):
-        digest.update(part.encode())
-        digest.update(b"\0")
-    return digest.hexdigest()
+    facts: list[str] = []
+    _add_facts(function, set(), facts)
+    return hashlib.sha256("".join(f"{fact}\0" for fact in facts).encode()).hexdigest()
 
 
-def _facts(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
-    yield f"{function.__module__}.{function.__qualname__}"
+def _add_facts(function: FunctionType, seen: set[FunctionType], facts: list[str]) -> None:
+    """Add what is to be known of a function, and of those that it calls and that were not seen yet."""
+    facts.append(f"{function.__module__}.{function.__qualname__}")
     if function in seen:
         return
     seen.add(function)
     where = getattr(function, "__primitive__", "")
     if where:
-        yield where + _source(where.split(":")[0])
+        facts.append(where + _source(where.split(":")[0]))
         return
-    yield from _code_facts(function.__code__)
-    yield f"{sorted(vars(function))} {function.__defaults__}"
+    facts += _code_facts(function.__code__)
+    facts.append(f"{sorted(vars(function))} {function.__defaults__}")
     for cell in function.__closure__ or ():
-        yield from _value_facts(cell.cell_contents, seen)
+        _add_value(cell.cell_contents, seen, facts)
     for name, value in _globals(function).items():
-        yield name
+        facts.append(name)
         if isinstance(value, ModuleType):
             for attribute in function.__code__.co_names:
                 if hasattr(value, attribute):
-                    yield attribute
-                    yield from _value_facts(getattr(value, attribute), seen)
+                    facts.append(attribute)
+                    _add_value(getattr(value, attribute), seen, facts)
         else:
-            yield from _value_facts(value, seen)
+            _add_value(value, seen, facts)
 
 
-def _value_facts(value: Any, seen: set[FunctionType]) -> Iterator[str]:
-    if is_marked(value):
-        yield from _facts(value, seen)
+def _add_value(value: Any, seen: set[FunctionType], facts: list[str]) -> None:
+    """Add what is to be known of a value that a function uses."""
+    if isinstance(value, (int, float, str, tuple, np.generic)):
+        facts.append(repr(value))
+    elif is_marked(value):
+        _add_facts(value, seen, facts)
     elif isinstance(value, np.ndarray):
-        yield f"{value.dtype} {value.shape} {value.tobytes().hex()}"
-    elif isinstance(value, (int, float, str, tuple, np.generic)):
-        yield repr(value)
+        facts.append(f"{value.dtype} {value.shape} {value.tobytes().hex()}")
     elif hasattr(value, "_fields"):
-        yield repr(value.__annotations__)
+        facts.append(repr(value.__annotations__))
     else:
-        yield getattr(value, "__qualname__", type(value).__qualname__)
+        facts.append(getattr(value, "__qualname__", type(value).__qualname__))
 
 
-def _code_facts(code: CodeType) -> Iterator[str]:
-    yield code.co_code.hex()
-    yield repr((code.co_names, code.co_varnames, code.co_argcount))
+@functools.cache
+def _code_facts(code: CodeType) -> tuple[str, ...]:
+    facts = [code.co_code.hex(), repr((code.co_names, code.co_varnames, code.co_argcount))]
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _code_facts(constant)
+            facts += _code_facts(constant)
         else:
-            yield repr(constant)
+            facts.append(repr(constant))
+    return tuple(facts)
 
 
+@functools.cache
 def _source(module: str) -> str:
     import importlib.util
 

@@ -131,6 +131,13 @@ class Formula:
     def __str__(self) -> str:
         return self.text
 
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash(self.tokens)
+
+    def __hash__(self) -> int:
+        return self._hash
+
     def __repr__(self) -> str:
         return f"Formula({self.text!r})"
 

@@ -1,4 +1,4 @@
-"""Games of your own as compiled rules: some functions over rows of whole numbers, a hundred times as fast as a class.
+"""Games of your own as compiled rules: some functions over rows of whole numbers, much faster than a class.
 
 A state is a row of numbers from 0 to 65,535, what a level fixes once and for all another (`tables`). The functions are
 marked with `rule` and called as the table in `persona_evo.games.core` says; `legal`, `step`, `over` and `measure` are

@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -259,7 +260,7 @@ class Game:
     hardness: Callable[[Level], dict[str, float]] | None = None
     swift: Callable[[Level], Swift | None] | None = None
 
-    @property
+    @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The metrics' symbols in the order in which `measure` writes them."""
         return tuple(m.symbol for m in self.metrics)
@@ -358,16 +359,14 @@ def closing_outside(game: Game) -> Iterator[None]:
 def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     """Mark a module-level function as the rule `kind` of a game (see the module's table).
 
-    Called from Python it runs as machine code. Its attribute `plain` is the function itself, for use inside other rules,
-    where a call costs nothing.
+    Called from Python it runs as machine code. Its attribute `plain` is the function itself, for use inside other
+    rules, where a call costs nothing.
     """
     return callback(KINDS[kind])
 
 
-_legal: Callable[[WordRow, WordRow, IntRow], int]
-_step: Callable[[WordRow, WordRow, int, IntRow], int]
-_over: Callable[[WordRow, WordRow], int]
-_measure: Callable[[WordRow, WordRow, int, FloatRow], int]
+_nothing: Callable[..., int] = int
+_legal = _step = _over = _measure = _nothing
 """What `play_out` plays; `rollout_of` puts a game's own functions in these places."""
 
 

@@ -17,12 +17,16 @@ from numpy.typing import NDArray
 
 from persona_evo.games.analysis import leading_to
 from persona_evo.games.core import LOST, RUNNING, Game, Level
-from persona_evo.seeds import stream
+from persona_evo.games.following import Following, Successors
 
 MOST_STATES = 20_000
 """States that an exploration looks at, unless the caller says otherwise."""
 
 State = NDArray[Any]
+
+Seen = Callable[[NDArray[Any], NDArray[np.int64], NDArray[Any]], None]
+"""Told all moves of an exploration, many at a time: a table with the state before each in a row, the actions, and a
+table of the states after them, which is used again for the next ones."""
 
 
 @dataclass
@@ -104,14 +108,14 @@ class Exploration:
 
 
 def explore(
-    game: Game, level: Level, most: int = MOST_STATES, seen: Callable[[State, int, State], None] | None = None,
-    until: int = RUNNING, hopeless: int = 0, held: int = 0,
+    game: Game, level: Level, most: int = MOST_STATES, seen: Seen | None = None, until: int = RUNNING,
+    hopeless: int = 0, held: int = 0,
 ) -> Exploration:  # fmt: skip
     """Look at the states within reach of a level's start.
 
     Args:
         most: states looked at.
-        seen: told every move: the state before, the action, the state after (not to be kept or changed).
+        seen: told all moves.
         until: the outcome at whose first state the exploration ends; RUNNING for none.
         hopeless: from so many states on, give up where more states wait than were looked at; 0 never to.
         held: states kept at most, also those that are not looked at; 0 for no limit.
@@ -121,38 +125,44 @@ def explore(
     """
     rules, tables = game.rules(), level.tables
     found = Exploration([level.start.copy()], [int(rules.over(tables, level.start))], [0], [()])
-    number = {int(rules.key(tables, level.start)): 0}
-    actions, rng = np.zeros(max(1, level.max_actions), dtype=np.int64), stream(1)
-    i = last = 0
-    while i < len(found.states):
-        if i >= most or (until != RUNNING and until in found.status[last:]):
-            break
-        if hopeless and i >= hopeless and len(found.states) > 2 * i:
-            break
-        if held and len(found.states) > held:
-            break
-        last = len(found.states)
-        if found.status[i] == RUNNING:
-            state, following = found.states[i], []
-            for action in actions[: int(rules.legal(tables, state, actions))].tolist():
-                new = state.copy()
-                rules.step(tables, new, action, rng)
-                if seen is not None:
-                    seen(state, action, new)
-                key = int(rules.key(tables, new))
-                to = number.get(key)
-                if to is None:
-                    to = number[key] = len(found.states)
-                    found.states.append(new)
-                    found.status.append(int(rules.over(tables, new)))
-                    found.depth.append(found.depth[i] + 1)
-                    found.after.append(())
-                following.append(to)
-            found.after[i] = tuple(dict.fromkeys(following))
-        i += 1
-    found.looked = i
-    found.exhausted = all(status != RUNNING for status in found.status[i:])
+    number, following, last = {int(rules.key(tables, level.start)): 0}, Following(game, level), 0
+
+    def ends() -> bool:
+        kept, looked = len(found.states), found.looked
+        return (looked >= kept or looked >= most or (until != RUNNING and until in found.status[last:])
+                or 0 < hopeless <= looked < kept - looked or 0 < held < kept)  # fmt: skip
+
+    while not ends():
+        block = range(found.looked, min(len(found.states), most, found.looked + following.most))
+        running = [i for i in block if found.status[i] == RUNNING]
+        after = following.of([found.states[i] for i in running])
+        counts, told = dict(zip(running, after.counts, strict=True)), 0
+        for i in block:
+            if ends():
+                break
+            first, told, last = told, told + counts.get(i, 0), len(found.states)
+            _add(found, number, i, after, range(first, told))
+            found.looked += 1
+        if seen is not None and told:
+            before = np.repeat([found.states[i] for i in running], after.counts, axis=0)
+            seen(before[:told], after.moves[:told], after.rows[:told])
+    found.exhausted = all(status != RUNNING for status in found.status[found.looked :])
     return found
+
+
+def _add(found: Exploration, number: dict[int, int], i: int, after: Successors, which: range) -> None:
+    """Add the successors of state i, with the numbers `which`, to what was found. number: of each state, by its key."""
+    to = []
+    for k in which:
+        key = after.keys[k]
+        if key not in number:
+            number[key] = len(found.states)
+            found.states.append(after.rows[k].copy())
+            found.status.append(after.ends[k])
+            found.depth.append(found.depth[i] + 1)
+            found.after.append(())
+        to.append(number[key])
+    found.after[i] = tuple(dict.fromkeys(to))
 
 
 def layers(found: Exploration) -> Iterator[list[int]]:

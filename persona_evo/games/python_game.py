@@ -479,7 +479,7 @@ class _Plain:
             out[:] = values
             if min(values) >= -LARGEST and max(values) <= LARGEST:
                 return
-        except Exception:  # told below, or nothing but another kind of number
+        except (Exception, SystemExit):  # told below, or nothing but another kind of number
             pass
         row = np.zeros(len(self.symbols))
         self.measure(None, state, player, row)
@@ -491,7 +491,7 @@ class _Plain:
             found = state[0].legal()
             if type(found) is list and len(found) <= self.limit and len({self.number[a] for a in found}) == len(found):
                 return found
-        except Exception:  # told below, or nothing but actions without names
+        except (Exception, SystemExit):  # told below, or nothing but actions without names
             pass
         actions = np.zeros(self.limit, dtype=np.int64)
         numbers = actions[: self.legal(None, state, actions)].tolist()
@@ -505,17 +505,18 @@ class _Plain:
             if type(after) is self.cls and after is not own:
                 after.apply(move)
                 return after
-        except Exception:  # told below
+        except (Exception, SystemExit):  # told below
             pass
-        state = state.copy()
-        self.step(None, state, self.number[move] if self.names else move, None)
-        return state[0]
+        row = np.empty(2, dtype=object)
+        row[0], row[1] = state
+        self.step(None, row, self.number[move] if self.names else move, None)
+        return row[0]
 
-    def wander(self, own: Any, choices: list[Any], draws: list[int], seen: Any) -> tuple[Any, list[Any], int]:
+    def wander(self, state: Any, choices: list[Any], draws: list[int], seen: Any) -> tuple[Any, list[Any], int]:
         """Random moves of a game without chance, as `rollout`, with one copy for all of them.
 
         Args:
-            own: an instance of the class; it stays as it is.
+            state: an instance of the class, which stays as it is, and the number of moves made.
             choices: its legal actions.
             draws: a random number of 32 bits for each move.
             seen: where the metrics after each move are written; None if nobody asks.
@@ -526,9 +527,9 @@ class _Plain:
         made: list[Any] = []
         outcome, known, number = RUNNING, bool(self.names), self.number
         try:
-            end = self.copy(own)
+            end, before = self.copy(state[0]), state[1]
             apply, legal, over = end.apply, end.legal, end.over
-            found = choices
+            found: list[Any] | None = choices
             for drawn in draws:
                 if found is None:
                     found = legal()
@@ -541,23 +542,23 @@ class _Plain:
                 apply(move)
                 made.append(move)
                 if seen is not None:
-                    self.measure(None, (end, len(made)), 0, seen[len(made) - 1])
+                    self.measure(None, (end, before + len(made)), 0, seen[len(made) - 1])
                 if over() is not None:
-                    outcome = self.over(None, (end, len(made)))
+                    outcome = self.over(None, (end, before + len(made)))
                     if outcome != RUNNING:
                         break
                 found = None
-        except Exception as e:
-            self._check_walk(own, draws)
+        except (Exception, SystemExit) as e:
+            self._check_walk(state, draws)
             if isinstance(e, PersonaEvoError):
                 raise
             raise GameError(self.raised("apply", e)) from e
         return end, made, outcome
 
-    def _check_walk(self, own: Any, draws: list[int]) -> None:
+    def _check_walk(self, before: Any, draws: list[int]) -> None:
         """Make the same random moves step by step, so that what is wrong is found where it is."""
         state, actions = np.empty(2, dtype=object), np.zeros(self.limit, dtype=np.int64)
-        state[:] = own, 0
+        state[:] = before[0], before[1]
         for drawn in draws:
             count = self.legal(None, state, actions) if self.over(None, state) == RUNNING else 0
             if count == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import WordRow
 

@@ -9,8 +9,8 @@ Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 | each sample is constant, the constants differ | that of the exact test of who has which | "no variation" |
 | a correlation with a constant sample | 1, r = 0 | "no variation" |
 
-Values have to be finite; ValueError otherwise. SciPy computes the distributions; `scipy.stats`, which takes a second to
-import, is loaded by tests of very large samples alone.
+Values have to be finite; ValueError otherwise. SciPy computes the distributions; it is slow to
+import and loaded by the first interval or test that needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr, stdtr, stdtrit
 
 FEWEST = 5
 """Values below which Student's interval of a mean may reach far beyond what there can be, and is then not shown."""
@@ -137,7 +136,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         return Interval(float(x[0]), float(x[0]), float(x[0]), len(x))
     (z,), shift, scale = _scaled(x)
     mean = float(z.mean())
-    half = float(stdtrit(len(x) - 1, 0.5 + level / 2)) * math.sqrt(float(z.var(ddof=1)) / len(x))
+    half = _quantile(len(x) - 1, 0.5 + level / 2) * math.sqrt(float(z.var(ddof=1)) / len(x))
     back = [shift + v * scale for v in (mean, mean - half, mean + half)]
     return Interval(back[0], back[1], back[2], len(x))
 
@@ -201,7 +200,7 @@ def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
         return Interval(value * scale, value * scale, value * scale, 1)
     u, v = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (x, y))
     df = _welch_df(u, v, len(x), len(y))
-    half = float(stdtrit(df, 0.5 + level / 2)) * math.sqrt(u + v) if u + v else 0.0
+    half = _quantile(df, 0.5 + level / 2) * math.sqrt(u + v) if u + v else 0.0
     return Interval(value * scale, (value - half) * scale, (value + half) * scale, fewest)
 
 
@@ -280,6 +279,8 @@ def binomial(successes: int, trials: int, known: float) -> Test:
     difference = successes / trials - known
     if known in (0.0, 1.0):
         return Test(difference, float(difference == 0), 0.0, NO_VARIATION if difference == 0 else "")
+    from scipy.special import gammaln
+
     counts = np.arange(trials + 1)
     chances = np.exp(
         gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
@@ -315,6 +316,8 @@ def mann_whitney(a: Values, b: Values) -> Test:
         from scipy.stats import mannwhitneyu
 
         return Test(u, float(mannwhitneyu(x, y).pvalue))
+    from scipy.special import ndtr
+
     count = n + m
     spread = math.sqrt(n * m / 12 * (count + 1 - float((ties**3.0 - ties).sum()) / (count * (count - 1))))
     return Test(u, min(1.0, 2 * float(ndtr((n * m / 2 + 0.5 - larger) / spread))))
@@ -439,4 +442,13 @@ def _scaled(*samples: Floats) -> tuple[list[Floats], float, float]:
 
 def _two_sided(t: float, df: float) -> float:
     """The probability that a Student t variable is at least as far from 0 as t."""
+    from scipy.special import stdtr
+
     return 2 * float(stdtr(df, -abs(t)))
+
+
+def _quantile(df: float, share: float) -> float:
+    """The value below which a Student t variable lies with a probability of `share`."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, share))

@@ -16,9 +16,19 @@ import numpy as np
 
 from persona_evo.compiling import Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatTable, IntRow
-from persona_evo.games.core import RUNNING, Rules
+from persona_evo.games.core import RUNNING
 from persona_evo.search.expansion import attach, is_new, look_up, untried
-from persona_evo.search.layout import BEST_LENGTH, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WATCH_ALL, Search
+from persona_evo.search.layout import (
+    BEST_LENGTH,
+    GOING_ON,
+    ITERATIONS,
+    NO_ROOM,
+    NO_RULES,
+    NODES,
+    SLOTS,
+    WATCH_ALL,
+    Search,
+)
 from persona_evo.search.mcts import (
     DOWN,
     FRESH,
@@ -209,9 +219,9 @@ class Player(Protocol):
         """The instance after a move."""
 
     def wander(
-        self, own: Instance, choices: list[Move], draws: list[int], seen: FloatTable | None
+        self, state: tuple[Instance, int], choices: list[Move], draws: list[int], seen: FloatTable | None
     ) -> tuple[Instance, list[Move], int]:
-        """Random moves from an instance with these legal actions, by these numbers: the instance after them, the moves,
+        """Random moves from a state with these legal actions, by these numbers: the instance after them, the moves,
         and how the game stands there. Metrics after each go to `seen`."""
 
 
@@ -247,7 +257,7 @@ class Asking:
         """The same without the class's functions and states."""
         none = np.zeros(0, dtype=np.uint16)
         return work._replace(
-            rules=Rules(*[None] * 7), tables=none, tree=work.tree._replace(states=none.reshape(0, 0)),
+            rules=NO_RULES, tables=none, tree=work.tree._replace(states=none.reshape(0, 0)),
             buffers=work.buffers._replace(scratch=none),
         )  # fmt: skip
 
@@ -274,7 +284,7 @@ class Asking:
             if kind == END:
                 return number
             if kind == ROLL:
-                return self._roll_out(0, 0, node, self._status(node) & OVER, states[node, 0])
+                return self._roll_out(0, 0, node, self._status(node) & OVER, tuple(states[node]))
             choices = self._choices.get(node)
             if choices is None:
                 choices = self._choices[node] = player.choices(states[node])
@@ -289,11 +299,11 @@ class Asking:
             player.tell(state, 0, self._told[0])
             if not options.hashed or admit(self._handle, player.key(None, state)):
                 child = int(self.work.buffers.counts[NODES])
-                states[child, 0], states[child, 1] = state
+                states[child, 0], states[child, 1] = state  # type: ignore[call-overload]
                 status = 0 if own.over() is None else player.over(None, state)
                 if self._keeps or options.players > 1:
                     status = self._keep(state, node, status)
-                return self._roll_out(1, player.number[choice] if player.names else choice, child, status, own)
+                return self._roll_out(1, self._numbers([choice])[0], child, status, state)
             found = self._choose(UNKNOWN)
 
     def _status(self, node: int) -> int:
@@ -310,23 +320,25 @@ class Asking:
             status |= player.mover(None, state) << MOVER
         return status
 
-    def _roll_out(self, fresh: int, action: int, node: int, status: int, own: Instance) -> int:
+    def _roll_out(self, fresh: int, action: int, node: int, status: int, state: tuple[Instance, int]) -> int:
         """Roll out from a node and back the result up; why the search is over, or GOING_ON."""
         player, options, asked = self._player, self.work.options, self._asked
-        over, legal, end, moves = status & OVER, UNKNOWN, own, self._none
+        over, legal, end, moves = status & OVER, UNKNOWN, state[0], self._none
         if over == RUNNING:
             length = min(options.length, options.horizon - int(asked.at[0]) // DOWN - fresh)
             if length > 0:
                 choices = self._choices.get(node)
                 if choices is None:
-                    choices = self._choices[node] = player.choices((own, 0))
+                    choices = self._choices[node] = player.choices(state)
                 legal = len(choices)
-                end, moves, over = player.wander(own, choices, asked.draws[:length].tolist(), self._seen)
+                end, moves, over = player.wander(state, choices, asked.draws[:length].tolist(), self._seen)
         for who, told in enumerate(self._ends):
-            player.tell((end, len(moves)), who, told)
+            player.tell((end, state[1] + len(moves)), who, told)
         reason = self._settle(fresh, action, status | over << END_AT, legal, len(moves))
         if reason < BETTER:
             return reason
-        numbers = [player.number[move] for move in moves] if player.names else moves
-        self.work.buffers.best_moves[: len(moves)] = numbers
+        self.work.buffers.best_moves[: len(moves)] = self._numbers(moves)
         return reason - BETTER
+
+    def _numbers(self, moves: list[Move]) -> list[int]:
+        return [self._player.number[move] for move in moves] if self._player.names else list(map(int, moves))

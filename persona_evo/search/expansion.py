@@ -37,7 +37,7 @@ def look_up(work: Search, node: int, key: int) -> int:
     if used:
         for i in range(len(metrics)):
             if (used >> i) & 1:
-                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
+                h = ((h ^ np.int64(metrics[i] * 1048576.0)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF  # type: ignore[assignment]
                 h ^= h >> 31
     tree.keys[node] = h
     mask = len(tree.table) - 1
@@ -167,11 +167,14 @@ def copy(source: WordRow, target: WordRow) -> None:
 
 
 @compiled
-def expand(work: Search, slot: int, depth: int) -> int:
-    """Try the next action of a node at a depth; the slot of its new child, or NOBODY if the tree holds that state."""
+def expand(work: Search, slot: int, depth: int, count: int) -> int:
+    """Try the next of so many legal actions, which `actions` holds, of a node at a depth.
+
+    Returns:
+        The slot of its new child, or NOBODY if the tree holds that state.
+    """
     tree, buffers = work.tree, work.buffers
     node, child = tree.links[slot, NODE], buffers.counts[NODES]
-    count = work.rules.legal(work.tables, tree.states[node], buffers.actions)
     action = buffers.actions[untried(work.options, buffers.order, node, count, tree.links[slot, LEFT])]
     tree.links[slot, LEFT] -= 1
     copy(tree.states[node], tree.states[child])
@@ -192,13 +195,16 @@ def next_child(work: Search) -> int:
     """
     tree, counts = work.tree, work.buffers.counts
     node = counts[OPENED]
+    count = 0
+    if tree.links[node, LEFT] != 0:
+        count = work.rules.legal(work.tables, tree.states[node], work.buffers.actions)
     if tree.links[node, LEFT] == UNKNOWN:
-        tree.links[node, LEFT] = work.rules.legal(work.tables, tree.states[node], work.buffers.actions)
+        tree.links[node, LEFT] = count
     while tree.links[node, LEFT] > 0:
         if counts[NODES] >= tree.nodes.shape[0]:
             counts[FULL] = 1
             return NOBODY
-        child = expand(work, node, tree.nodes[node, DEPTH])
+        child = expand(work, node, tree.nodes[node, DEPTH], count)
         counts[SLOTS] = counts[NODES]
         if child != NOBODY:
             return child

@@ -33,6 +33,10 @@ GOING_ON, WIN, EXHAUSTED, STUCK, NO_ROOM = range(5)
 expanded will be selected any more (see `stuck`); there are too few slots for another iteration."""
 
 
+NO_RULES = Rules(*[None] * len(Rules._fields))  # type: ignore[arg-type]
+"""For trees whose states are somewhere else."""
+
+
 class Options(NamedTuple):
     """The settings of a search as numbers.
 

@@ -37,7 +37,7 @@ from persona_evo.search.tree import (
     Tree,
 )  # fmt: skip
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.seeds import derive
+from persona_evo.seeds import derive, stream
 
 if TYPE_CHECKING:
     from persona_evo.search.plan import Planner
@@ -120,9 +120,10 @@ class ListSearch(Counted):
         self._proof: int | None = None
         self._done, self._why = False, "budget"
         thorough = int(budget.iterations is None or budget.iterations >= MANY)
-        self._handle = Handle(self._work(planner.work(rules, columns, options, codes, seed), found, scores, thorough))
+        self._handle = Handle(self._work(planner.work(rules, columns, options, codes), found, scores, thorough))
         search = self._handle.work.search
         self._counts, self._best = search.buffers.counts, search.buffers.best
+        search.buffers.rng[:] = stream(seed)
         Engine(planner.memory, search).plant(level.start)
         search.tree.values[ROOT, WORTH] = self._best[0]
         self._counts[layout.OPENED] = ROOT

@@ -82,14 +82,14 @@ def grow(work: Search) -> int:
         slot = path[depth]
         if tree.links[slot, STATUS] & OVER or depth >= work.options.horizon:
             return at
-        if tree.links[slot, LEFT] == UNKNOWN:
-            tree.links[slot, LEFT] = work.rules.legal(
-                work.tables, tree.states[tree.links[slot, NODE]], work.buffers.actions
-            )
-        elif tree.links[slot, LEFT] <= 0 or counts[NODES] >= tree.nodes.shape[0]:
+        left, full = tree.links[slot, LEFT], counts[NODES] >= tree.nodes.shape[0]
+        if left == 0 or (full and left != UNKNOWN):
             return at
-        else:
-            child = expand(work, slot, depth)
+        count = work.rules.legal(work.tables, tree.states[tree.links[slot, NODE]], work.buffers.actions)
+        if left == UNKNOWN:
+            tree.links[slot, LEFT] = count
+        if count > 0 and not full:
+            child = expand(work, slot, depth, count)
             if child != NOBODY:
                 path[depth + 1] = child
                 return (at + DOWN) | FRESH
@@ -156,7 +156,7 @@ def back_up(work: Search, depth: int) -> None:
     tree, path, utils, options = work.tree, work.buffers.path, work.buffers.utils, work.options
     for up in range(depth):
         slot, parent = path[depth - up], path[depth - up - 1]
-        player = tree.links[parent, STATUS] >> MOVER
+        player = tree.links[parent, STATUS] >> MOVER if options.players > 1 else 0
         add(work, slot, utils[player])
         if options.amaf:
             mark(work.buffers.marks, tree.nodes[tree.links[slot, NODE], ACTION], player)

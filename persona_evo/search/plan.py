@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from persona_evo.compiling import Handle
-from persona_evo.compiling.arrays import ShortRow
+from persona_evo.compiling.arrays import ShortRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Rules
 from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
 from persona_evo.search.routes import Routes
-from persona_evo.search.run import Run
+from persona_evo.search.run import Run, Setup
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree import DONE, Columns, Memory
 from persona_evo.search.tree_policy import STATIC, TreePolicy
-from persona_evo.seeds import stream
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -103,7 +101,7 @@ class Planner:
             watch=("tree", "ends", "all").index(settings.watch),
         )  # fmt: skip
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
-        self.handle: Handle[Search] | None = None
+        self.setup: Setup | None = None
         self._finisher: Planner | None = None
         self._hedge: Planner | None = None
         self._routes: Routes | None = None
@@ -114,10 +112,10 @@ class Planner:
         """Room for all open leaves."""
         return np.empty(self.capacity, dtype=np.int32)
 
-    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes, seed: int) -> Search:
+    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes) -> Search:
         """What a search in this planner's memory works on; what was there is lost."""
         tree = self.memory.lay_out(columns, 2 * self.capacity + options.room)
-        buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1), rng=stream(seed))
+        buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1))
         return Search(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
 
     def plan(
@@ -178,7 +176,8 @@ class Planner:
                 run.spend(budget, began)
                 last = Ending(run.actions)
         actions = last.actions
-        metrics, worth, outcome = self._end(actions, utility)
+        end = run.end if self.game.compiled and isinstance(run, Run) and not last.iterations else None
+        metrics, worth, outcome = self._end(actions, utility, end)
         return Plan(
             actions=actions,
             utility=worth,
@@ -193,9 +192,12 @@ class Planner:
             upper=max(worth, run.upper),
         )
 
-    def _end(self, actions: tuple[int, ...], utility: Formula) -> tuple[dict[str, float], float, int]:
-        """The metrics, the utility and the outcome at the end of a plan."""
-        end = self.game.replay(self.level, actions)[-1]
+    def _end(
+        self, actions: tuple[int, ...], utility: Formula, end: WordRow | None = None
+    ) -> tuple[dict[str, float], float, int]:
+        """The metrics, the utility and the outcome at the end of a plan, which is played where nobody knows its end."""
+        if end is None:
+            end = self.game.replay(self.level, actions)[-1]
         metrics = self.game.measure(self.level, end)
         return metrics, utility.evaluate(metrics), self.game.over(self.level, end)
 

@@ -19,13 +19,13 @@ import numpy as np
 from persona_evo.compiling import Entry, Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
 from persona_evo.formula.assembly import LANES
-from persona_evo.games.core import Rules
 from persona_evo.search.expansion import child_by, clear, close, take_slot, untried
 from persona_evo.search.layout import (
     COUNTS,
     IS_UCB1,
     NO_MARKS,
     NO_ROOM,
+    NO_RULES,
     NODES,
     SLOTS,
     WIDEST,
@@ -257,7 +257,8 @@ def descend(work: Prefixes) -> int:
 @entry
 def prefix(work: Prefixes, node: int) -> int:
     """Write to `pairs` the choices that lead to a node with their counts; how many numbers that were."""
-    nodes, size = work.search.tree.nodes, 2 * work.search.tree.nodes[node, DEPTH]
+    nodes = work.search.tree.nodes
+    size = int(2 * nodes[node, DEPTH])
     k = size
     while nodes[node, PARENT] != ROOTLESS:
         k -= 2
@@ -356,7 +357,7 @@ class PrefixEngine:
             whole(COUNTS), np.zeros(1), whole(1), rng, whole(depths), np.zeros(choices + LANES), none, whole(1),
             whole(choices), whole(1), np.zeros((1, metrics)), np.zeros(metrics), np.zeros(1), NO_MARKS,
         )  # fmt: skip
-        search = Search(Rules(*[None] * 7), none, tree, options, codes, buffers, np.zeros(0, dtype=np.int32))  # type: ignore[arg-type]
+        search = Search(NO_RULES, none, tree, options, codes, buffers, np.zeros(0, dtype=np.int32))
         self._handle = Handle(Prefixes(
             search, np.empty(most, dtype=np.int64), np.empty((most, metrics)), np.empty(most, dtype=np.int64),
             np.zeros(1), whole(2 * options.horizon + 2), np.zeros((options.horizon + 2, metrics)), grafting,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import NOBODY, Memory, Tree
 from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
-from persona_evo.seeds import derive
+from persona_evo.seeds import derive, stream
 
 if TYPE_CHECKING:
     from persona_evo.search.plan import Planner
@@ -47,8 +48,7 @@ class Engine:
     def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
         player = getattr(work.rules.step, "__self__", None)
-        asks = isinstance(player, Player) and not work.options.amaf
-        self._asking = Asking(work, player) if asks else None
+        self._asking = Asking(work, player) if isinstance(player, Player) and not work.options.amaf else None
         self._change(work)
 
     def _change(self, work: Search) -> None:
@@ -66,7 +66,7 @@ class Engine:
         """Make so many iterations; why it returned, NO_ROOM aside."""
         counts = self.work.buffers.counts
         end = int(counts[layout.ITERATIONS]) + iterations
-        with np.errstate(all="ignore"):
+        with self._quiet():
             while True:
                 left = end - int(counts[layout.ITERATIONS])
                 asking = self._asking if entry is mcts.search else None
@@ -97,8 +97,12 @@ class Engine:
         self.work.tree.states[0] = state
         if self._asking is not None:
             self._asking.forget()
-        with np.errstate(all="ignore"):
+        with self._quiet():
             mcts.plant(self.handle)
+
+    def _quiet(self) -> contextlib.AbstractContextManager[object]:
+        """No warnings where whole numbers of plain Python wrap."""
+        return np.errstate(all="ignore") if self.handle.plain else contextlib.nullcontext()
 
 
 class Counted:
@@ -122,8 +126,52 @@ class Counted:
         return bool(self._counts[layout.BEST_WON])
 
 
+class Setup(NamedTuple):
+    """What searches for the same in a planner's memory have in common.
+
+    Attributes:
+        asked: what they are for, and the salt of their options.
+        problem, engine, search: the problem, the engine, and its entry.
+        scoring: what is asked of the tree policy.
+    """
+
+    asked: tuple[Formula, TreePolicy, int, int]
+    problem: Problem
+    engine: Engine
+    search: Entry
+    scoring: Scoring
+
+    @classmethod
+    def of(cls, planner: Planner, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> Setup:
+        """The planner's last one if it is for the same."""
+        asked, last = (utility, policy, horizon, salt), planner.setup
+        if last is not None and last.asked == asked:
+            return last
+        game, settings = planner.game, planner.settings
+        read = (policy.formula,) if policy.formula else ()
+        strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
+        if strange:
+            raise SettingsError("a plan of a whole level keeps nothing of this", found=", ".join(strange),
+                                hint="AN and AR are for play from move to move")  # fmt: skip
+        holds = policy.holds if policy.formula is not None else layout.IS_UCB1
+        search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
+        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        columns, codes = policy_code(scoring)
+        rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
+        problem = Problem.of(game, planner.level, utility, horizon)
+        options = planner.options._replace(
+            horizon=problem.horizon, holds=holds, c=policy.c, salt=salt, used=problem.used(*read),
+            hashed=0 if problem.clocked else planner.options.hashed,
+        )  # fmt: skip
+        heap = planner.heap if search is best_first.search else planner.heap[:0]
+        work = planner.work(rules, columns, options, codes)._replace(heap=heap)
+        engine = Engine(planner.memory, work, None if last is None else last.engine.handle)
+        planner.setup = cls(asked, problem, engine, search, scoring)
+        return planner.setup
+
+
 class Run(Counted):
-    """One search in a planner's memory, which can be gone on with until the planner's next.
+    """One search in a planner's memory, which can be gone on with and asked until the planner's next.
 
     Args:
         planner: whose memory is used.
@@ -142,28 +190,13 @@ class Run(Counted):
         progress: Callable[[int], None] | None,
     ) -> None:
         self._planner, self._progress = planner, progress
-        game, settings = planner.game, planner.settings
-        read = (policy.formula,) if policy.formula else ()
-        strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
-        if strange:
-            raise SettingsError("a plan of a whole level keeps nothing of this", found=", ".join(strange),
-                                hint="AN and AR are for play from move to move")  # fmt: skip
-        holds = policy.holds if policy.formula is not None else layout.IS_UCB1
-        self._search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
-        self._scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
-        columns, codes = policy_code(self._scoring)
-        rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
-        self._problem = problem = Problem.of(game, planner.level, utility, planner.horizon - depth)
-        options = planner.options._replace(
-            horizon=problem.horizon, holds=holds, c=policy.c, salt=derive(seed, "expansion") & 0xFFFFFFFF,
-            used=problem.used(*read), hashed=0 if problem.clocked else planner.options.hashed,
-        )  # fmt: skip
-        heap = planner.heap if self._search is best_first.search else planner.heap[:0]
-        work = planner.work(rules, columns, options, codes, seed)._replace(heap=heap)
-        self._engine, self._counts = Engine(planner.memory, work, planner.handle), work.buffers.counts
-        planner.handle = self._engine.handle
+        salt = derive(seed, "expansion") & 0xFFFFFFFF if planner.options.shuffle or planner.by_leaf else 0
+        setup = Setup.of(planner, utility, policy, planner.horizon - depth, salt)
+        self._problem, self._engine, self._search = setup.problem, setup.engine, setup.search
+        self._scoring = setup.scoring
+        buffers = self._engine.work.buffers
+        buffers.rng[:], self._counts = stream(seed), buffers.counts
         self._reason, self._why = layout.GOING_ON, "budget"
-        self._engine.prepare(self._search, rules.step, rules.over, game.rules(costly=True).measure)
         self._engine.plant(state)
 
     def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
@@ -231,10 +264,23 @@ class Run(Counted):
         return "memory" if self._why == "budget" and self._counts[layout.FULL] else self._why
 
     @property
+    def _best(self) -> tuple[int, int]:
+        """The node that the best plan leads to, under `first_win` the winner, and the moves after it."""
+        if self._counts[layout.WINNER] >= 0:
+            return int(self._counts[layout.WINNER]), 0
+        return int(self._counts[layout.BEST_NODE]), int(self._counts[layout.BEST_LENGTH])
+
+    @property
     def actions(self) -> tuple[int, ...]:
-        """The best plan from the state searched from; under `first_win` that to the winner."""
-        work, counts = self._engine.work, self._counts
-        node, made = int(counts[layout.BEST_NODE]), int(counts[layout.BEST_LENGTH])
-        if counts[layout.WINNER] >= 0:
-            node, made = int(counts[layout.WINNER]), 0
-        return (*work.tree.path(node), *(int(a) for a in work.buffers.best_moves[:made]))
+        """The best plan from the state searched from."""
+        node, made = self._best
+        return (*self.tree.path(node), *self._engine.work.buffers.best_moves[:made].tolist())
+
+    @property
+    def end(self) -> WordRow:
+        """The state that it leads to."""
+        work, (node, made) = self._engine.work, self._best
+        state = work.tree.states[node].copy()
+        for action in work.buffers.best_moves[:made].tolist():
+            work.rules.step(work.tables, state, action, work.buffers.rng)
+        return state

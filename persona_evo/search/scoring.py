@@ -308,5 +308,5 @@ def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
     codes = []
     for functions in sources:
         made = {name: next(natives) for name in functions}
-        codes.append(Codes(*map(made.get, Codes._fields)))  # type: ignore[arg-type]
+        codes.append(Codes(made["utility"], made.get("keep"), made.get("score"), made.get("rescore")))  # type: ignore[arg-type]
     return codes

@@ -25,9 +25,6 @@ def select(work: Search, slot: int, depth: int) -> int:
             scores[k] = ucb1(options, tree.values[first + k, TOTAL], tree.links[first + k, VISITS], log_visits)
     elif options.holds == EVERY_TIME:
         work.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
-    else:
-        for k in range(kids):
-            scores[k] = tree.values[first + k, tree.columns.score]
     return pick(work, first, kids)
 
 
@@ -41,20 +38,29 @@ def ucb1(options: Options, total: float, visits: int, log_visits: float) -> floa
 
 
 @compiled
+def score_of(work: Search, child: int, k: int) -> float:
+    """The score of a child, the k-th of its block: kept in its slot, or in `scores`."""
+    if work.options.holds == EVERY_TIME or work.options.holds == IS_UCB1:
+        return work.buffers.scores[k]
+    return work.tree.values[child, work.tree.columns.score]
+
+
+@compiled
 def pick(work: Search, first: int, kids: int) -> int:
-    """The child with the best of `scores` among those that are not closed, as `select` returns it."""
-    scores, links, closed = work.buffers.scores, work.tree.links, work.options.cut_off
+    """The child with the best score among those that are not closed, as `select` returns it."""
+    links, closed = work.tree.links, work.options.cut_off
     chosen = -1
     ties = 1
     top = -math.inf
     for back in range(1, kids + 1):
         k = kids - back
         if links[first + k, STATUS] & closed == 0:
-            if scores[k] > top:
-                top = scores[k]
+            score = score_of(work, first + k, k)
+            if score > top:
+                top = score
                 chosen = k
                 ties = 1
-            elif scores[k] == top and chosen >= 0:
+            elif score == top and chosen >= 0:
                 ties += 1
                 if work.options.early and (draw(work.buffers.rng) * ties) >> 32 == 0:
                     chosen = k
@@ -66,7 +72,7 @@ def pick(work: Search, first: int, kids: int) -> int:
     k = kids
     while wanted >= 0:
         k -= 1
-        if links[first + k, STATUS] & closed == 0 and scores[k] == top:
+        if links[first + k, STATUS] & closed == 0 and score_of(work, first + k, k) == top:
             wanted -= 1
     return (first + k) * 2 + 1
 

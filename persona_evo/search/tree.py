@@ -68,11 +68,11 @@ class Columns(NamedTuple):
     def of(cls, *, best: bool = False, squares: bool = False, score: bool = False, kept: int = 0,
            moves: bool = False, pending: bool = False) -> Columns:  # fmt: skip
         """Columns side by side for what is read; kept: how many there are of it."""
-        at, found = FIXED, []
+        begins, at = [], FIXED
         for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
-            found.append(at if size else -1)
+            begins.append(at if size else -1)
             at += size
-        return cls._make([*found, at])
+        return cls._make((*begins, at))
 
 
 class Tree(NamedTuple):
@@ -103,10 +103,11 @@ class Tree(NamedTuple):
     def path(self, node: int) -> list[int]:
         """The actions from the root to a node."""
         actions: list[int] = []
-        while self.nodes[node, PARENT] != ROOTLESS:
-            actions.append(int(self.nodes[node, ACTION]))
-            node = int(self.nodes[node, PARENT])
-        return actions[::-1]
+        while True:
+            node, action, *_ = self.nodes[node].tolist()
+            if node == ROOTLESS:
+                return actions[::-1]
+            actions.append(action)
 
     def children(self, node: int) -> range:
         """The slots of a node's children, the newest first."""
@@ -146,6 +147,7 @@ class Memory:
         self.table = np.full(size, EMPTY, dtype=np.int32)
         self.keys = np.empty(capacity + spare if hashed else 1, dtype=np.int64)
         self._numbers = self._spare = aligned(0)
+        self._last: Tree | None = None
 
     def lay_out(self, columns: Columns, slots: int) -> Tree:
         """A tree with these columns and at least so many slots; what there was is lost."""
@@ -168,11 +170,14 @@ class Memory:
         return larger._replace(nodes=tree.nodes)
 
     def _tree(self, columns: Columns) -> Tree:
-        slots = len(self._numbers) // columns.width
-        values = self._numbers[: slots * columns.width].reshape(slots, columns.width)
-        return Tree(values.view(np.int32), values, self.nodes, self.states, self.twins, self.table, self.keys, columns)
+        slots, last = len(self._numbers) // columns.width, self._last
+        if last is None or last.columns != columns or last.values.base is not self._numbers.base:
+            values = self._numbers[: slots * columns.width].reshape(slots, columns.width)
+            rows = (self.nodes, self.states, self.twins, self.table, self.keys)
+            self._last = last = Tree(values.view(np.int32), values, *rows, columns)
+        return last
 
     def bytes_per_node(self, tree: Tree, slots: float) -> float:
         """Memory of a tree with so many slots a node."""
         rows = (self.nodes, self.states, self.twins, self.table, self.keys)
-        return float(sum(row.nbytes for row in rows) / self.capacity + slots * tree.values.strides[0])
+        return sum(float(row.nbytes) for row in rows) / self.capacity + slots * 8.0 * tree.columns.width

@@ -239,10 +239,10 @@ def test_problems_agree_with_all_that_can_happen(level: Level) -> None:
     taken: set[int] = set()
     words, things = int(level.tables[tb.WORDS]), int(level.tables[tb.THINGS])
 
-    def watch(before: Any, action: int, after: Any) -> None:
+    def watch(before: Any, actions: Any, after: Any) -> None:
         for k in range(things if words else 0):
             word, bit = tb.THINGS_AT + (k >> 4), 1 << (k & 15)
-            if int(before[word]) & bit and not int(after[word]) & bit:
+            if ((before[:, word] & bit != 0) & (after[:, word] & bit == 0)).any():
                 taken.add(k)
 
     everything = explore(GAME, level, 4_000, watch)

@@ -54,7 +54,7 @@ def test_states_are_not_shared() -> None:
     planner = Planner(GAME, LEVEL, SearchSettings.paper(), 500)
     before = LEVEL.start[0]
     first = planner.plan(UTILITY, TreePolicy.ucb1(), Budget(200), seed=1)
-    states = [id(s) for s in planner._tree.states[: first.nodes, 0]]
+    states = [id(s) for s in planner.memory.states[: first.nodes, 0]]
     assert len(set(states)) == len(states)
     assert LEVEL.start[0] is before and (before.at, before.steps) == (4, 0)
     again = Planner(GAME, LEVEL, SearchSettings.paper(), 500).plan(UTILITY, TreePolicy.ucb1(), Budget(200), seed=1)

@@ -18,7 +18,6 @@ and TURN + orientation, or COLLECT + cell. Every action is accepted. The state i
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from persona_evo.errors import LevelError
 from persona_evo.games.analysis import distances, shortest
 from persona_evo.games.catalog.minidungeons2 import tables as tb
@@ -22,6 +20,7 @@ from persona_evo.games.catalog.minidungeons2.board import Board, named
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.core import LOST, WON, Level
 from persona_evo.games.findings import Finding, Spot
+from persona_evo.games.following import Following
 from persona_evo.words import capital, counted
 
 MOST_STATES = 20_000
@@ -45,28 +44,29 @@ class Harm:
 
 def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> Harm:
     """The search. home: moves from each tile to the exit, for the order in which states that lose as much are tried."""
+    from persona_evo.games.catalog.minidungeons2 import GAME
     from persona_evo.games.catalog.minidungeons2.rules import RULES
 
-    t, rng, far = level.tables, np.ones(2, dtype=np.int64), len(home)
-    queue: list[tuple[int, int, int, Any]] = [(0, 0, 0, level.start)]
+    t, far, following = level.tables, len(home), Following(GAME, level)
+    queue: list[tuple[int, int, int, int, Any]] = [(0, 0, 0, int(RULES.over(t, level.start)), level.start)]
     known = {int(RULES.key(t, level.start)): 0}
-    actions, ticket = np.zeros(level.max_actions, dtype=np.int64), itertools.count(1)
+    ticket = itertools.count(1)
     n = int(t[tb.TILES])
     xs, ys = t[tb.HEADER : tb.HEADER + n], t[tb.HEADER + n : tb.HEADER + 2 * n]
     for _ in range(most):
         if not queue:
             return Harm(0, False, over=True)
-        lost, _, _, state = heapq.heappop(queue)
-        if int(RULES.over(t, state)) == WON:
+        lost, _, _, status, state = heapq.heappop(queue)
+        if status == WON:
             return Harm(lost, True)
-        for action in actions[: int(RULES.legal(t, state, actions))].tolist():
-            new = state.copy()
-            RULES.step(t, new, action, rng)
-            paid, key = lost + max(0, int(state[tb.HP_AT]) - int(new[tb.HP_AT])), int(RULES.key(t, new))
-            if known.get(key, paid + 1) <= paid or int(RULES.over(t, new)) == LOST:
+        after = following.of([state])
+        for key, status, new in zip(after.keys, after.ends, after.rows, strict=True):
+            paid = lost + max(0, int(state[tb.HP_AT]) - int(new[tb.HP_AT]))
+            if known.get(key, paid + 1) <= paid or status == LOST:
                 continue
             known[key], at = paid, int(new[tb.HERO_AT])
-            heapq.heappush(queue, (paid, home.get((int(xs[at]), int(ys[at])), far), next(ticket), new))
+            near = home.get((int(xs[at]), int(ys[at])), far)
+            heapq.heappush(queue, (paid, near, next(ticket), status, new.copy()))
     return Harm(queue[0][0], False)
 
 

@@ -192,11 +192,10 @@ class _Taken:
         self.next = t[tb.HEADER + 2 * n : tb.HEADER + 6 * n]
         self.by_hero: set[int] = set()
 
-    def __call__(self, before: Any, action: int, after: Any) -> None:
-        if 0 <= action < 4 and (
-            before[tb.DRUNK_AT] != after[tb.DRUNK_AT] or before[tb.OPENED_AT] != after[tb.OPENED_AT]
-        ):
-            self.by_hero.add(self.number[int(self.next[4 * int(before[tb.HERO_AT]) + action])])
+    def __call__(self, before: Any, actions: Any, after: Any) -> None:
+        changed = (before[:, [tb.DRUNK_AT, tb.OPENED_AT]] != after[:, [tb.DRUNK_AT, tb.OPENED_AT]]).any(axis=1)
+        for k in np.flatnonzero(changed & (actions >= 0) & (actions < 4)).tolist():
+            self.by_hero.add(self.number[int(self.next[4 * int(before[k, tb.HERO_AT]) + int(actions[k])])])
 
 
 def _gone(state: Any, k: int) -> bool:

@@ -6,7 +6,6 @@ Every action is accepted; what cannot be done is a lost turn.
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
