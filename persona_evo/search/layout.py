@@ -29,8 +29,8 @@ largest number of children (`open_loop`). With open leaves: how many wait, and w
 lists: entries in the table of what was seen, and the list whose leaf is being expanded."""
 
 GOING_ON, WIN, EXHAUSTED, STUCK, NO_ROOM = range(5)
-"""Why a search returned: the iterations are used up; a selected node wins; nothing new is left; a policy that never
-changes its mind selects a node that cannot be expanded; there are too few slots for another iteration."""
+"""Why a search returned: the iterations are used up; a selected node wins; nothing new is left; no node that can be
+expanded will be selected any more (see `stuck`); there are too few slots for another iteration."""
 
 
 NO_RULES = Rules(*[None] * len(Rules._fields))  # type: ignore[arg-type]

@@ -64,8 +64,27 @@ class Watch:
         if self._idle < self._wait or left < LOOK:
             return False
         self._wait *= 2
+        if self._scoring.holds == STATIC:
+            return _is_finished(work)
         with np.errstate(all="ignore"):
             return _Proof(work, self._scoring, left).holds()
+
+
+def _is_finished(work: Search) -> bool:
+    """Whether all that a policy may select whose scores never change is finished: the best children, and theirs."""
+    tree, waiting, steps = work.tree, [ROOT], 0
+    while waiting:
+        slot = waiting.pop()
+        first, kids, left, status = tree.links[slot, FIRST:NODE].tolist()
+        steps += kids
+        if status & DONE and not (work.options.first_win and status & OVER == WON):
+            continue
+        if status & DONE or left or not kids or steps > _MOST:
+            return False
+        scores = tree.values[first : first + kids, tree.columns.score].tolist()
+        top = max(scores)
+        waiting += [first + k for k, score in enumerate(scores) if score == top]
+    return True
 
 
 class _Proof:
@@ -159,13 +178,10 @@ class _Proof:
         certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
     ) -> Spans:  # fmt: skip
         """The scores of nodes in each span; certain: whether every iteration goes through a node."""
-        holds, score = self._scoring.holds, self._tree.columns.score
-        if holds == EVERY_TIME:
+        if self._scoring.holds == EVERY_TIME:
             return self._evaluated(slots, parents, inside, certain, parent_certain)
         scores = np.empty((2, self._ahead.shape[1], len(slots)))
-        scores[:] = known = self._values[slots, score]
-        if holds == STATIC:
-            return scores
+        scores[:] = known = self._values[slots, self._tree.columns.score]
         asked = np.flatnonzero(inside)
         scores[:, :, asked] = self._evaluated(
             slots[asked], parents[asked], inside[asked], certain[asked], parent_certain[asked]
