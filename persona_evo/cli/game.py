@@ -54,10 +54,12 @@ def run_check(args: argparse.Namespace) -> int:
     """Check a game, by itself and against another."""
     from persona_evo.games import registry
     from persona_evo.games.check import check_game
-    from persona_evo.games.twins import check_twins
+    from persona_evo.games.twins import check_rows, check_twins
 
     game = registry.get(args.game)
     levels, seed = options.levels_of(args, game, args.levels), options.seed_of(args)
+    say(f"seed {seed}")
+    check_rows(game, levels, seed)
     looked = check_game(game, levels, seed)
     say(f"{game.title}: {counted(looked, 'state')} of random games on {counted(len(levels), 'level')}, nothing wrong")
     if args.like:

@@ -51,6 +51,8 @@ def cache_folder() -> Path:
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
         folder = Path(tempfile.gettempdir()) / f"persona_evo_cache_{user}"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if hasattr(os, "getuid") and (folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o022):
+            folder = Path(tempfile.mkdtemp(prefix="persona_evo_cache_"))  # somebody else may have put code there
     return folder
 
 
@@ -63,12 +65,17 @@ def read(name: str) -> bytes | None:
         content = file.read_bytes()
     except OSError:
         return None
-    if hashlib.sha256(content[_SUM:]).digest() != content[:_SUM]:
+    if _sum(name, content[_SUM:]) != content[:_SUM]:
         return None
     with contextlib.suppress(OSError):
         if time.time() - file.stat().st_mtime > 86_400:
             os.utime(file)
     return content[_SUM:]
+
+
+def _sum(name: str, content: bytes) -> bytes:
+    """What shows that a file is whole and has its own name."""
+    return hashlib.sha256(name.encode() + b"\0" + content).digest()
 
 
 def is_kept() -> bool:
@@ -86,7 +93,7 @@ def write(name: str, content: bytes) -> None:
     folder = cache_folder()
     draft = folder / f"{name}.{os.getpid()}.tmp"
     try:
-        draft.write_bytes(hashlib.sha256(content).digest() + content)
+        draft.write_bytes(_sum(name, content) + content)
         os.replace(draft, folder / name)
     except OSError:
         _memory[name] = content

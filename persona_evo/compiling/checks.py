@@ -33,6 +33,12 @@ _REFUSED = {
 }  # fmt: skip
 
 
+def calls(function: FunctionType, wanted: FunctionType, seen: frozenset[FunctionType] = frozenset()) -> bool:
+    """Whether a function calls another, itself or through functions that it calls."""
+    marked = [value for value in used(function).values() if is_marked(value) and value not in seen]
+    return wanted in marked or any(calls(one, wanted, seen | set(marked)) for one in marked)
+
+
 def check(function: FunctionType) -> None:
     """See that a marked function holds nothing that compiled code cannot do.
 
@@ -40,6 +46,8 @@ def check(function: FunctionType) -> None:
         CompileError: it does, with the line.
     """
     known = used(function)
+    if calls(function, function):
+        raise _refused(function, function.__code__.co_firstlineno, f"{function.__name__} calls itself", "write a loop")
     module: ModuleType | None = None
     before: Any = None
     line = function.__code__.co_firstlineno

@@ -168,8 +168,8 @@ class Program:
     def address(self) -> int:
         """The address of its machine code, made where it is not there yet."""
         if self.name not in _loaded:
-            content = cache.read(self.file)
-            _loaded[self.name] = _load(self.make() if content is None else content, f"program.{self.name}")
+            content, symbol = cache.read(self.file), f"program.{self.name}"
+            _loaded[self.name] = (_load(content, symbol) if content else 0) or _load(self.make(), symbol)
         return _loaded[self.name]
 
 

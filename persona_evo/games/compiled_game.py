@@ -107,9 +107,15 @@ def from_rules(
             raise SettingsError("no such action", found=text, expected=expected, hint=hint)
         return number[text]
 
+    def called(action: int) -> str:
+        if not 0 <= action < len(actions):
+            raise GameError(f"{name}: legal names action {action}\n"
+                            f"  expected: 0 to {len(actions) - 1}, the numbers of its `actions`")  # fmt: skip
+        return actions[action]
+
     return Game(
         name, title or name, version, tuple(metrics), lambda costly=False: rules, load,
-        lambda level, state, action: actions[action], parse_action, players, deterministic, horizon=horizon,
+        lambda level, state, action: called(action), parse_action, players, deterministic, horizon=horizon,
         locate=locate, health=health, idle=idle,
     )  # fmt: skip
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from persona_evo.compiling import Callback
 from persona_evo.errors import GameError
-from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.games.core import RUNNING, Game, Level, Rules
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
@@ -78,3 +81,64 @@ def _compare(game: Game, other: Game, level: str, names: list[str], found: Any, 
                 f"{game.name} is not the same game as {other.name}\n  level: {level}\n"
                 f"  after: {' '.join(names) or 'no move'}\n  found: {what} {value}\n  expected: {what} {wanted}"
             )
+
+
+class Guarded(np.ndarray[Any, Any]):
+    """A row that refuses an index below 0, which compiled code takes for the place before the row."""
+
+    def __getitem__(self, at: Any) -> Any:
+        return super().__getitem__(self._checked(at))
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        super().__setitem__(self._checked(at), value)
+
+    def _checked(self, at: Any) -> Any:
+        if isinstance(at, (int, np.integer)) and at < 0:
+            raise IndexError(f"index {at} is below 0")
+        return at
+
+
+def check_rows(game: Game, levels: Iterable[Level], seed: int = 0, *, games: int = 4, moves: int = 200) -> int:
+    """Play compiled rules as plain Python, on rows whose ends are watched; how many states were looked at.
+
+    Compiled code looks at no index, so a wrong one would read and write what lies beside a row.
+
+    Raises:
+        GameError: an index is outside of its row; with the level, the moves and the rule.
+    """
+    rules, looked = game.rules(), 0
+    if not all(isinstance(one, Callback) for one in rules):
+        return 0
+    for level in levels:
+        for number in range(games):
+            looked += _watched(game, level, rules, derive(seed, "rows", level.name, number), moves)
+    return looked
+
+
+def _watched(game: Game, level: Level, rules: Rules, seed: int, moves: int) -> int:
+    tables, state = level.tables.view(Guarded), game.start(level, seed).view(Guarded)
+    actions = np.zeros(level.max_actions, dtype=np.int64).view(Guarded)
+    out, luck, names, at = np.zeros(len(game.metrics)).view(Guarded), stream(seed), [], "over"
+    asked = (("over", ()), ("mover", ()), ("key", ()), ("measure", (0, out)), ("legal", (actions,)))
+    try:
+        with np.errstate(over="ignore", divide="raise", invalid="raise"):
+            for made in range(moves + 1):
+                for at, given in asked:
+                    found = getattr(rules, at).plain(tables, state, *given)
+                    if at == "over" and (found != RUNNING or made == moves):
+                        return made + 1
+                legal = [int(a) for a in actions[: int(found)]]
+                if not legal:
+                    return made + 1
+                action = legal[int(below(luck, len(legal)))]
+                names.append(game.action_name(level, state, action))
+                at = "step"
+                rules.step.plain(tables, state, action, luck)  # type: ignore[attr-defined]
+    except (IndexError, ArithmeticError, RecursionError) as e:
+        found = "it calls itself without end" if isinstance(e, RecursionError) else e
+        raise GameError(
+            f"{game.name}: its rule {at} cannot be trusted\n  level: {level.name}\n"
+            f"  after: {' '.join(names) or 'no move'}\n  found: {found}\n  expected: each index from 0 to below "
+            "the length of its row, numbers from 0 to 65,535 in a state"
+        ) from e
+    return moves + 1

@@ -40,6 +40,24 @@ def test_compiled_rules_are_the_same_game_as_their_class_until_one_of_them_is_ch
     assert "found: GEMS 0" in wrong.err and "expected: GEMS 0.33" in wrong.err
 
 
+@pytest.mark.parametrize(("rule", "instead", "words"), [
+    ("s[HP] -= 1", "s[-1] -= 1", "index -1"),
+    ("s[HP] -= 1", "s[100000] = 5", "index 100000"),
+    ("s[HP] -= 1", "s[HP] = s[HP] // 0", "zero"),
+    ("actions[count] = action", "actions[count] = action + 77", "legal names action"),
+    ("    to = -1\n", "    to = goal(t, s, action)\n", "calls itself"),
+])  # fmt: skip
+def test_rules_that_cannot_be_trusted_are_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], rule: str, instead: str, words: str
+) -> None:
+    assert run(capsys, "game", "new", "orchard_five", "--compiled", "--force").code == 0
+    text = Path("orchard_five.py").read_text()
+    name = f"orchard_{abs(hash(instead))}"
+    Path(f"{name}.py").write_text(text.replace(rule, instead).replace("orchard_five", name))
+    wrong = run(capsys, "game", "check", f"{name}.py", "orchard_five.txt", "--seed", "1")
+    assert wrong.code == 2 and words in wrong.err and "Traceback" not in wrong.err
+
+
 def test_compiled_rules_are_planned_as_their_class_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "game", "new", "orchard_four", "--compiled").code == 0
     found = []
