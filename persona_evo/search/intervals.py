@@ -233,7 +233,8 @@ def _vector_unary(name: str, a: Spans) -> Spans:
     if name == "abs":
         return size
     if name == "sqrt":
-        return np.sqrt(size)
+        roots: Spans = np.sqrt(size)
+        return roots
     assert name == "log"
     low, high = np.log(size)
     low, high = low - 8 * ROUNDING * abs(low), high + 8 * ROUNDING * abs(high)

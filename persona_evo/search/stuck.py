@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.compiling.arrays import IntRow
 from persona_evo.games.core import WON
 from persona_evo.search.intervals import ROUNDING, Spans, spans
 from persona_evo.search.layout import NODES, SLOTS, Search
@@ -119,10 +120,11 @@ class _Proof:
             inner = np.concatenate((inner, added))
         return False
 
-    def _take_in(self, slots: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def _take_in(self, slots: IntRow) -> IntRow | None:
         """Add nodes to the set; those that are not finished, None if something can be added there."""
         status = self._links[slots, STATUS]
-        ends, inner = slots[status & DONE != 0], slots[status & DONE == 0]
+        ends: IntRow = slots[status & DONE != 0]
+        inner: IntRow = slots[status & DONE == 0]
         won = self._work.options.first_win and (status & OVER == WON).any()
         if won or (self._links[inner, LEFT] != 0).any() or (self._links[inner, KIDS] == 0).any():
             return None
@@ -135,7 +137,7 @@ class _Proof:
             self._ends[1] = max(self._ends[1], (worth + slack).max())
         return inner
 
-    def _path(self) -> NDArray[np.int64]:
+    def _path(self) -> IntRow:
         """Take in the nodes that the last iteration went through; those but its end, none if it is not finished."""
         path, links = self._work.buffers.path, self._links
         none = path[:0]
@@ -149,7 +151,7 @@ class _Proof:
             return none
         return path[:-1] if last and self._take_in(path) is not None else none
 
-    def _selectable(self, inner: NDArray[np.int64], kids: NDArray[np.int64], first: int) -> NDArray[np.int64] | None:
+    def _selectable(self, inner: IntRow, kids: IntRow, first: int) -> IntRow | None:
         """The children of the set's nodes that may be selected; None where numbers are too large to tell.
 
         Args:
@@ -171,10 +173,11 @@ class _Proof:
         certain = (sure[:-1] & single)[parent] & inside
         low, high = self._scores(slots, inner[parent], inside, certain, sure[:-1][parent])
         least = np.maximum.reduceat(low, begin, axis=1)
-        return slots[(high >= least[:, parent]).any(axis=0)]
+        found: IntRow = slots[(high >= least[:, parent]).any(axis=0)]
+        return found
 
     def _scores(
-        self, slots: NDArray[np.int64], parents: NDArray[np.int64], inside: NDArray[np.bool_],
+        self, slots: IntRow, parents: IntRow, inside: NDArray[np.bool_],
         certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
     ) -> Spans:  # fmt: skip
         """The scores of nodes in each span; certain: whether every iteration goes through a node."""
@@ -190,7 +193,7 @@ class _Proof:
         return scores
 
     def _evaluated(
-        self, slots: NDArray[np.int64], parents: NDArray[np.int64], inside: NDArray[np.bool_],
+        self, slots: IntRow, parents: IntRow, inside: NDArray[np.bool_],
         certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
     ) -> Spans:  # fmt: skip
         """The same by the formula."""
@@ -207,7 +210,7 @@ class _Proof:
             names |= self._statistics(slots, inside, self._ahead * _both(certain, inside))
         return np.broadcast_to(spans(rest, names), (2, self._ahead.shape[1], len(slots)))
 
-    def _statistics(self, slots: NDArray[np.int64], inside: NDArray[np.bool_], more: Spans) -> dict[str, Spans]:
+    def _statistics(self, slots: IntRow, inside: NDArray[np.bool_], more: Spans) -> dict[str, Spans]:
         """R, N, RMAX and RSD of nodes that get so many more results."""
         columns, ends = self._tree.columns, self._ends[:, None, None]
         n = self._links[slots, VISITS].astype(np.float64)
