@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import STACK, Formula, parse
+from persona_evo.formula import Formula, parse
 from persona_evo.search.tree_policy import TreePolicy
 
 STATES = 64
@@ -74,7 +74,6 @@ class Keys:
         self.kind = kind
         self._symbols = tuple(symbols)
         self._rows = sample(symbols) if kind == "behaviour" else np.zeros((0, 0))
-        self._stack = np.zeros(STACK)
 
     def key(self, formula: Formula) -> str:
         """16 hex digits that duplicates of `formula` have too.
@@ -94,10 +93,8 @@ class Keys:
 
     def ranks(self, formula: Formula) -> NDArray[np.int16]:
         """int16[states]: the rank of each state's score, equal scores (to 12 digits) sharing one."""
-        from persona_evo.formula.machine import run
-
-        ops, constants = formula.code(self._symbols)
-        scores = np.array([run(ops, constants, row, self._stack) for row in self._rows])
+        rows = (dict(zip(self._symbols, row, strict=True)) for row in self._rows.tolist())
+        scores = np.array([formula.evaluate(row) for row in rows])
         _, inverse = np.unique(_rounded(scores), return_inverse=True)
         return inverse.astype(np.int16)
 

@@ -1,8 +1,7 @@
-"""The compiled evaluator: formulas as words on a stack.
+"""An interpreter of formulas: words on a stack, without allocation and without calls.
 
-It runs in the innermost loop of a search, where scores are computed more often than anything else, so it does without
-allocation and without calls: the top of the stack is kept in a register, the rest in a row the caller provides, and
-the only checks are single, well-predicted comparisons after operations that can leave the range.
+Nothing that plays or evolves uses it: formulas run as machine code (`native`). It is kept as a second, independent way to
+the same values: tests compare the machine code with it bit by bit, and benchmarks measure how much faster that is.
 """
 
 from __future__ import annotations

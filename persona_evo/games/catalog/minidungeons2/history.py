@@ -254,5 +254,5 @@ def _sources() -> tuple[dict[str, Any], dict[str, FunctionType]]:
         ours = isinstance(function, FunctionType) and function.__module__ in (rules.__name__, tb.__name__)
         if ours and name != _STAYS_COMPILED:
             functions[name] = function
-    names[_STAYS_COMPILED] = Callback(tb.entry, None)
+    names[_STAYS_COMPILED] = Callback(tb.entry, None)  # type: ignore[arg-type]
     return names, functions
