@@ -48,7 +48,9 @@ class Engine:
     def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
         player = getattr(work.rules.step, "__self__", None)
-        self._asking = Asking(work, player) if isinstance(player, Player) and not work.options.amaf else None
+        self._asking = None
+        if player is not None and isinstance(player, Player) and not work.options.amaf:
+            self._asking = Asking(work, player)
         self._change(work)
 
     def _change(self, work: Search) -> None:
@@ -280,7 +282,7 @@ class Run(Counted):
     def end(self) -> WordRow:
         """The state that it leads to."""
         work, (node, made) = self._engine.work, self._best
-        state = work.tree.states[node].copy()
+        state: WordRow = work.tree.states[node].copy()
         for action in work.buffers.best_moves[:made].tolist():
             work.rules.step(work.tables, state, action, work.buffers.rng)
         return state

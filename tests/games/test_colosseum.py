@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from persona_evo.compiling import interpreted
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.colosseum import board_of, draw, guide, levels, rows_of, scores
 from persona_evo.games.catalog.colosseum.levels import Board, random_board
 from persona_evo.games.catalog.colosseum.rules import walks
 from persona_evo.games.check import check_game
-from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level, play_out
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level, rollout_of
 from persona_evo.seeds import stream
 from tests.shared import shared
 
@@ -153,15 +152,13 @@ def test_compiled_and_plain_rules_agree_and_random_games_are_uniform(size: int) 
         rows = [(np.zeros(level.max_actions, dtype=np.int64), np.zeros(24, dtype=np.int64)) for _ in range(3)]
         seen = [np.zeros((24, n)) for _ in range(3)]
         fast = costly.rollout(level.tables, one, *rows[0], 24, rngs[0], seen[0], 1)
-        plain = interpreted(costly.rollout)(level.tables, two, *rows[1], 24, rngs[1], seen[1], 1)
-        listed = interpreted(play_out)(
-            *(interpreted(f) for f in (costly.legal, costly.step, costly.over, costly.measure)),
-            level.tables, three, *rows[2], 24, rngs[2], seen[2], 1,
-        )  # fmt: skip
+        plain = costly.rollout.plain(level.tables, two, *rows[1], 24, rngs[1], seen[1], 1)
+        each = rollout_of(costly.legal, costly.step, costly.over, costly.measure)
+        listed = each.plain(level.tables, three, *rows[2], 24, rngs[2], seen[2], 1)
         assert fast == plain == listed > 3
         assert (one == two).all() and (one == three).all() and (seen[0] == seen[1]).all() and (seen[0] == seen[2]).all()
         assert (rngs[0] == rngs[1]).all() and (rngs[0] == rngs[2]).all()
-        assert costly.key(level.tables, one) == interpreted(costly.key)(level.tables, one)
+        assert costly.key(level.tables, one) == costly.key.plain(level.tables, one)
         assert scores(level, one) == (one[5], one[6]) or GAME.over(level, one) == RUNNING
 
 

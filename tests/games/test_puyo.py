@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from persona_evo.compiling import interpreted
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets
 from persona_evo.games.catalog.puyo import GAME, HIDDEN, links, tables
@@ -134,7 +133,7 @@ def test_whole_games_replay() -> None:
 def test_compiled_and_plain_rules_agree() -> None:
     (of,) = mapsets.resolve(GAME, ["buried01"])
     compiled, luck, pick = GAME.rules(costly=True), stream(5), stream(6)
-    step, measure, legal = (interpreted(f) for f in (compiled.step, compiled.measure, compiled.legal))
+    step, measure, legal = (f.plain for f in (compiled.step, compiled.measure, compiled.legal))
     one, two = of.start.copy(), of.start.copy()
     actions = np.zeros(of.max_actions, dtype=np.int64)
     with np.errstate(all="ignore"):
@@ -148,7 +147,7 @@ def test_compiled_and_plain_rules_agree() -> None:
             out = np.zeros(len(GAME.metrics))
             measure(of.tables, two, 0, out)
             assert dict(zip(GAME.symbols, out.tolist(), strict=True)) == GAME.measure(of, one)
-            assert compiled.key(of.tables, one) == interpreted(compiled.key)(of.tables, two)
+            assert compiled.key(of.tables, one) == compiled.key.plain(of.tables, two)
 
 
 def test_a_staircase_scores_what_its_metrics_promise() -> None:

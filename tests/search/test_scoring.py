@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from persona_evo.compiling import INTERPRET
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.assembly import LANES
+from persona_evo.formula.blocks import Rescore, Score
 from persona_evo.search.layout import Codes
-from persona_evo.search.scoring import Rescore, Score, Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.tree import FIXED, TOTAL, VISITS, Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
 from tests.formula.strategies import _grow, bits, constants, values
@@ -194,8 +195,9 @@ PROGRAM = """
 import sys, numpy as np
 from persona_evo.formula import parse
 from persona_evo.search.scoring import Scoring, policy_codes
-codes = policy_codes([Scoring(parse("R / 3 + log(P) / N - MS / 7 + PE * RSD"), parse("MS"), ("MS", "PE"))])
-rows = np.random.default_rng(1).random((9, codes[0].columns.width))
+scoring = Scoring(parse("R / 3 + log(P) / N - MS / 7 + PE * RSD"), parse("MS"), ("MS", "PE"))
+codes = policy_codes([scoring])
+rows = np.random.default_rng(1).random((9, scoring.columns.width))
 rows.view(np.int32)[:, 2] = range(9)
 for i in range(9):
     codes[0].keep(np.array([i / 9, 0.1]), rows[i])

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from persona_evo.compiling import Callback
 from persona_evo.errors import GameError
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.core import Event, Level
@@ -249,8 +250,9 @@ def _sources() -> tuple[dict[str, Any], dict[str, FunctionType]]:
     names: dict[str, Any] = {**vars(tb), **vars(rules)}
     functions: dict[str, FunctionType] = {}
     for name, value in names.items():
-        function = getattr(value, "py_func", value)
+        function = value.plain if isinstance(value, Callback) else value
         ours = isinstance(function, FunctionType) and function.__module__ in (rules.__name__, tb.__name__)
         if ours and name != _STAYS_COMPILED:
             functions[name] = function
+    names[_STAYS_COMPILED] = Callback(tb.entry, None)
     return names, functions
