@@ -1,7 +1,7 @@
 """An interpreter of formulas: words on a stack, without allocation and without calls.
 
-Nothing that plays or evolves uses it: formulas run as machine code (`native`). It is kept as a second, independent way to
-the same values: tests compare the machine code with it bit by bit, and benchmarks measure how much faster that is.
+Nothing that plays or evolves uses it: formulas run as machine code (`native`). It is kept as a second, independent way
+to the same values: tests compare the machine code with it bit by bit, and benchmarks measure how much faster that is.
 """
 
 from __future__ import annotations
