@@ -61,7 +61,7 @@ def test_an_interrupt_that_became_another_error_is_still_one(
 
 
 @pytest.mark.parametrize(("program", "late"), [
-    ("persona_evo.cli.main", "persona_evo.cli.playtest"), ("persona_evo", "persona_evo.cli.main"),
+    ("persona_evo.cli.main", "persona_evo.cli.doctor"), ("persona_evo", "persona_evo.cli.main"),
 ])  # fmt: skip
 def test_ctrl_c_while_commands_are_imported(program: str, late: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
