@@ -196,7 +196,7 @@ class Handle(Generic[W]):
         """The machine code of an entry that works on this."""
         from persona_evo.compiling.machine import Program
 
-        return Program(entry.code, {name: one.code for name, one in self._parts.items() if one is not None})
+        return Program(entry.code, {name: one.code for name, one in self._parts.items()})
 
     def _bind(self, entry: Entry) -> Callable[..., int]:
         if self.plain:

@@ -7,7 +7,7 @@
 | `launch`, `worker`, `pool` | one command, one process, several of them with results in the order of orders |
 | `greeting`, `watchdog` | who is let in at a process's port; the end of games whose driver was killed |
 | `findings` | what makes a game fail |
-| `descent`, `tree`, `search` | the tree over prefixes: its inner loop, its memory and file, the search |
+| `tree`, `search` | the tree over prefixes as a file, and the search (its inner loop is `search.prefixes`) |
 | `description`, `session`, `game` | the TOML file, its running processes, and the game like any other made of both |
 | `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay (`store.traces` reads it) |
 

@@ -6,7 +6,7 @@ import struct
 
 from hypothesis import strategies as st
 
-from persona_evo.formula import LIMIT, TABLE, Formula
+from persona_evo.formula import LIMIT, MAX_NODES, TABLE, Formula
 from persona_evo.formula.core import Token
 
 SYMBOLS = ("R", "MS", "PE", "ST")
@@ -38,3 +38,11 @@ formulas = st.recursive(leaves, _grow, max_leaves=25).map(Formula)
 def bits(value: float) -> bytes:
     """A float to the last bit, the sign of a zero included."""
     return struct.pack("<d", value)
+
+LARGE = (
+    "R - (" * 511 + "MS" + ")" * 511,
+    "if(R, 1, " * 340 + "MS" + ")" * 340,
+    "-" * (MAX_NODES - 1) + "R",
+    " + ".join(["R * MS"] * 64),
+)
+"""Formulas as large and as deep as they may be, and one of many equal parts."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from persona_evo.errors import FormulaError
 from persona_evo.formula import MAX_NODES, STACK, TABLE, Formula, machine, parse
-from tests.formula.strategies import SYMBOLS, bits, formulas, points
+from tests.formula.strategies import LARGE, SYMBOLS, bits, formulas, points
 
 
 def interpreted(f: Formula, point: dict[str, float], order: tuple[str, ...] = SYMBOLS) -> float:
@@ -45,12 +45,7 @@ def test_arithmetic_on_leaves_is_one_word() -> None:
     assert list(parse("2 * R + 2 * MS").code(SYMBOLS).constants) == [2.0]
 
 
-@pytest.mark.parametrize("text", [
-    "R - (" * 511 + "MS" + ")" * 511,
-    "if(R, 1, " * 340 + "MS" + ")" * 340,
-    "-" * (MAX_NODES - 1) + "R",
-    " + ".join(["R * MS"] * 64),
-])  # fmt: skip
+@pytest.mark.parametrize("text", LARGE)
 def test_large_and_deep_formulas_fit_the_stack(text: str) -> None:
     f = parse(text)
     point = {"R": 0.25, "MS": 3.0, "PE": 0.0, "ST": 0.0}

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from persona_evo.compiling import INTERPRET
 from persona_evo.errors import FormulaError
-from persona_evo.formula import MAX_NODES, PRIMITIVES, TABLE, Formula, native, parse
+from persona_evo.formula import PRIMITIVES, TABLE, Formula, native, parse
 from persona_evo.formula.assembly import OPERATIONS
 from persona_evo.formula.native import OPTIMISED, QUICK, Row, Rows, assembly, compile_all, formula_on_row
-from tests.formula.strategies import SYMBOLS, bits, formulas, points
+from tests.formula.strategies import LARGE, SYMBOLS, bits, formulas, points
 
 NASTY = (0.0, -0.0, 1.0, -1.0, 0.3, 5e-324, -5e-324, 1e-160, 1e300, -1e300, 1e200, -1e160, 1.7e308, math.nan, math.inf,
          -math.inf, 700.0, 700.5, -700.5, 690.7755278982137, 690.7755278982138, 3.0)  # fmt: skip
@@ -70,12 +70,7 @@ def test_logarithm_and_exponential_are_those_of_the_math_module() -> None:
         assert exp(row) == math.exp(row[0])
 
 
-@pytest.mark.parametrize("text", [
-    "R - (" * 511 + "MS" + ")" * 511,
-    "if(R, 1, " * 340 + "MS" + ")" * 340,
-    "-" * (MAX_NODES - 1) + "R",
-    " + ".join(["R * MS"] * 64),
-])  # fmt: skip
+@pytest.mark.parametrize("text", LARGE)
 def test_large_and_deep_formulas(text: str) -> None:
     f = parse(text)
     point = {"R": 0.25, "MS": 3.0, "PE": 0.0, "ST": 0.0}
