@@ -128,7 +128,7 @@ class Program:
     def name(self) -> str:
         """What its machine code is kept under."""
         linked = (f"{symbol}={code.name}" for symbol, code in self.parts.items())
-        return _digest(self.entry.name, *linked, *_host())
+        return _digest(self.entry.name, *linked, *host())
 
     @property
     def file(self) -> str:
@@ -174,7 +174,7 @@ class Program:
 
 
 @functools.cache
-def _host() -> tuple[str, str]:
+def host() -> tuple[str, str]:
     """The processor and what it can do."""
     try:
         features = llvm.get_host_cpu_features().flatten()
@@ -187,7 +187,7 @@ def target_machine() -> Any:
     """What makes code for this processor; each user needs one of its own."""
     for start in (llvm.initialize_native_target, llvm.initialize_native_asmprinter):
         start()
-    processor, features = _host()
+    processor, features = host()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(cpu=processor, features=features, opt=SPEED, reloc="default",
                                         codemodel="jitdefault", jit=True)  # fmt: skip
@@ -196,21 +196,17 @@ def target_machine() -> Any:
 def _build(program: Program) -> bytes:
     """The object file of a program."""
     entry = program.entry
-    host = target_machine()
-    module = llvm.parse_bitcode(entry.bitcode())
-    module.triple, module.data_layout = host.triple, str(host.target_data)
+    target = target_machine()
+    module = _for(target, llvm.parse_bitcode(entry.bitcode()))
     for symbol, code in program.parts.items():
         if symbol not in (one.name for one in module.functions):
             continue
-        part = llvm.parse_bitcode(code.bitcode())
-        part.triple, part.data_layout = host.triple, str(host.target_data)
+        part = _for(target, llvm.parse_bitcode(code.bitcode()))
         part.get_function(code.symbol).name = symbol
         module.link_in(part)
     missing = [str(one) for one in module.functions if one.is_declaration and one.name.startswith("work.")]
     if missing:
-        stubs = llvm.parse_assembly("\n".join(_stub(one) for one in missing))
-        stubs.triple, stubs.data_layout = host.triple, str(host.target_data)
-        module.link_in(stubs)
+        module.link_in(_for(target, llvm.parse_assembly("\n".join(_stub(one) for one in missing))))
     for one in module.functions:
         if not one.is_declaration and one.name != entry.symbol:
             one.linkage = "internal"
@@ -220,9 +216,15 @@ def _build(program: Program) -> bytes:
     # Loops here run over a node's few children: what vectors and unrolled copies cost before and behind does not pay.
     options.loop_vectorization = options.loop_unrolling = False
     options.slp_vectorization = False  # it takes a third of LLVM's time and gains nothing here
-    passes = llvm.create_pass_builder(host, options)
+    passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(module, passes)
-    return bytes(host.emit_object(module))
+    return bytes(target.emit_object(module))
+
+
+def _for(target: Any, module: Any) -> Any:
+    """A module that says what it is for."""
+    module.triple, module.data_layout = target.triple, str(target.target_data)
+    return module
 
 
 def _stub(declaration: str) -> str:

@@ -234,9 +234,11 @@ def _machine(level: int) -> TargetMachine:
 def _new_machine(level: int) -> TargetMachine:
     import llvmlite.binding as llvm
 
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level
-    )
+    from persona_evo.compiling.machine import host
+
+    processor, features = host()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(cpu=processor, features=features, opt=level)
 
 
 def formula_on_row(formula: Formula, order: Sequence[str]) -> Native:
