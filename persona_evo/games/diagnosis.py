@@ -47,6 +47,13 @@ def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
     return found
 
 
+def is_sound(game: Game, level: Level) -> bool:
+    """Whether the check of a level finds no problem."""
+    if game.sound is not None:
+        return game.sound(level)
+    return not any(finding.severity == "problem" for finding in diagnose(game, [level]))
+
+
 def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:
     """Pairs of levels that are nearly the same map, one of which is harder in some way and easier in none."""
     if game.hardness is None or len(levels) < 2:
