@@ -1,0 +1,202 @@
+"""Pools of generated levels to train on: each is proven winnable, and what a persona can reach in it is known.
+
+A level is in a pool if the planner found a plan that wins, which is the proof; one that has none is replaced. That does
+not depend on a persona, so one pool serves several of them. How much a persona can get in each level is found
+afterwards, as the best of what searches with its utility found.
+
+Results do not depend on the number of jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from persona_evo.errors import SettingsError
+from persona_evo.evolve.dispatch import Dispatch
+from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.formula import Formula, parse
+from persona_evo.games import registry
+from persona_evo.games.core import WON, Game, Level, main_metrics
+from persona_evo.games.generating import Constraints, Source, check_count
+from persona_evo.personas.lists import OpenList
+from persona_evo.search.plan import planner_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.words import counted
+
+WIN_ITERATIONS = (2_000, 20_000, 200_000)
+"""Iterations in which a plan that wins is looked for, the more only where fewer found none."""
+
+ITERATIONS = 20_000
+"""Iterations of the search for the best known utility."""
+
+CANDIDATES = 20
+"""Levels tried for one place in a pool."""
+
+SECONDS = 0.1
+"""What a level is thought to take."""
+
+Progress = Callable[[int, int], None]
+"""Told how many levels are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Levels to train on, or to compare on.
+
+    Attributes:
+        levels: each proven winnable.
+        best: the best known utility of each level for a persona.
+    """
+
+    levels: tuple[LevelText, ...]
+    best: tuple[float, ...]
+
+
+class Wanted(NamedTuple):
+    """What levels are drawn and solved.
+
+    game: name in the registry, or "module:object". options: for its loader.
+    """
+
+    game: str
+    seed: int
+    stream: str
+    constraints: Constraints
+    options: tuple[tuple[str, Any], ...]
+
+
+class Best(NamedTuple):
+    """For whom the best known is looked for. game: as in `Wanted`. utility: text over the game's metrics."""
+
+    game: str
+    utility: str
+    lists: tuple[OpenList, ...]
+    seed: int
+    iterations: int
+
+
+def make(
+    game: Game, utility: Formula, count: int, seed: int, stream: str, workers: Workers, *,
+    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Pool:  # fmt: skip
+    """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
+    levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
+    return Pool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
+
+
+def winnable(
+    game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None, progress: Progress | None = None,
+) -> tuple[LevelText, ...]:  # fmt: skip
+    """Sound levels of a seed, each of which was won by a plan; no two are equal.
+
+    Args:
+        count: how many.
+        stream: one of `generating.STREAMS`; levels of different streams are never equal.
+        constraints: what the levels have to be like.
+        options: for the game's loader.
+        progress: told how far it is.
+
+    Raises:
+        SettingsError: the game draws no levels or cannot be planned, or too few levels were sound and winnable.
+    """
+    check_count(count)
+    constraints = constraints or Constraints()
+    Source(game, seed, stream, constraints, options or {})
+    if not game.planned:
+        raise SettingsError(
+            f"nobody can prove that levels of {game.title} can be won", found=game.name,
+            expected="a deterministic game for one player", hint="name levels instead",
+        )  # fmt: skip
+    wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))
+    found: dict[str, LevelText] = {}
+    jobs = [(number, 0) for number in range(1, count + 1)]
+    for levels in Dispatch(workers, _won, wanted, jobs, [0] * count, [SECONDS] * count):
+        for level in levels:
+            skip = 0
+            while level.text in found:  # equal levels are rare: the later one is drawn anew, in this process
+                skip += 1
+                level = next(_won(wanted, [(len(found) + 1, skip)]))
+            found[level.text] = level
+        if progress is not None:
+            progress(len(found), count)
+    return tuple(found.values())
+
+
+def best_known(
+    game: Game, levels: Sequence[LevelText], utility: Formula, seed: int, workers: Workers, *,
+    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, progress: Progress | None = None,
+) -> tuple[float, ...]:  # fmt: skip
+    """The best utility that the planner finds in each level.
+
+    Args:
+        utility: of the persona.
+        lists: its open lists.
+        iterations: of each search; one that proves its plan ends sooner.
+        progress: told how far it is.
+    """
+    best = Best(registry.address(game), utility.text, tuple(lists), seed, iterations)
+    found: list[float] = []
+    count = len(levels)
+    for utilities in Dispatch(workers, _reached, best, levels, [0] * count, [SECONDS] * count):
+        found += utilities
+        if progress is not None:
+            progress(len(found), count)
+    return tuple(found)
+
+
+def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[LevelText]:
+    """The levels of some places in the pool: (number, winnable candidates to leave out); this is what workers run.
+
+    Raises:
+        SettingsError: nothing that was drawn for a place can be won.
+    """
+    game = registry.get(wanted.game)
+    source = Source(game, wanted.seed, wanted.stream, wanted.constraints, dict(wanted.options))
+    for number, skip in jobs:
+        candidates = source.levels(number)
+        for level in (next(candidates) for _ in range(CANDIDATES + skip)):
+            if is_won(game, level):
+                if not skip:
+                    yield LevelText.of(level)
+                    break
+                skip -= 1
+        else:
+            raise SettingsError(
+                f"no level that is proven winnable was found for number {number} of {game.title}",
+                found=f"{counted(CANDIDATES, 'sound level')}, none of which was won in {WIN_ITERATIONS[-1]:,} iterations",
+                expected="levels that can be won", hint="widen the constraints, or choose other kinds",
+            )  # fmt: skip
+
+
+def is_won(game: Game, level: Level) -> bool:
+    """Whether a plan that wins was found."""
+    utility = homing(game)
+    for iterations in WIN_ITERATIONS:
+        first = iterations == WIN_ITERATIONS[0]
+        settings = replace(SearchSettings.single(), stop="first_win") if first else SearchSettings.anytime()
+        planner = planner_for(game, level, settings, iterations + 1)
+        if planner.plan(utility, TreePolicy.utility(utility), Budget(iterations), 0).outcome == WON:
+            return True
+    return False
+
+
+def homing(game: Game) -> Formula:
+    """What grows on the way to a win, or else what keeps the player in the game, or else the first main metric."""
+    main = main_metrics(game.metrics)
+    return parse(game.homing or game.care or (main[0].symbol if main else "0"), game.symbols)
+
+
+def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
+    """The best known utility of some levels (this is what workers run)."""
+    game = registry.get(best.game)
+    utility = parse(best.utility, game.symbols)
+    policy = replace(TreePolicy.utility(utility), lists=best.lists)
+    for level in levels:
+        planner = planner_for(game, level.load(game), SearchSettings.anytime(), best.iterations + 1)
+        yield planner.plan(utility, policy, Budget(best.iterations), best.seed).best_utility
