@@ -169,7 +169,7 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[LevelText]
         else:
             raise SettingsError(
                 f"no level that is proven winnable was found for number {number} of {game.title}",
-                found=f"{counted(CANDIDATES, 'sound level')}, none of which was won in {WIN_ITERATIONS[-1]:,} iterations",
+                found=f"no win of {counted(CANDIDATES, 'sound level')} in {WIN_ITERATIONS[-1]:,} iterations each",
                 expected="levels that can be won", hint="widen the constraints, or choose other kinds",
             )  # fmt: skip
 

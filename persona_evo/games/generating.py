@@ -1,8 +1,8 @@
 """Levels drawn from a seed: what a game has to say of that, and pools of levels that are sound and all different.
 
 A game draws level texts (`Generator`); everything else is the same for all games. A level counts if the game can read
-it, its level check finds no problem, and it keeps the constraints. The same seed gives the same levels on every machine,
-and the first levels of a larger pool are those of a smaller one.
+it, its level check finds no problem, and it keeps the constraints. The same seed gives the same levels on every
+machine, and the first levels of a larger pool are those of a smaller one.
 
 Levels belong to streams. Which stream a level may belong to follows from its text, so levels of different streams
 differ, whatever their seeds and constraints are.

@@ -1,4 +1,4 @@
-"""Whether a level has no problem, told many times faster than by all of its analysis, which has notices to make as well.
+"""Whether a level has no problem, told many times faster than by its whole analysis, which makes notices as well.
 
 The problems that take long to rule out say that nobody survives, or that monsters take all treasures whatever the hero
 does. One play that comes to the exit alive, and one that opens a treasure, are proofs that neither is so.
@@ -62,7 +62,7 @@ def _play(level: Level, home: dict[Spot, int], reached: Callable[[Any, int], boo
         for key, over, new in zip(after.keys, after.ends, after.rows, strict=True):
             if reached(new, over):
                 return True
-            if over == LOST or over == WON or key in known:
+            if over in (LOST, WON) or key in known:
                 continue
             known.add(key)
             at = int(new[tb.HERO_AT])
