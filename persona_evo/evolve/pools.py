@@ -56,6 +56,13 @@ class Pool:
     best: tuple[float, ...]
 
 
+class Won(NamedTuple):
+    """A level, and the moves of a plan that wins it."""
+
+    level: LevelText
+    moves: int
+
+
 class Wanted(NamedTuple):
     """What levels are drawn and solved.
 
@@ -93,14 +100,26 @@ def winnable(
     game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None, progress: Progress | None = None,
 ) -> tuple[LevelText, ...]:  # fmt: skip
-    """Sound levels of a seed, each of which was won by a plan; no two are equal.
+    """Sound levels of a seed, each of which was won by a plan; as `winners`. progress: told how far it is."""
+    found: list[LevelText] = []
+    for won in winners(game, count, seed, stream, workers, constraints=constraints, options=options):
+        found.append(won.level)
+        if progress is not None:
+            progress(len(found), count)
+    return tuple(found)
+
+
+def winners(
+    game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Iterator[Won]:  # fmt: skip
+    """Sound levels of a seed, each of which was won by a plan, one by one; no two are equal.
 
     Args:
         count: how many.
         stream: one of `generating.STREAMS`; levels of different streams are never equal.
         constraints: what the levels have to be like.
         options: for the game's loader.
-        progress: told how far it is.
 
     Raises:
         SettingsError: the game draws no levels or cannot be planned, or too few levels were sound and winnable.
@@ -114,18 +133,16 @@ def winnable(
             expected="a deterministic game for one player", hint="name levels instead",
         )  # fmt: skip
     wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))
-    found: dict[str, LevelText] = {}
+    found = set[str]()
     jobs = [(number, 0) for number in range(1, count + 1)]
-    for levels in Dispatch(workers, _won, wanted, jobs, [0] * count, [SECONDS] * count):
-        for level in levels:
+    for part in Dispatch(workers, _won, wanted, jobs, [0] * count, [SECONDS] * count):
+        for won in part:
             skip = 0
-            while level.text in found:  # equal levels are rare: the later one is drawn anew, in this process
+            while won.level.text in found:  # equal levels are rare: the later one is drawn anew, in this process
                 skip += 1
-                level = next(_won(wanted, [(len(found) + 1, skip)]))
-            found[level.text] = level
-        if progress is not None:
-            progress(len(found), count)
-    return tuple(found.values())
+                won = next(_won(wanted, [(len(found) + 1, skip)]))
+            found.add(won.level.text)
+            yield won
 
 
 def best_known(
@@ -150,7 +167,7 @@ def best_known(
     return tuple(found)
 
 
-def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[LevelText]:
+def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
     """The levels of some places in the pool: (number, winnable candidates to leave out); this is what workers run.
 
     Raises:
@@ -161,9 +178,9 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[LevelText]
     for number, skip in jobs:
         candidates = source.levels(number)
         for level in (next(candidates) for _ in range(CANDIDATES + skip)):
-            if is_won(game, level):
+            if moves := moves_to_win(game, level):
                 if not skip:
-                    yield LevelText.of(level)
+                    yield Won(LevelText.of(level), moves)
                     break
                 skip -= 1
         else:
@@ -174,16 +191,17 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[LevelText]
             )  # fmt: skip
 
 
-def is_won(game: Game, level: Level) -> bool:
-    """Whether a plan that wins was found."""
+def moves_to_win(game: Game, level: Level) -> int:
+    """The moves of a plan that wins, 0 where none was found."""
     utility = homing(game)
     for iterations in WIN_ITERATIONS:
         first = iterations == WIN_ITERATIONS[0]
         settings = replace(SearchSettings.single(), stop="first_win") if first else SearchSettings.anytime()
         planner = planner_for(game, level, settings, iterations + 1)
-        if planner.plan(utility, TreePolicy.utility(utility), Budget(iterations), 0).outcome == WON:
-            return True
-    return False
+        found = planner.plan(utility, TreePolicy.utility(utility), Budget(iterations), 0)
+        if found.outcome == WON:
+            return len(found.actions)
+    return 0
 
 
 def homing(game: Game) -> Formula:

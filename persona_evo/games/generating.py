@@ -83,12 +83,14 @@ class Generator:
             the constraints, but should try. Everything random comes from `rng`.
         kinds: what kinds of levels there are: name -> what they are like.
         path: the number of the structure that says how many moves lead to the end at least; "" where there is none.
+        shown: numbers of the structure that say in a line what a level is like.
         from_seed: whether a level's file is a few settings and a seed, from which the game draws the rest.
     """
 
     draw: Callable[[Random, str, Constraints], str | None]
     kinds: Mapping[str, str]
     path: str = ""
+    shown: tuple[str, ...] = ()
     from_seed: bool = False
 
 

@@ -12,7 +12,6 @@ from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.minidungeons2.soundness import sound
-from persona_evo.games.core import WON
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.generating import STREAMS, Constraints, Source, Span, generate, stream_of
 
@@ -109,16 +108,16 @@ def test_a_pool_is_won_and_does_not_depend_on_jobs() -> None:
 
 def test_levels_that_nobody_wins_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (level for level, _ in zip(Source(GAME, 4, "train", Constraints(), {}).levels(1), (1, 2), strict=False))
-    monkeypatch.setattr(pools, "is_won", lambda game, level: level.text != first.text)
+    monkeypatch.setattr(pools, "moves_to_win", lambda game, level: int(level.text != first.text))
     with Workers(1) as workers:
         assert pools.winnable(GAME, 1, 4, "train", workers)[0].text == second.text
-        monkeypatch.setattr(pools, "is_won", lambda game, level: False)
+        monkeypatch.setattr(pools, "moves_to_win", lambda game, level: 0)
         with pytest.raises(SettingsError, match="proven winnable"):
             pools.winnable(GAME, 1, 4, "train", workers)
 
 
 def test_the_plan_is_the_proof_that_a_level_can_be_won() -> None:
     walled = GAME.load("XXXXXXX\nXH   eX\nXXXXXXX\n", "open")
-    assert pools.is_won(GAME, walled)
+    assert pools.moves_to_win(GAME, walled) == 4
     deadly = GAME.load("X" * 15 + "\nXHtttttttttteX\n".replace("eX", " eX") + "X" * 15 + "\n", "deadly")
-    assert not pools.is_won(GAME, deadly) and WON == 1
+    assert pools.moves_to_win(GAME, deadly) == 0

@@ -205,4 +205,6 @@ def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
     return None if things is None else text_of(width, height, floor | vault, things)
 
 
-GENERATOR = Generator(draw, KINDS, path=PATH)
+SHOWN = ("width", "height", PATH, "monsters", "treasures", "potions", "traps", "portals")
+
+GENERATOR = Generator(draw, KINDS, path=PATH, shown=SHOWN)
