@@ -176,8 +176,8 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
     game = registry.get(wanted.game)
     source = Source(game, wanted.seed, wanted.stream, wanted.constraints, dict(wanted.options))
     for number, skip in jobs:
-        candidates = source.levels(number)
-        for level in (next(candidates) for _ in range(CANDIDATES + skip)):
+        candidates = source.candidates(number)
+        for level, _ in (next(candidates) for _ in range(CANDIDATES + skip)):
             if moves := moves_to_win(game, level):
                 if not skip:
                     yield Won(LevelText.of(level), moves)
@@ -193,21 +193,25 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
 
 def moves_to_win(game: Game, level: Level) -> int:
     """The moves of a plan that wins, 0 where none was found."""
-    utility = homing(game)
     for iterations in WIN_ITERATIONS:
         first = iterations == WIN_ITERATIONS[0]
         settings = replace(SearchSettings.single(), stop="first_win") if first else SearchSettings.anytime()
         planner = planner_for(game, level, settings, iterations + 1)
-        found = planner.plan(utility, TreePolicy.utility(utility), Budget(iterations), 0)
-        if found.outcome == WON:
-            return len(found.actions)
+        for goal in goals(game):
+            found = planner.plan(goal, TreePolicy.utility(goal), Budget(iterations), 0)
+            if found.outcome == WON:
+                return len(found.actions)
     return 0
 
 
-def homing(game: Game) -> Formula:
-    """What grows on the way to a win, or else what keeps the player in the game, or else the first main metric."""
-    main = main_metrics(game.metrics)
-    return parse(game.homing or game.care or (main[0].symbol if main else "0"), game.symbols)
+def goals(game: Game) -> list[Formula]:
+    """What a search for a win is led by: what grows on the way to one, or else each thing that may."""
+    if game.homing:
+        return [parse(game.homing, game.symbols)]
+    lasting = [m for m in game.metrics if m.clock and m.better == "higher"]
+    signs = {"higher": "", "lower": "-", "neutral": ""}
+    texts = [signs[m.better] + m.symbol for m in (*lasting, *main_metrics(game.metrics))]
+    return [parse(text, game.symbols) for text in dict.fromkeys(texts or ["0"])]
 
 
 def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:

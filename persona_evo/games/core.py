@@ -224,7 +224,7 @@ class Game:
     every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
     swift(level) -> the level in another layout with faster rules, None if it is none of those that these are made for.
     What it gives has `rules`, `reach` and `novelty` and nothing else that reads states (see `for_search`).
-    sound(level) -> whether `analyse` finds no problem, told faster; None to ask `analyse`.
+    sound(level) -> whether `analyse` finds no problem, told faster; None where it finds none if the level can be won.
     generator() -> how levels are drawn from a seed (see `persona_evo.games.generating`); None where they are not.
     """
 
@@ -264,7 +264,7 @@ class Game:
     analyse: Callable[[Level], list[Finding]] | None = None
     hardness: Callable[[Level], dict[str, float]] | None = None
     swift: Callable[[Level], Swift | None] | None = None
-    sound: Callable[[Level], bool] | None = None
+    sound: Callable[[Level], bool | None] | None = None
     generator: Callable[[], Generator] | None = None
 
     @cached_property

@@ -47,10 +47,13 @@ def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
     return found
 
 
-def is_sound(game: Game, level: Level) -> bool:
-    """Whether the check of a level finds no problem."""
-    if game.sound is not None:
-        return game.sound(level)
+def is_sound(game: Game, level: Level) -> bool | None:
+    """Whether the check of a level finds no problem; None where it finds none if the level can be won."""
+    return has_no_problem(game, level) if game.sound is None else game.sound(level)
+
+
+def has_no_problem(game: Game, level: Level) -> bool:
+    """Whether the whole check of a level finds no problem."""
     return not any(finding.severity == "problem" for finding in diagnose(game, [level]))
 
 

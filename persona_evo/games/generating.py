@@ -186,10 +186,21 @@ class Source:
         self._number = list(STREAMS).index(stream)
 
     def levels(self, number: int) -> Iterator[Level]:
+        """The sound candidates for a level of the pool; as `candidates`."""
+        from persona_evo.games.diagnosis import has_no_problem
+
+        for level, settled in self.candidates(number):
+            if settled or has_no_problem(self.game, level):
+                yield level
+
+    def candidates(self, number: int) -> Iterator[tuple[Level, bool]]:
         """The candidates for a level of the pool, the first one first; all of one kind.
 
         Args:
             number: of the level, from 1.
+
+        Returns:
+            Each level, and whether it is known to be sound; otherwise it is sound if it can be won.
 
         Raises:
             SettingsError: there are no more among ATTEMPTS drawn texts; with what was wrong with them.
@@ -202,12 +213,12 @@ class Source:
             text = self.generator.draw(rng, kind, self.constraints)
             if text is None:
                 seen.failed += 1
-            elif stream_of(text) == self._number and (level := self._sound(text, name, seen)) is not None:
-                yield level
+            elif stream_of(text) == self._number and (found := self._sound(text, name, seen)) is not None:
+                yield found
         raise seen.error(self.game, kind)
 
-    def _sound(self, text: str, name: str, seen: _Seen) -> Level | None:
-        """The level, None where the game refuses it, its check finds a problem, or it breaks a constraint."""
+    def _sound(self, text: str, name: str, seen: _Seen) -> tuple[Level, bool] | None:
+        """A candidate, None where the game refuses it, its check finds a problem, or it breaks a constraint."""
         from persona_evo.games.diagnosis import is_sound
 
         try:
@@ -219,11 +230,12 @@ class Source:
             numbers = self.game.structure(level) if self.game.structure is not None else {}
             if not seen.fits(self.game, numbers):
                 return None
-        if not is_sound(self.game, level):
+        sound = is_sound(self.game, level)
+        if sound is False:
             seen.unsound += 1
             return None
         seen.sound += 1
-        return level
+        return level, bool(sound)
 
 
 class _Seen:

@@ -51,7 +51,8 @@ def test_the_fast_check_agrees_with_the_whole_one(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("persona_evo.games.diagnosis.is_sound", lambda game, level: True)
     made = generate(GAME, 15, 4, constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}))
     whole = [not any(f.severity == "problem" for f in diagnose(GAME, [level])) for level in made]
-    assert [sound(level) for level in made] == whole
+    assert all(found is None or found == right for found, right in zip(map(sound, made), whole, strict=True))
+    assert [sound(level) for level in made].count(None) < 3
     assert {True, False} == set(whole)
 
 
@@ -107,7 +108,8 @@ def test_a_pool_is_won_and_does_not_depend_on_jobs() -> None:
 
 
 def test_levels_that_nobody_wins_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (level for level, _ in zip(Source(GAME, 4, "train", Constraints(), {}).levels(1), (1, 2), strict=False))
+    candidates = Source(GAME, 4, "train", Constraints(), {}).levels(1)
+    first, second = next(candidates), next(candidates)
     monkeypatch.setattr(pools, "moves_to_win", lambda game, level: int(level.text != first.text))
     with Workers(1) as workers:
         assert pools.winnable(GAME, 1, 4, "train", workers)[0].text == second.text

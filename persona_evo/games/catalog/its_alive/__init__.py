@@ -202,5 +202,6 @@ GAME = Game(
     care="min(LV, 1) - FI",
     score=lambda level: "PT",
     analyse=analyse,
+    sound=lambda level: None,  # the analysis has nothing to say of levels that can be won
     generator=generator,
 )

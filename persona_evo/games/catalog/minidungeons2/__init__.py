@@ -188,7 +188,7 @@ def analyse(level: Level) -> list[Finding]:
     return found(level)
 
 
-def sound(level: Level) -> bool:
+def sound(level: Level) -> bool | None:
     """Whether `analyse` finds no problem (see `soundness`)."""
     from persona_evo.games.catalog.minidungeons2.soundness import sound as found
 

@@ -22,8 +22,8 @@ MOST_STATES = 1_000
 """States looked at for a play, those first that are near to its goal; a hit point counts as much as a step."""
 
 
-def sound(level: Level) -> bool:
-    """Whether `analysis.analyse` finds no problem in the level."""
+def sound(level: Level) -> bool | None:
+    """Whether `analysis.analyse` finds no problem in the level; None where it finds none if the level can be won."""
     board = Board(level)
     found = [*analysis.unreachable_exit(board), *analysis.unreachable_objects(board)]
     if board.grid.exit in board.reached:
@@ -33,12 +33,9 @@ def sound(level: Level) -> bool:
     if any(finding.severity == "problem" for finding in found):
         return False
     treasures = board.at(TREASURE)
-    if _play(level, harm.home(board, [board.grid.exit]), lambda state, over: over == WON) and (
-        not treasures
-        or _play(level, harm.home(board, treasures), lambda state, over: bool(state[tb.OPENED_AT]))
-    ):
-        return True
-    return not any(finding.severity == "problem" for finding in opening.opening(board))
+    if treasures and not _play(level, harm.home(board, treasures), lambda state, over: bool(state[tb.OPENED_AT])):
+        return not any(finding.severity == "problem" for finding in opening.opening(board))
+    return _play(level, harm.home(board, [board.grid.exit]), lambda state, over: over == WON) or None
 
 
 def _play(level: Level, home: dict[Spot, int], reached: Callable[[Any, int], bool]) -> bool:
