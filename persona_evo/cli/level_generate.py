@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     if not game.planned:
         note(f"levels of {game.title} are checked and not solved: nobody can prove that they can be won")
     made = 0
-    for won in _levels(args, game, seed, constraints_of(args, drawn)):
+    for won in _levels(args, game, seed, constraints_of(args, game)):
         _write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
         say(f"{won.level.name}: {in_words(won, game, drawn)}")
         made += 1
@@ -119,11 +119,11 @@ def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constr
         yield from pools.winners(game, args.count, seed, stream, workers, constraints=constraints, options=given)
 
 
-def constraints_of(args: argparse.Namespace, drawn: Generator) -> Constraints:
+def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
     """What was asked for.
 
     Raises:
-        SettingsError: --min-path or --max-path in a game without a way to the end, or a number is named twice.
+        SettingsError: a path in a game that has none, or one that is impossible, or a number is named twice.
     """
     from persona_evo.games.generating import Constraints, Span
 
@@ -134,14 +134,9 @@ def constraints_of(args: argparse.Namespace, drawn: Generator) -> Constraints:
             raise SettingsError("a constraint is given twice", found=name, expected="one range for each number")
         spans[name] = Span(low, high)
     if args.min_path is not None or args.max_path is not None:
-        if not drawn.path:
-            raise SettingsError("levels of this game have no way to the end that could be measured",
-                                found="--min-path or --max-path", hint="leave it out")  # fmt: skip
-        low, high = args.min_path or 0, math.inf if args.max_path is None else args.max_path
-        if high < low:
-            raise SettingsError("no way can be that long", found=f"--min-path {low} --max-path {high}",
-                                expected="--max-path as large as --min-path, or larger")  # fmt: skip
-        spans[drawn.path] = Span(low, high)
+        from persona_evo.api.generating import path_between
+
+        spans.update(path_between(game, args.min_path, args.max_path))
     return Constraints(tuple(args.kinds), spans)
 
 
