@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError
@@ -42,6 +43,9 @@ SECONDS = 0.1
 Progress = Callable[[int, int], None]
 """Told how many levels are done, and of how many."""
 
+Tell = Callable[[str, int, int], None]
+"""Told what is done, how many levels of it are, and of how many."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -54,6 +58,19 @@ class Pool:
 
     levels: tuple[LevelText, ...]
     best: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for a run's configuration."""
+        return {"levels": [level.to_dict() for level in self.levels], "best": list(self.best)}
+
+    @classmethod
+    def of_dict(cls, values: Mapping[str, Any]) -> Pool:
+        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are no pool."""
+        levels = tuple(LevelText.of_dict(level) for level in values["levels"])
+        best = tuple(float(utility) for utility in values["best"])
+        if len(levels) != len(best):
+            raise ValueError(f"{len(levels)} levels, {len(best)} utilities")
+        return cls(levels, best)
 
 
 class Won(NamedTuple):
@@ -94,6 +111,35 @@ def make(
     """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
     levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
     return Pool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
+
+
+def prepared(
+    game: Game, utility: Formula, counts: Mapping[str, int], seed: int, workers: Workers, *,
+    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None, tell: Tell | None = None,
+) -> dict[str, Pool]:  # fmt: skip
+    """The pools of an evolution by their streams, none of whose levels is in another one.
+
+    Args:
+        counts: stream -> how many levels.
+        tell: told how far it is.
+    """
+
+    def to(what: str) -> Progress | None:
+        return None if tell is None else partial(tell, what)
+
+    found: dict[str, Pool] = {}
+    for stream, count in counts.items():
+        levels = winnable(
+            game, count, seed, stream, workers, constraints=constraints, options=options,
+            progress=to(f"generating levels ({stream})"),
+        )  # fmt: skip
+        best = best_known(
+            game, levels, utility, seed, workers, lists=lists, iterations=iterations,
+            progress=to(f"finding the best known utilities ({stream})"),
+        )  # fmt: skip
+        found[stream] = Pool(levels, best)
+    return found
 
 
 def winnable(

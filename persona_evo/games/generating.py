@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
@@ -29,6 +29,9 @@ ATTEMPTS = 3_000
 
 MOST_LEVELS = 10_000
 """Levels of a pool at most."""
+
+GENERATE = "generate:"
+"""Start of a name that stands for so many levels out of a seed: "generate:200"."""
 
 
 class Span(NamedTuple):
@@ -126,6 +129,26 @@ def generate(
     """
     source = Source(game, seed, stream, constraints or Constraints(), options or {})
     return distinct(count, source.levels)
+
+
+def asked(names: Sequence[str]) -> int:
+    """How many levels to generate are asked for among names of levels, 0 where they name others.
+
+    Raises:
+        SettingsError: not a number of levels, or other levels beside them.
+    """
+    given = [name for name in names if name.startswith(GENERATE)]
+    if not given:
+        return 0
+    if len(names) > 1:
+        raise SettingsError("generated levels do not go with others", found=" ".join(names),
+                            expected=f"{given[0]} alone",
+                            hint="level generate writes levels to files, which go with others")  # fmt: skip
+    text = given[0].removeprefix(GENERATE)
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= MOST_LEVELS:
+        raise SettingsError("not a number of levels", found=given[0],
+                            expected=f"{GENERATE}N, N from 1 to {MOST_LEVELS:,}")  # fmt: skip
+    return int(text)
 
 
 def distinct(count: int, candidates: Callable[[int], Iterator[Level]]) -> list[Level]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -13,7 +14,8 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.minidungeons2.soundness import sound
 from persona_evo.games.diagnosis import diagnose
-from persona_evo.games.generating import STREAMS, Constraints, Source, Span, generate, stream_of
+from persona_evo.games.generating import STREAMS, Constraints, Source, Span, asked, generate, stream_of
+from persona_evo.games.mapsets import resolve
 
 GAME = registry.get("minidungeons2")
 
@@ -105,6 +107,32 @@ def test_a_pool_is_won_and_does_not_depend_on_jobs() -> None:
     assert len({level.text for level in found}) == 6 and all(0 < utility < 1 for utility in best)
     for level, utility in zip(found, best, strict=True):
         assert utility <= 1 - 0.01 * GAME.structure(level.load(GAME))["path_portals"] + 1e-9  # type: ignore[misc]
+
+
+def test_the_pools_of_an_evolution_are_apart_and_can_be_kept() -> None:
+    counts, told = {"train": 3, "validation": 2, "held out": 2}, list[tuple[str, int, int]]()
+    with Workers(1) as workers:
+        found = pools.prepared(
+            GAME, parse("WON", GAME.symbols), counts, 4, workers, iterations=2_000, tell=lambda *n: told.append(n),
+            constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}),
+        )  # fmt: skip
+    assert {stream: len(pool.levels) for stream, pool in found.items()} == counts
+    assert len({level.text for pool in found.values() for level in pool.levels}) == 7
+    assert all(pool.best == (1.0,) * len(pool.levels) for pool in found.values())
+    assert ("generating levels (train)", 3, 3) in told and told[-1][1:] == (2, 2)
+    kept = json.loads(json.dumps(found["train"].to_dict()))
+    assert pools.Pool.of_dict(kept) == found["train"]
+    with pytest.raises(ValueError, match="2 utilities"):
+        pools.Pool.of_dict({**kept, "best": [0, 1]})
+
+
+def test_names_that_ask_for_generated_levels() -> None:
+    assert (asked(["train"]), asked(["generate:200"])) == (0, 200)
+    for wrong in (["generate:0"], ["generate:many"], ["generate:"], ["generate:5", "train"], ["generate:99999999999"]):
+        with pytest.raises(SettingsError):
+            asked(wrong)
+    with pytest.raises(SettingsError, match="level generate --count"):
+        resolve(GAME, ["generate:20"])
 
 
 def test_levels_that_nobody_wins_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
