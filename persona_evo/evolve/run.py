@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import ConnectError, SettingsError
-from persona_evo.evolve import reopening
+from persona_evo.evolve import genome, reopening
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
-from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, Workers, lent
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
@@ -161,6 +160,7 @@ def evolve(
     spec = FitnessSpec.of(
         registered, levels, utility, search, budget or Budget(), persona.priority, league, persona.lists
     )
+    settings = settled(settings, spec)
     config = {
         "game": registered,
         "game_version": game.version,
@@ -168,7 +168,7 @@ def evolve(
         "seed": seed,
         "target": settings.generations,
         "evolution": settings.to_dict(),
-        "first": first_formulas(settings, game, utility, persona.priority),
+        "first": first_individuals(settings, spec, persona.lists),
         **spec_to_dict(spec),
         **({} if held_out is None else {HELD_OUT: [LevelText.of(level).to_dict() for level in held_out]}),
         "versions": winners.versions(game),
@@ -367,7 +367,7 @@ def _work(
         fitness.stop = schedule.generations_until()
         if tell and run.checkpoint is None:
             _warn(fitness, settings, tell)
-        status = drive(run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=fitness.stop,
+        status = drive(run, fitness, symbols_of(settings, fitness.spec), len(fitness.spec.cases), deadline=fitness.stop,
                        progress=progress)  # fmt: skip
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
@@ -433,9 +433,9 @@ def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:
     """What was evaluated of a first generation that could not be finished, best first; the formulas that it starts
     from where nothing was."""
     if not fitness.finished:
-        return [Individual(text, parse(text).size, key=text) for text in first]
+        return [Individual(text, genome.size(text), key=text) for text in first]
     found = [
-        Individual(text, parse(text).size, utilities, trials, key=text)
+        Individual(text, genome.size(text), utilities, trials, key=text)
         for text, (utilities, trials) in fitness.finished.items()
     ]
     return sorted(found, key=lambda i: (-i.fitness, i.size, i.formula))
