@@ -266,11 +266,10 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     """Say what an evolution found, and how good it is."""
     say(f"persona     {policy.persona}   {policy.utility}")
-    say(f"formula     {policy.formula}")
-    say(f"simplified  {policy.simplified or '(no simpler form)'}")
-    say(f"            {policy.simplification}")
+    policy_command.tell_formulas(policy)
     if outcome.found_in_start:
-        say("            this is a formula that the evolution started from: none that it bred did better")
+        what = "these are lists" if policy.lists else "this is a formula"
+        say(f"            {what} that the evolution started from: none that it bred did better")
     policy_command.tell_words(policy.words)
     for symbol, meaning in policy.metrics.items():
         say(f"  {symbol:<5} {meaning}")

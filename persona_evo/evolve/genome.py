@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from persona_evo.errors import SettingsError
@@ -101,6 +102,15 @@ def scores(text: str) -> tuple[Formula, ...]:
     return tuple(one.score for one in lists_of(text)) if is_lists(text) else (parse(text),)
 
 
+def canonical_form(text: str) -> str:
+    """The text with the canonical form of each formula."""
+    from persona_evo.formula.rewrite import canonical
+
+    if not is_lists(text):
+        return canonical(parse(text)).text
+    return text_of([replace(one, score=canonical(one.score)) for one in lists_of(text)])
+
+
 def size(text: str) -> int:
     """Number of nodes of all its formulas."""
     return sum(formula.size for formula in scores(text))
@@ -127,7 +137,7 @@ def of_policy(policy: TreePolicy) -> str | None:
 
 def with_own(lists: Sequence[OpenList], own: Formula) -> list[OpenList]:
     """Lists in which OWN is replaced by a formula."""
-    return [OpenList(put_in(one.score, OWN, own), one.weight, one.novel) for one in lists]
+    return [replace(one, score=put_in(one.score, OWN, own)) for one in lists]
 
 
 # trees

@@ -22,8 +22,7 @@ from persona_evo.evolve.parallel import Usage, Workers, lent
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import Formula, parse
-from persona_evo.formula.rewrite import canonical
+from persona_evo.formula import Formula
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
@@ -442,11 +441,12 @@ def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:
 
 
 def _in_start(run: runs.Run, path: Path) -> bool:
-    """Whether a policy's formula is one of those that joined the first population."""
+    """Whether a policy is one of those that joined the first population."""
     from persona_evo.store import policies
 
-    found = canonical(parse(policies.read(path).formula))
-    return any(found == canonical(parse(text)) for text in run.config.get("first", ()))
+    policy = policies.read(path)
+    found = genome.canonical_form(policy.formula or policy.run["as_evolved"]["lists"])
+    return any(found == genome.canonical_form(text) for text in run.config.get("first", ()))
 
 
 def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | None] | None:
