@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve import genome
+from persona_evo.evolve import genome, start
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import check_first
 from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, EvolutionSettings
-from persona_evo.evolve.start import first_formulas
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.personas.lists import (
@@ -25,6 +24,7 @@ from persona_evo.search.list_orders import chosen, stands_for
 from persona_evo.search.problem import Problem
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.store import policies
+from persona_evo.words import counted
 
 
 def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings:
@@ -79,10 +79,10 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     game = registry.get(spec.game)
     utility = parse(spec.utility, game.symbols)
     if settings.individual != LISTS:
-        return first_formulas(settings, game, utility, spec.priority)
+        return start.first_formulas(settings, game, utility, spec.priority)
     given = [name for name in settings.first if genome.is_lists(name)]
     formulas = replace(settings, individual=FORMULA, first=tuple(n for n in settings.first if n not in given))
-    own = [parse(text) for text in first_formulas(formulas, game, utility, spec.priority)]
+    own = [parse(text) for text in start.first_formulas(formulas, game, utility, spec.priority)]
     symbols = symbols_of(settings, spec)
     for text in given:
         if not check_first(settings, symbols, [text]):
@@ -99,6 +99,24 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     for defaults in (FEW_LISTS, DEFAULT_LISTS, FEW_UNGUIDED_LISTS, UNGUIDED_LISTS) if own else ():
         found += _with(defaults, own[0], symbols)
     return list(dict.fromkeys(check_first(settings, symbols, found)))
+
+
+def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequence[OpenList] = ()) -> str:
+    """What the first population is made of (see `first_individuals`)."""
+    game = registry.get(spec.game)
+    if settings.individual != LISTS:
+        utility = parse(spec.utility, game.symbols)
+        return start.start_in_words(settings.first, game, utility, spec.priority, settings)
+    found = first_individuals(settings, spec, lists)
+    joined, left = min(len(found), settings.population), settings.population - len(found)
+    whose = "the persona's" if lists else "the planner's"
+    known = f"{counted(joined, 'set')} of open lists, {whose} with other formulas" if joined else ""
+    fresh = counted(left, "random set") + ("" if joined else " of open lists") if left > 0 else ""
+    said = ", ".join(filter(None, [known, fresh]))
+    if left < 0:
+        said += f"; a population of {settings.population} has no room for {counted(-left, 'more set')}, nor for random "
+        said += "ones"
+    return said
 
 
 def _with(lists: Sequence[OpenList], own: Formula, symbols: Sequence[str]) -> list[str]:

@@ -22,7 +22,6 @@ from persona_evo.evolve.parallel import Usage, Workers, lent
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import Formula
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
@@ -149,19 +148,12 @@ def evolve(
         if search is not None:
             raise SettingsError("move by move the agent says how it searches", found="settings of the search",
                                 expected="none", hint=f"change them in agent {league.agent.name}")  # fmt: skip
-        search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
     elif game.players > 1:
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
-    if search is None:
-        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
-    registered = game_name or game.name
-    utility: Formula = persona.utility
-    spec = FitnessSpec.of(
-        registered, levels, utility, search, budget or Budget(), persona.priority, league, persona.lists
-    )
+    spec = specification(game, persona, levels, settings, search, budget, league, game_name)
     settings = settled(settings, spec)
     config = {
-        "game": registered,
+        "game": spec.game,
         "game_version": game.version,
         "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
         "seed": seed,
@@ -177,6 +169,19 @@ def evolve(
         runs.Run.create(root, config, name=name) as run,
     ):  # fmt: skip
         return _work(run, Fitness(spec, chosen), deadline, progress, tell)
+
+
+def specification(
+    game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, search: SearchSettings | None,
+    budget: Budget | None, league: League | None, game_name: str | None = None,
+) -> FitnessSpec:  # fmt: skip
+    """What an evolution plays; the arguments as of `evolve`."""
+    if league is not None:
+        search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
+    if search is None:
+        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
+    return FitnessSpec.of(game_name or game.name, levels, persona.utility, search, budget or Budget(), persona.priority,
+                          league, persona.lists)  # fmt: skip
 
 
 def resume(

@@ -18,6 +18,8 @@ from persona_evo.words import counted
 
 SECONDS = 20.0
 """Time limit of the simplification of all lists."""
+DIGITS = 12
+"""Significant digits of constants: enough for the values to stay what they are, but for the last of their digits."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def of_lists(
             found.append(Simplified(one.score, one.score, False, NO_TIME, True, 0.0, True))
             continue
         samples = rows.reshape(-1, len(symbols))
-        found.append(simplify(one.score, symbols, samples, left, digits=None, shared=(), until=until))
+        found.append(simplify(one.score, symbols, samples, left, digits=DIGITS, shared=(), until=until))
     short = tuple(replace(one, score=f.formula) for one, f in zip(lists, found, strict=True))
     nodes = [sum(f.size for f in forms) for forms in ([x.raw for x in found], [x.formula for x in found])]
     cut = [f for f in found if f.cut or (until is not None and STOPPED in f.reason)]
