@@ -84,8 +84,8 @@ def test_a_text_says_what_it_is() -> None:
 
 @pytest.mark.parametrize(
     "text", ["TO @", "TO @ two", "TO @ 1 new", "@ 1", "TO @ 1;", "TO @ 0", "TO @ 1 novel novel", "TO @ nan",
-             "; ".join(["TO @ 1"] * 9), "XX @ 1", "OWN + R @ 1"]  # fmt: skip
-)
+             "; ".join(["TO @ 1"] * 9), "XX @ 1", "OWN + R @ 1"],
+)  # fmt: skip
 def test_what_is_no_text_of_lists_is_refused(text: str) -> None:
     with pytest.raises((SettingsError, FormulaError)):
         genome.to_policy(text, GAME)
@@ -94,7 +94,7 @@ def test_what_is_no_text_of_lists_is_refused(text: str) -> None:
 def test_an_own_score_is_put_where_lists_read_it() -> None:
     own = replace(TreePolicy.of("TO", GAME), lists=DEFAULT_LISTS[:3])
     assert genome.of_policy(own) == "TO @ 1; TO @ 1 novel; CARE + 0.1 * TO @ 1 novel"
-    assert genome.of_policy(TreePolicy("", lists=(*DEFAULT_LISTS[:3], DEFAULT_LISTS[3]))) == "UTILITY - 0.001 * D @ 1 novel"
+    assert genome.of_policy(TreePolicy("", lists=DEFAULT_LISTS[:4])) == "UTILITY - 0.001 * D @ 1 novel"
 
 
 # operators
