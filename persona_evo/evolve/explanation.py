@@ -152,13 +152,13 @@ def with_estimates(
     states: Sequence[Mapping[str, float]], game: Game, utility: Formula | None
 ) -> list[dict[str, float]]:
     """The states with values of the search's variables, and of open lists', that a search could have."""
-    stream = random.Random(1)
+    stream, room = random.Random(1), random.Random(2)
     care = next(iter(cares(game, utility or Formula((0.0,)))), None)
     found = []
     for state in states:
         value = utility.evaluate(state) if utility else 0.5
         known = estimates(value, float(stream.randint(2, 3000)), stream.randint(1, 50), stream)
-        known |= {OWN: value, UTILITY: value, CEILING: value + stream.random(), CARE: 0.0, NEAR: 0.0}
+        known |= {OWN: value, UTILITY: value, CEILING: value + room.random(), CARE: 0.0, NEAR: 0.0}
         if care:
             known[CARE] = care.evaluate(state)
         if game.targets:
