@@ -52,8 +52,8 @@ def add(commands: Any) -> None:
                         help="number of independent runs; the best one counts (default: 1 with the preset modern, 3 "
                         "with paper)")
     parser.add_argument("--search", choices=options.PRESETS,
-                        help="search rules: paper as published, single with one open list, anytime with several as the "
-                        "planner has them (default: single with the preset modern, paper with paper)")
+                        help="search rules: paper as published, single with one open list, anytime with several, "
+                        "which are evolved together (default: single with the preset modern, paper with paper)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
                         help="formulas to start from: ucb1, utility (what the persona wants), library (the policies "
                         "that ship), a policy's name or file, formula:TEXT (default with the preset modern: "

@@ -10,7 +10,7 @@ import numpy as np
 
 from persona_evo.evolve.explanation import with_estimates
 from persona_evo.formula import Formula
-from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, STOPPED, Simplified, simplify
+from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, STOPPED, Simplified, simplify, without_shared
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas.lists import OpenList, readable
 from persona_evo.search.samples import random_states
@@ -44,7 +44,10 @@ class ShortLists:
 def of_lists(
     lists: Sequence[OpenList], game: Game, levels: Sequence[Level], utility: Formula | None, until: float | None = None
 ) -> ShortLists:
-    """Lists whose scores have the same values in a shorter form, since they compare states from all over the tree.
+    """Lists whose scores are shorter and order states alike.
+
+    Numbers that are added to a whole score go, since nothing depends on them; what is left keeps its values, since a
+    list compares states from all over the tree.
 
     Args:
         levels: for states to check the shorter forms on.
@@ -56,19 +59,21 @@ def of_lists(
     rows = np.array([[state[s] for s in symbols] for state in with_estimates(states, game, utility)])
     found: list[Simplified] = []
     for number, one in enumerate(lists):
+        score = without_shared(one.score, ()) or one.score
         left = (end - time.monotonic()) / (len(lists) - number)  # the others have their share of the time, too
         if left < LEAST_SECONDS:
-            found.append(Simplified(one.score, one.score, False, NO_TIME, True, 0.0, True))
+            found.append(Simplified(score, score, False, NO_TIME, True, 0.0, True))
             continue
         samples = rows.reshape(-1, len(symbols))
-        found.append(simplify(one.score, symbols, samples, left, digits=DIGITS, shared=(), until=until))
+        found.append(simplify(score, symbols, samples, left, digits=DIGITS, shared=(), until=until))
     short = tuple(replace(one, score=f.formula) for one, f in zip(lists, found, strict=True))
-    nodes = [sum(f.size for f in forms) for forms in ([x.raw for x in found], [x.formula for x in found])]
+    changed = sum(old.score != new.score for old, new in zip(lists, short, strict=True))
+    before, after = (sum(one.score.size for one in some) for some in (lists, short))
     cut = [f for f in found if f.cut or (until is not None and STOPPED in f.reason)]
     reason = "no score has a shorter form"
-    if nodes[1] < nodes[0]:
-        shorter = counted(sum(f.replaced for f in found), "score")
-        reason = f"{shorter} simplified, from {nodes[0]} to {counted(nodes[1], 'node')} in all, with the same values"
+    if changed:
+        shorter = f"{counted(changed, 'score')} simplified, from {before} to {counted(after, 'node')} in all"
+        reason = f"{shorter}, with the same order of states"
     if cut:
         reason += f"; {counted(len(cut), 'list')} not tried to the end for want of time"
-    return ShortLists(short, nodes[1] < nodes[0], reason, bool(cut))
+    return ShortLists(short, bool(changed), reason, bool(cut))
