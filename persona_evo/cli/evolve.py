@@ -194,16 +194,19 @@ def _first(text: str, game: str) -> str:
 
 def teller() -> Callable[[Generation], None]:
     """Shows each generation on one line."""
+    from persona_evo.evolve.genome import is_lists
+
     line = Progress()
 
     def tell(p: Generation) -> None:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
-        known = [counted(n, what) for n, what in ((p.remembered, "formula"), (p.spared, "playthrough")) if n]
+        bred = "set" if is_lists(p.best.formula) else "formula"
+        known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
         line.show(
             f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
-            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{memory}{busy}, {duration(p.eta)} to go",
+            f"mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, {duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
 

@@ -10,6 +10,7 @@ time come before all others. No formula contains `@` or `;`, so the text alone s
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -33,6 +34,9 @@ MOST = 8
 
 LIGHT, HEAVY = 0.01, 100.0
 """Weights that evolution gives to lists, at least and at most."""
+
+NODE = 5.0
+"""Bits of a node in a description, one of about thirty symbols and functions."""
 
 _AT, _END, _NOVEL = "@", ";", "novel"
 
@@ -114,6 +118,20 @@ def canonical_form(text: str) -> str:
 def size(text: str) -> int:
     """Number of nodes of all its formulas."""
     return sum(formula.size for formula in scores(text))
+
+
+def description_length(text: str) -> float:
+    """Bits that it takes to write a text down: NODE a node, log2(10) a digit of a number, 1 for a list's `novel`."""
+    numbers = [token for formula in scores(text) for token in formula.tokens if isinstance(token, float)]
+    lists = lists_of(text) if is_lists(text) else ()
+    digits = sum(_digits(value) for value in (*numbers, *(one.weight for one in lists)))
+    return NODE * size(text) + math.log2(10) * digits + len(lists)
+
+
+def _digits(value: float) -> int:
+    """Significant digits of a number, at least 1."""
+    mantissa = number(abs(value)).partition("e")[0].replace(".", "")
+    return max(1, len(mantissa.strip("0")))
 
 
 def to_policy(text: str, game: Game, name: str = "formula") -> TreePolicy:

@@ -82,6 +82,14 @@ def test_a_text_says_what_it_is() -> None:
     assert genome.of_policy(policy) == text and genome.of_policy(TreePolicy.ucb1()) is None
 
 
+def test_a_description_grows_with_nodes_digits_and_lists() -> None:
+    texts = ["TO", "TO @ 1", "TO + 3", "TO + 0.51", "TO + 0.5 @ 2; MS @ 1", "TO + 0.512345 @ 2; MS @ 1"]
+    lengths = [genome.description_length(text) for text in texts]
+    assert lengths == sorted(lengths) and len(set(lengths)) == len(texts) and lengths[0] == genome.NODE
+    assert genome.description_length("TO @ 1 novel") == lengths[1]
+    assert genome.description_length("TO + 0.5") == genome.description_length("TO + 500") == lengths[2]
+
+
 @pytest.mark.parametrize(
     "text", ["TO @", "TO @ two", "TO @ 1 new", "@ 1", "TO @ 1;", "TO @ 0", "TO @ 1 novel novel", "TO @ nan",
              "; ".join(["TO @ 1"] * 9), "XX @ 1", "OWN + R @ 1"],
