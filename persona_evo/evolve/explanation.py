@@ -96,7 +96,7 @@ def lists_in_words(
     total = sum(one.weight for one in lists)
     found = []
     for number, one in enumerate(lists, 1):
-        words = "; ".join(line.replace(": ", " ", 1) for line in in_words(one.score, game, levels, utility, until))
+        words = "; ".join(in_words(one.score, game, levels, utility, until))
         first = ", novel states first" if one.novel else ""
         found.append(f"list {number} ({one.weight / total:.0%} of the turns{first}): {words}")
     return tuple(found)
