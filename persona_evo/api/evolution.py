@@ -54,7 +54,7 @@ def evolve_policy(
         agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
             games for one are planned whole, and games for two have the game's template.
         search: rules of the search; "paper" for the preset "paper" and "single" otherwise if not given. "anytime"
-            evolves a set of open lists for the planner. An agent says how it searches.
+            evolves for the planner with several open lists. An agent says how it searches.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
