@@ -137,8 +137,8 @@ def left_out(settings: EvolutionSettings, game: Game, utility: Formula, priority
         elif name == "library":
             others = len(_candidates(name, metrics, game, utility, priority)) - len(texts)
             if others:
-                said.append(f"{counted(others, 'policy', 'policies')} of the library left out of the first population: the "
-                            "settings lack their symbols or functions, or are too narrow for them")  # fmt: skip
+                which = counted(others, "policy", "policies")
+                said.append(f"{which} of the library left out: the settings lack symbols or functions, or are too narrow")
     return "; ".join(said)
 
 
