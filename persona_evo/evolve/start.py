@@ -138,7 +138,7 @@ def left_out(settings: EvolutionSettings, game: Game, utility: Formula, priority
             others = len(_candidates(name, metrics, game, utility, priority)) - len(texts)
             if others:
                 which = counted(others, "policy", "policies")
-                said.append(f"{which} of the library left out: the settings lack symbols or functions, or are too narrow")
+                said.append(f"{which} of the library left out: the settings lack what they need")
     return "; ".join(said)
 
 
