@@ -131,7 +131,7 @@ def first_policies(named: str | Sequence[str], game: str = registry.DEFAULT) -> 
         named: "none", "ucb1", "utility", "library", "formula:TEXT", or what `load_policy` takes.
 
     Raises:
-        PolicyError, SettingsError: there is no such policy, or it has no formula.
+        PolicyError: there is no such policy, or its file is damaged.
     """
     return tuple(_first_policy(text, game) for text in ([named] if isinstance(named, str) else named))
 
@@ -142,10 +142,13 @@ def _first_policy(text: str, game: str) -> str:
     if text.startswith(FORMULA):
         return text.removeprefix(FORMULA)
     policy = load_policy(text, game)
+    if policy.kind == "ucb1":
+        return "ucb1"
     if policy.kind == "lists" and not policy.best:
-        raise SettingsError("open lists without a score of their own have no formula to start from", found=text,
-                            expected="a policy with a formula")  # fmt: skip
-    return "ucb1" if policy.kind == "ucb1" else policy.best
+        from persona_evo.evolve import genome
+
+        return genome.text_of(policy.lists)
+    return policy.best
 
 
 def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:

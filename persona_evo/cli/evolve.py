@@ -100,8 +100,8 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     persona = load(args.persona, game)
     from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.comparison import held_out
-    from persona_evo.evolve.run import evolve_runs
-    from persona_evo.evolve.start import left_out, start_in_words
+    from persona_evo.evolve.individuals import left_out, settled, start_in_words
+    from persona_evo.evolve.run import evolve_runs, specification
     from persona_evo.store import policies
 
     league = options.league_of(args, game, persona)
@@ -111,8 +111,9 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     seed = options.seed_of(args)
     runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    start = settings, game, persona.utility, persona.priority
-    starts, missing = start_in_words(*start), left_out(*start)
+    search = None if args.search is None else rules_of_search(args.search, game)
+    spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
+    starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
          f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
@@ -124,7 +125,6 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     if "library" in settings.first:
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
-    search = None if args.search is None else rules_of_search(args.search, game)
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
@@ -254,14 +254,13 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     """Say what an evolution found, and how good it is."""
     say(f"persona     {policy.persona}   {policy.utility}")
-    say(f"formula     {policy.formula}")
-    say(f"simplified  {policy.simplified or '(no simpler form)'}")
-    say(f"            {policy.simplification}")
+    policy_command.tell_formulas(policy)
     if outcome.found_in_start:
-        say("            this is a formula that the evolution started from: none that it bred did better")
+        what = "these are lists" if policy.lists else "this is a formula"
+        say(f"            {what} that the evolution started from: none that it bred did better")
     policy_command.tell_words(policy.words)
     for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<5} {meaning}")
+        say(f"  {symbol:<7} {meaning}")
     trials = policy.run.get("trials")
     seeds = f"{counted(trials, 'trial')} per level on new seeds" if trials else "as the evolution measured it"
     say(f"mean utility {policy.mean:.4f}, {seeds}, level by level")

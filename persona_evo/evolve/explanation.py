@@ -1,15 +1,25 @@
-"""A tree policy's formula in words: what it seeks, avoids and saves."""
+"""A tree policy in words: what its formula, or each of its open lists, seeks, avoids and saves."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.effects import Effect, effects
 from persona_evo.games import mapsets
 from persona_evo.games.core import RUNNING, Game, Level, Metric
+from persona_evo.personas.lists import (
+    CARE,
+    CEILING,
+    LIST_VARIABLES,
+    NEAR,
+    OWN,
+    UTILITY,
+    OpenList,
+)
 from persona_evo.personas.template import high_end, low_end
+from persona_evo.search.list_orders import cares
 from persona_evo.search.samples import MOST_LEVELS, Sampled, random_states
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 from persona_evo.store.policies import Policy
@@ -30,8 +40,15 @@ _SEARCH_WORDS = {
     "D": ("long plans", "short plans"),
     "RMAX": ("moves with a high best result", "moves with a low best result"),
     "RSD": ("moves with uncertain results", "moves with certain results"),
+    OWN: ("states with a high score of their own", "states with a low score of their own"),
+    UTILITY: ("a high utility", "a low utility"),
+    CARE: ("what keeps the player in the game", "what endangers the player"),
+    NEAR: ("distance from what can be had", "the way to what can be had"),
+    CEILING: ("states from which much can still be reached", "states from which little can still be reached"),
 }
-"""Search variable -> what a formula seeks that rises, or falls, with it."""
+"""Variable of the search or of open lists -> what a formula seeks that rises, or falls, with it."""
+
+_VARIABLES = {**LIST_VARIABLES, **SEARCH_VARIABLES}
 
 
 def in_words(
@@ -54,7 +71,7 @@ def in_words(
     sampled = random_states(game, levels, until)
     ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
     states = [s.metrics for s in sampled if s.outcome == RUNNING] or _made_up(game)
-    rows = _with_search(states, utility)
+    rows = with_estimates(states, game, utility)
     ranges.update({"R": (0.0, 1.0), "RMAX": (0.0, 1.0), "RSD": (0.0, 0.5), "D": (0.0, 50.0), "N": (1.0, 100.0),
                    "P": (100.0, 10_000.0)})  # fmt: skip
     found = effects(formula, rows, ranges, {m.symbol for m in game.metrics if _is_way(m, game)})
@@ -69,6 +86,20 @@ def in_words(
         groups.setdefault(group, []).append(f"{text} ({symbol}{percent if group != 'has no effect' else ''})")
     order = ("seeks", "avoids", "saves", "depends on the state", "has no effect")
     return tuple(f"{group}: {', '.join(groups[group])}" for group in order if group in groups)
+
+
+def lists_in_words(
+    lists: Sequence[OpenList], game: Game, levels: Sequence[Level], utility: Formula | None = None,
+    until: float | None = None,
+) -> tuple[str, ...]:  # fmt: skip
+    """What each open list is for, one line each; the arguments as of `in_words`."""
+    total = sum(one.weight for one in lists)
+    found = []
+    for number, one in enumerate(lists, 1):
+        words = "; ".join(line.replace(": ", " ", 1) for line in in_words(one.score, game, levels, utility, until))
+        first = ", novel states first" if one.novel else ""
+        found.append(f"list {number} ({one.weight / total:.0%} of the turns{first}): {words}")
+    return tuple(found)
 
 
 def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
@@ -88,7 +119,7 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     else:
         group = "saves" if metric.clock else "avoids"
     if metric is None:
-        return group, SEARCH_VARIABLES[effect.symbol].split(",")[0].split(":")[0]
+        return group, _VARIABLES[effect.symbol].split(",")[0].split(":")[0]
     return group, f"the {metric.name}" if _is_way(metric, game) else metric.name
 
 
@@ -117,11 +148,23 @@ def _made_up(game: Game) -> list[dict[str, float]]:
     ]  # fmt: skip
 
 
-def _with_search(states: Sequence[dict[str, float]], utility: Formula | None) -> list[dict[str, float]]:
-    """The states with values of the search's variables that a search could have."""
+def with_estimates(
+    states: Sequence[Mapping[str, float]], game: Game, utility: Formula | None
+) -> list[dict[str, float]]:
+    """The states with values of the search's variables, and of open lists', that a search could have."""
     stream = random.Random(1)
-    return [{**estimates(utility.evaluate(state) if utility else 0.5, float(stream.randint(2, 3000)),
-                         stream.randint(1, 50), stream), **state} for state in states]  # fmt: skip
+    care = next(iter(cares(game, utility or Formula((0.0,)))), None)
+    found = []
+    for state in states:
+        value = utility.evaluate(state) if utility else 0.5
+        known = estimates(value, float(stream.randint(2, 3000)), stream.randint(1, 50), stream)
+        known |= {OWN: value, UTILITY: value, CEILING: value + stream.random(), CARE: 0.0, NEAR: 0.0}
+        if care:
+            known[CARE] = care.evaluate(state)
+        if game.targets:
+            known[NEAR] = state[game.targets[0]]
+        found.append({**known, **state})
+    return found
 
 
 def estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
@@ -133,16 +176,26 @@ def estimates(value: float, visits: float, depth: int, stream: random.Random) ->
     return {"R": 0.75 * mean + 0.25 * best, "N": own, "P": visits, "D": float(depth), "RMAX": best, "RSD": spread}
 
 
+def meanings(formulas: Sequence[Formula], game: Game) -> dict[str, str]:
+    """symbol -> meaning for what formulas and the scores of open lists name, in the game's order."""
+    known = {m.symbol: m.meaning for m in game.metrics}
+    for more in (SEARCH_VARIABLES, LIST_VARIABLES):
+        known |= {symbol: meaning for symbol, meaning in more.items() if symbol not in known}
+    named = frozenset[str]().union(*(formula.symbols for formula in formulas))
+    return {symbol: meaning for symbol, meaning in known.items() if symbol in named}
+
+
 def of_policy(policy: Policy, game: Game) -> tuple[str, ...]:
     """A policy in words, a line each: as its file has it, or else found out on levels that ship with the game."""
     if policy.words:
         return policy.words
     if policy.kind == "ucb1":
         return ("seeks: moves that have turned out well, and moves that were tried rarely",)
-    if not policy.best:
+    if not policy.best and not policy.lists:
         return ()
     known = mapsets.shipped(game).levels
     names = [name for name in policy.levels if name in known] or list(known)
     levels = [mapsets.load(game, known[name], name, {}) for name in names[:MOST_LEVELS]]
     utility = parse(policy.utility, game.symbols) if policy.utility else None
-    return in_words(parse(policy.best), game, levels, utility)
+    own = in_words(parse(policy.best), game, levels, utility) if policy.best else ()
+    return (*own, *lists_in_words(policy.lists, game, levels, utility))

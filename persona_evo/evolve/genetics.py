@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.settings import LISTS, EvolutionSettings
 from persona_evo.formula import PRIMITIVES, Formula, parse
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
 
 
 def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
-    """The symbols of a formula: the metrics, then the search's variables."""
+    """The symbols of a formula: the metrics, then the search's variables, which the scores of open lists lack."""
+    if settings.individual == LISTS:
+        return tuple(metrics)
     own = {"metrics": (), "paper": PAPER_VARIABLES, "extended": EXTENDED_VARIABLES}[settings.variables]
     return (*metrics, *own)
 

@@ -17,6 +17,8 @@ GROWTHS = ("grow", "full", "half")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
 MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink")
+BY_SEARCH, FORMULA, LISTS = INDIVIDUALS = ("search", "formula", "lists")
+"""What an individual is: what the search takes, one formula, or a planner's open lists."""
 
 SMALL_ISLAND = 10
 """On smaller islands a quarter are elites, and a quarter migrants, unless something else is said."""
@@ -71,6 +73,9 @@ class EvolutionSettings:
         memory: evaluations remembered to recognise duplicates.
         unique_tries: attempts to breed an offspring that its island does not have yet.
         prefer_small: the smaller of two equally fit individuals counts as better.
+        individual: what is bred. "formula" is one formula. "lists" are open lists of a planner (see `genome`), whose
+            scores read the metrics and the planner's own variables. "search" is what the search takes: lists for the
+            planner with open lists where `variables` is "metrics", else one formula.
         first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
             priority, with ways to what it may be after), or formulas.
         hall_of_fame: individuals kept in the hall of fame.
@@ -112,6 +117,7 @@ class EvolutionSettings:
     memory: int = 1000
     unique_tries: int = 0
     prefer_small: bool = False
+    individual: str = BY_SEARCH
     first: tuple[str, ...] = ()
     hall_of_fame: int = 40
     final_candidates: int = 10
@@ -188,7 +194,7 @@ class EvolutionSettings:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: Place | None = None) -> EvolutionSettings:
-        """Settings from plain values; what is missing has the default of `paper`.
+        """Settings from plain values; what is missing has the default of `paper`, and the individual is a formula.
 
         Raises:
             SettingsError: an unknown name, a value of the wrong type, or one out of range.
@@ -197,6 +203,7 @@ class EvolutionSettings:
             raise SettingsError("settings of the evolution must be an object", place=place, found=repr(values))
         _known(values, place)
         plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        plain.setdefault("individual", FORMULA)  # runs of versions that knew nothing else
         try:
             return cls(**plain)
         except SettingsError as e:
@@ -239,7 +246,7 @@ _MOST = 1_000_000
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "functions": FUNCTIONS, "variables": VARIABLES, "growth": GROWTHS, "topology": TOPOLOGIES, "pool": POOLS,
-    "duplicates": DUPLICATES,
+    "duplicates": DUPLICATES, "individual": INDIVIDUALS,
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from persona_evo.errors import SettingsError, unknown
+from persona_evo.evolve import genome
 from persona_evo.evolve.genetics import BASIC, EXTENDED_VARIABLES, OUTCOMES, leaves, metrics_of
 from persona_evo.evolve.islands import check_first
 from persona_evo.evolve.settings import EvolutionSettings
@@ -214,6 +215,8 @@ def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
     if name in ("library", "utility"):
         return ("the settings can express nothing of it" if name == "utility" else "it has no policy that fits",
                 "--seed-policies none starts from random formulas alone")  # fmt: skip
+    if genome.is_lists(name):
+        return "these are open lists, and a formula is evolved", "--search anytime evolves lists"
     formula = parse(UCB1_FORMULA if name == "ucb1" else name)
     known = set(leaves(settings, metrics_of(settings, game)))
     lacking = sorted(formula.symbols - known)

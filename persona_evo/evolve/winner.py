@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
+from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
-from persona_evo.evolve.explanation import estimates, in_words
+from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings
 from persona_evo.evolve.fitness import Fitness, Score, sample_plan
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
@@ -23,12 +24,13 @@ from persona_evo.evolve.rivals import RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.shortening import ShortLists
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 
-SIMPLIFY_SECONDS = 20.0
+SIMPLIFY_SECONDS = shortening.SECONDS
 """Time limit of the simplification."""
 SAMPLING_SECONDS = 0.7
 """Time that finding states for the simplification takes, roughly."""
@@ -177,13 +179,13 @@ class WinnerDescription:
 
     Attributes:
         comparison: beside others, None where nobody asked for one.
-        simplified: a shorter form.
-        words: what the formula seeks, avoids and saves, a line each.
+        simplified: a shorter form, of a formula or of lists.
+        words: what the formula, or each list, seeks, avoids and saves, a line each.
         unfinished: steps that there was no time for: "comparison", "simplification".
     """
 
     comparison: RivalComparison | None
-    simplified: Simplified
+    simplified: Simplified | ShortLists
     words: tuple[str, ...]
     unfinished: tuple[str, ...]
 
@@ -191,22 +193,28 @@ class WinnerDescription:
 def describe(
     winner: Winner, fitness: Fitness, comparing: Comparing | None, schedule: Schedule, tell: TellPhase | None = None
 ) -> WinnerDescription:
-    """Hold a winner against others, put its formula in words, and simplify it."""
-    spec = fitness.spec
+    """Hold a winner against others, put its formula or lists in words, and simplify them."""
+    spec, text = fitness.spec, winner.individual.formula
     game = registry.get(spec.game)
-    formula = parse(winner.individual.formula)
     comparison = None
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
-        comparison = comparing.compare(formula.text, schedule.comparing_until(), tell)
+        comparison = comparing.compare(text, schedule.comparing_until(), tell)
     until = schedule.describing_until()
     if tell:
         tell(Phase("simplifying the formula", 0, 1, _left(until)))
-    short = simplified(formula, spec, None if until is None else until - WORDS_SECONDS)
+    levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
+    utility = parse(spec.utility, game.symbols)
+    soon = None if until is None else until - WORDS_SECONDS
+    short: Simplified | ShortLists
+    if genome.is_lists(text):
+        short = shortening.of_lists(genome.lists_of(text), game, levels, utility, soon)
+        words = lists_in_words(short.lists, game, levels, utility, until)
+    else:
+        short = simplified(parse(text), spec, soon)
+        words = in_words(short.formula, game, levels, utility, until)
     if tell:
         tell(Phase("simplifying the formula", 1, 1, 0.0))
-    levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
-    words = in_words(short.formula, game, levels, parse(spec.utility, game.symbols), until)
     steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
              "simplification": short.cut}  # fmt: skip
     return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
@@ -222,10 +230,10 @@ def policy_text(
 ) -> str:  # fmt: skip
     """The policy file of a run's winner."""
     from persona_evo.search.duel import plain
-    from persona_evo.store.policies import Policy, meanings
+    from persona_evo.store.policies import Policy
 
     game = registry.get(str(config["game"]))
-    formula = parse(winner.individual.formula)
+    text = winner.individual.formula
     names, league = fitness.spec.cases, fitness.spec.league
     template = {} if league is None else plain(league.agent)
     if template:
@@ -237,13 +245,11 @@ def policy_text(
         persona=str(config["persona"]["name"]),
         utility=fitness.spec.utility,
         priority=fitness.spec.priority,
-        formula=formula.text,
-        simplified=about.simplified.text if about.simplified.replaced else "",
-        simplification=about.simplified.reason,
+        **_what_plays(text, about.simplified),
         words=about.words,
         unfinished=about.unfinished,
         comparison={} if about.comparison is None else about.comparison.to_dict(),
-        metrics=meanings(about.simplified.formula, game),
+        metrics=meanings(about.simplified.scores, game),
         levels=tuple(level.name for level in fitness.spec.levels),
         fitness={name: score.utility for name, score in zip(names, winner.scores, strict=True)},
         mean=winner.utility,
@@ -253,6 +259,7 @@ def policy_text(
         agent=template,
         evolution=dict(config["evolution"]),
         run={
+            **({"as_evolved": {"lists": text}} if genome.is_lists(text) else {}),
             **({"opponents": [o.name for o in league.opponents]} if league and league.opponents else {}),
             "name": run, "generations": generations, "evaluations": evaluations,
             "trials": winner.trials, "finalists": winner.finalists, "born": winner.individual.born,
@@ -262,3 +269,11 @@ def policy_text(
         versions=dict(config["versions"]),
     )  # fmt: skip
     return policy.to_text()
+
+
+def _what_plays(text: str, short: Simplified | ShortLists) -> dict[str, Any]:
+    """The fields of a policy that say what it plays by."""
+    if isinstance(short, ShortLists):
+        return {"kind": "lists", "lists": short.lists, "simplification": short.reason}
+    shorter = short.text if short.replaced else ""
+    return {"formula": parse(text).text, "simplified": shorter, "simplification": short.reason}

@@ -82,6 +82,15 @@ def chosen(
     return FEW_LISTS if few else DEFAULT_LISTS
 
 
+def stands_for(game: Game, utility: Formula, bounded: bool) -> tuple[str, ...]:
+    """Those of LIST_VARIABLES that a list's score can read in a game, without OWN, which depends on the policy.
+
+    bounded: the game says what can still be reached.
+    """
+    known = {UTILITY: True, CARE: bool(cares(game, utility)), NEAR: bool(game.targets), CEILING: bounded, DEPTH: True}
+    return tuple(name for name, usable in known.items() if usable and name not in game.symbols)
+
+
 def orders(
     lists: Sequence[OpenList], game: Game, utility: Formula, own: Formula | None, bounded: bool
 ) -> tuple[list[Order], list[str]]:

@@ -91,6 +91,13 @@ class Policy:
         """The formula to play with: the simplified one where there is one (it was verified), else the raw one."""
         return self.simplified or self.formula
 
+    @property
+    def text(self) -> str:
+        """The policy on one line, as people read it."""
+        if self.kind == "ucb1":
+            return "UCB1"
+        return f"lists {'; '.join(one.text for one in self.lists)}" if self.lists else self.best
+
     def tree_policy(self, game: Game) -> TreePolicy:
         """What a search takes.
 
@@ -122,12 +129,6 @@ class Policy:
     def to_text(self) -> str:
         """The policy file."""
         return schema.dump(self.to_dict())
-
-
-def meanings(formula: Formula, game: Game) -> dict[str, str]:
-    """symbol -> meaning for what a formula names, in the game's order."""
-    known = {**{m.symbol: m.meaning for m in game.metrics}, **SEARCH_VARIABLES}
-    return {symbol: known[symbol] for symbol in variables(game) if symbol in formula.symbols}
 
 
 def write(policy: Policy, path: Path) -> Path:
