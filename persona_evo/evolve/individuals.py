@@ -10,10 +10,11 @@ from persona_evo.evolve import genome, start
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import check_first
-from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, EvolutionSettings
+from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, PLANNED, EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.personas.lists import (
+    CEILING,
     DEFAULT_LISTS,
     FEW_LISTS,
     FEW_UNGUIDED_LISTS,
@@ -22,7 +23,7 @@ from persona_evo.personas.lists import (
 )
 from persona_evo.search.list_orders import chosen, stands_for
 from persona_evo.search.problem import Problem
-from persona_evo.search.tree_policy import TreePolicy, with_lists
+from persona_evo.search.tree_policy import TreePolicy, read_of, with_lists
 from persona_evo.store import policies
 from persona_evo.words import counted
 
@@ -33,7 +34,12 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     Raises:
         SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
     """
-    planned = bool(spec.search.lists) and spec.league is None and registry.get(spec.game).planned
+    whole = spec.league is None and registry.get(spec.game).planned
+    planned = bool(spec.search.lists) and whole
+    if settings.variables in PLANNED and not (whole and spec.search.best_first):
+        raise SettingsError("these variables are worked out in plans of whole levels alone",
+                            found=f"variables {settings.variables!r}", expected="search 'single' or 'anytime', without "
+                            "an agent, in a game that is planned whole", hint="--set variables=metrics")  # fmt: skip
     still = settings.variables == "metrics"
     if settings.individual == BY_SEARCH:
         return replace(settings, individual=LISTS if planned and still else FORMULA)
@@ -56,10 +62,12 @@ def symbols_of(settings: EvolutionSettings, spec: FitnessSpec) -> tuple[str, ...
     """
     game = registry.get(spec.game)
     metrics = metrics_of(settings, game)
-    if settings.individual != LISTS:
+    if settings.individual != LISTS and settings.variables not in PLANNED:
         return metrics
     utility = parse(spec.utility, game.symbols)
     bounded = any(Problem.of(game, level.load(game), utility).bounded for level in spec.levels)
+    if settings.individual != LISTS:
+        return tuple(s for s in metrics if bounded or s in game.symbols or CEILING not in read_of([s]))
     return (*metrics, *stands_for(game, utility, bounded))
 
 

@@ -16,7 +16,7 @@ from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
 from persona_evo.search.duel import League
-from persona_evo.search.tree_policy import UCB1_FORMULA
+from persona_evo.search.tree_policy import PARENT, UCB1_FORMULA, plan_variables
 from persona_evo.words import counted, enumerated
 
 NONE = "none"
@@ -222,12 +222,16 @@ def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
     lacking = sorted(formula.symbols - known)
     functions = sorted({t for t in formula.tokens if isinstance(t, str) and t in PRIMITIVES} - set(BASIC))
     metrics = [symbol for symbol in lacking if symbol in game.symbols]
-    of_search = [symbol for symbol in lacking if symbol in EXTENDED_VARIABLES]
-    others = [symbol for symbol in lacking if symbol not in metrics and symbol not in of_search]
+    of_search = [symbol for symbol in lacking if symbol in EXTENDED_VARIABLES and symbol not in metrics]
+    of_plan = [symbol for symbol in lacking if symbol in plan_variables(game)]
+    others = [symbol for symbol in lacking if symbol not in {*metrics, *of_search, *of_plan}]
+    enough = "planner" if not any(symbol.endswith(PARENT) for symbol in of_plan) else "parent"
     found = [
         (metrics, f"it has {enumerated(metrics)}, which the settings leave out", _of_metrics(metrics, settings, game)),
         (of_search, f"it has {enumerated(of_search)}, which variables={settings.variables} does not have",
          "--set variables=extended"),
+        (of_plan, f"it has {enumerated(of_plan)}, which variables={settings.variables} does not have",
+         f"--set variables={enough}"),
         (others, f"the game has no {enumerated(others)}", unknown(others[0], game.symbols)[1] if others else ""),
         (functions and settings.functions == "basic", f"it has {enumerated(functions)}", "--set functions=extended"),
         (formula.depth > settings.depth_limit, f"its depth is {formula.depth}", f"--set depth_limit={formula.depth}"),

@@ -89,9 +89,7 @@ class Planner:
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal
         self.horizon = settings.horizon or game.horizon_of(level)
-        self.by_leaf = (
-            settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
-        )
+        self.by_leaf = settings.best_first
         hashed = ("off", "prune", "merge").index(settings.transpositions)
         self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
         self.options = Options(

@@ -200,7 +200,7 @@ def plan_variables(game: Game) -> dict[str, str]:
         return {}
     known = {name: LIST_VARIABLES[name] for name in (UTILITY, CEILING) if name != CEILING or game.reach is not None}
     values = {**{m.symbol: m.meaning for m in game.metrics}, **known}
-    known |= {symbol + PARENT: f"{meaning}; in the parent" for symbol, meaning in values.items()}
+    known |= {symbol + PARENT: f"{meaning}; before the last move" for symbol, meaning in values.items()}
     return {symbol: meaning for symbol, meaning in known.items() if symbol not in variables(game)}
 
 
