@@ -80,13 +80,13 @@ def test_what_counts_for_nothing_changes_no_plan(name: str) -> None:
 def test_scores_with_these_variables_never_change() -> None:
     assert policy("UTILITY - 0.1 * D").holds == policy("TO - TO_PARENT").holds == STATIC
     assert policy("TO - 0.1 * D").holds == ALONG_PATH and not policy("TO - 0.1 * D").planned
-    with pytest.raises(SettingsError, match="never changes.*\n.*R in R"):
+    with pytest.raises(SettingsError, match=r"never changes.*\n.*R in R"):
         plan(GAME, LEVEL, COLLECTOR.utility, policy("R + UTILITY"), Budget(50), SINGLE)
 
 
 def test_searches_that_do_not_work_them_out_refuse_the_policy() -> None:
     of = policy("CEILING + TO_PARENT")
-    with pytest.raises(SettingsError, match="'paper' has nothing.*\n.*CEILING, TO_PARENT"):
+    with pytest.raises(SettingsError, match=r"'paper' has nothing.*\n.*CEILING, TO_PARENT"):
         plan(GAME, LEVEL, COLLECTOR.utility, of, Budget(50), SearchSettings.paper())
     with pytest.raises(SettingsError, match="from move to move"):
         Actor(GAME, LEVEL, COLLECTOR.utility, of)
