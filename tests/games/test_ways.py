@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +13,14 @@ import pytest
 from persona_evo.errors import GameError
 from persona_evo.evolve.start import of_persona
 from persona_evo.formula import parse
+from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.games.python_game import from_class
+from persona_evo.games.starting import LEVEL, class_file
 from persona_evo.search.plan import Budget, SearchSettings, TreePolicy, plan
 from persona_evo.search.tree_policy import plan_variables
 from tests.examples.vault import Vault
+from tests.shared import ROOT
 
 
 class Mapped(Vault):
@@ -114,3 +119,15 @@ def test_what_is_wrong_with_ways_is_told() -> None:
         wrong = from_class(type("Wrong", (Mapped,), {"targets": lambda self, given=given: given}))
         with pytest.raises(GameError, match=r"Wrong\.targets|test_ways"):
             measured(wrong, ROOM)
+
+
+def test_the_documented_lines_give_a_new_game_its_ways(tmp_path: Path) -> None:
+    doc = (ROOT / "docs" / "own_games.md").read_text()
+    (lines,) = re.findall(r"```python\n(    ways = .*?)```", doc, re.DOTALL)
+    file = tmp_path / "orchard.py"
+    file.write_text(class_file("orchard").replace("    health =", f"{lines}\n    health ="))
+    game = registry.get(f"{file}:GAME")
+    level = game.load(LEVEL, "orchard")
+    assert game.targets == ("NG",) and game.homing and {"NG", "NX"} <= set(game.symbols)
+    shown = game.measure(level, level.start)
+    assert 0 < shown["NG"] < 1 and 0 < shown["NX"] <= 1
