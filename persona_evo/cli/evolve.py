@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
     from persona_evo.evolve.schedule import Phase
+    from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
     from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
@@ -55,9 +56,9 @@ def add(commands: Any) -> None:
                         help="search rules: paper as published, single with one open list, anytime with several, "
                         "which are evolved together (default: single with the preset modern, paper with paper)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
-                        help="formulas to start from: ucb1, utility (what the persona wants), library (the policies "
-                        "that ship), a policy's name or file, formula:TEXT (default with the preset modern: "
-                        "ucb1 utility)")
+                        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
+                        "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
+                        "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
                         help="change any other setting of the evolution; may be repeated")
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
@@ -99,7 +100,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     persona = load(args.persona, game)
     from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.comparison import held_out
-    from persona_evo.evolve.individuals import settled, start_in_words
+    from persona_evo.evolve.individuals import left_out, settled, start_in_words
     from persona_evo.evolve.run import evolve_runs, specification
     from persona_evo.store import policies
 
@@ -112,13 +113,15 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     search = None if args.search is None else rules_of_search(args.search, game)
     spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
-    starts = start_in_words(settled(settings, spec), spec, persona.lists)
+    starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
          f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
     if league is not None and league.opponents:
         note(f"against {', '.join(o.name for o in league.opponents)}")
     note(f"starts from: {starts}")
+    if missing:
+        note(missing)
     if "library" in settings.first:
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
@@ -158,11 +161,11 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 
-def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Any:
-    from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.evolve.start import usual
+def _settings(args: argparse.Namespace, game: Game, league: League | None) -> EvolutionSettings:
+    from persona_evo.api.naming import first_policies
+    from persona_evo.evolve.start import chosen
 
-    changes: dict[str, Any] = usual(game, league)
+    changes: dict[str, Any] = {}
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
@@ -172,24 +175,8 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> An
     for name in ("generations", "population", "islands", "runs"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
-    if args.seed_policies:
-        changes["first"] = tuple(_first(text, game.name) for text in args.seed_policies)
-    return EvolutionSettings.of(args.preset or "modern", **changes)
-
-
-def _first(text: str, game: str) -> str:
-    """What the evolution's settings call a policy that joins the first population."""
-    from persona_evo.api.naming import FORMULA, load_policy
-
-    if text in ("ucb1", "library", "utility"):
-        return text
-    if text.startswith(FORMULA):
-        return text.removeprefix(FORMULA)
-    policy = load_policy(text, game)
-    if policy.kind == "lists" and not policy.best:
-        raise SettingsError("open lists without a score of their own have no formula to start from", found=text,
-                            expected="a policy with a formula")  # fmt: skip
-    return "ucb1" if policy.kind == "ucb1" else policy.best
+    first = first_policies(args.seed_policies, game.name) if args.seed_policies else None
+    return chosen(args.preset or "modern", game, league, changes, first)
 
 
 def teller() -> Callable[[Generation], None]:

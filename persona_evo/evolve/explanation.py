@@ -21,7 +21,7 @@ from persona_evo.personas.lists import (
 from persona_evo.personas.template import high_end, low_end
 from persona_evo.search.list_orders import cares
 from persona_evo.search.samples import MOST_LEVELS, Sampled, random_states
-from persona_evo.search.tree_policy import SEARCH_VARIABLES
+from persona_evo.search.tree_policy import PARENT, SEARCH_VARIABLES, plan_variables
 from persona_evo.store.policies import Policy
 
 CLEAR = 0.85
@@ -111,7 +111,7 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     elif not rises and effect.up > 1 - CLEAR:
         group = "depends on the state"
     elif metric is None:
-        return "seeks", _SEARCH_WORDS[effect.symbol][0 if rises else 1]
+        return "seeks", _words_of(effect.symbol, game)[0 if rises else 1]
     elif _is_way(metric, game):
         group = "avoids" if rises else "seeks"
     elif rises:
@@ -119,8 +119,18 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     else:
         group = "saves" if metric.clock else "avoids"
     if metric is None:
-        return group, _VARIABLES[effect.symbol].split(",")[0].split(":")[0]
+        known = _VARIABLES.get(effect.symbol) or plan_variables(game)[effect.symbol]
+        return group, known.split(",")[0].split(":")[0]
     return group, f"the {metric.name}" if _is_way(metric, game) else metric.name
+
+
+def _words_of(symbol: str, game: Game) -> tuple[str, str]:
+    """What a formula seeks that rises, or falls, with a symbol that is no metric."""
+    if symbol in _SEARCH_WORDS:
+        return _SEARCH_WORDS[symbol]
+    names = {UTILITY: "utility", CEILING: "ceiling", **{m.symbol: m.name for m in game.metrics}}
+    name = names[symbol.removesuffix(PARENT)]
+    return f"a state after one with much of {name}", f"a state after one with little of {name}"
 
 
 def _is_way(metric: Metric, game: Game) -> bool:
@@ -154,8 +164,8 @@ def with_estimates(
     """The states with values of the search's variables, and of open lists', that a search could have."""
     stream, room = random.Random(1), random.Random(2)
     care = next(iter(cares(game, utility or Formula((0.0,)))), None)
-    found = []
-    for state in states:
+    found, other = [], random.Random(2)
+    for number, state in enumerate(states):
         value = utility.evaluate(state) if utility else 0.5
         known = estimates(value, float(stream.randint(2, 3000)), stream.randint(1, 50), stream)
         known |= {OWN: value, UTILITY: value, CEILING: value + room.random(), CARE: 0.0, NEAR: 0.0}
@@ -163,8 +173,20 @@ def with_estimates(
             known[CARE] = care.evaluate(state)
         if game.targets:
             known[NEAR] = state[game.targets[0]]
-        found.append({**known, **state})
+        before = plan_estimates(state, states[max(0, number - 1)], utility or Formula((0.5,)), other)
+        found.append({**before, **known, **state})
     return found
+
+
+def plan_estimates(
+    state: Mapping[str, float], parent: Mapping[str, float], utility: Formula, stream: random.Random
+) -> dict[str, float]:
+    """What a plan of a whole level could know of a state beside its metrics (see `tree_policy.plan_variables`)."""
+    known: dict[str, float] = {}
+    for metrics, mark in ((parent, PARENT), (state, "")):
+        value = utility.evaluate(metrics)
+        known |= {UTILITY + mark: value, CEILING + mark: value + stream.random()}
+    return {**known, **{symbol + PARENT: value for symbol, value in parent.items()}}
 
 
 def estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
@@ -179,7 +201,7 @@ def estimates(value: float, visits: float, depth: int, stream: random.Random) ->
 def meanings(formulas: Sequence[Formula], game: Game) -> dict[str, str]:
     """symbol -> meaning for what formulas and the scores of open lists name, in the game's order."""
     known = {m.symbol: m.meaning for m in game.metrics}
-    for more in (SEARCH_VARIABLES, LIST_VARIABLES):
+    for more in (SEARCH_VARIABLES, LIST_VARIABLES, plan_variables(game)):
         known |= {symbol: meaning for symbol, meaning in more.items() if symbol not in known}
     named = frozenset[str]().union(*(formula.symbols for formula in formulas))
     return {symbol: meaning for symbol, meaning in known.items() if symbol in named}

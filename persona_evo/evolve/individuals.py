@@ -10,10 +10,11 @@ from persona_evo.evolve import genome, start
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import check_first
-from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, EvolutionSettings
+from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, PLANNED, EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.personas.lists import (
+    CEILING,
     DEFAULT_LISTS,
     FEW_LISTS,
     FEW_UNGUIDED_LISTS,
@@ -22,7 +23,7 @@ from persona_evo.personas.lists import (
 )
 from persona_evo.search.list_orders import chosen, stands_for
 from persona_evo.search.problem import Problem
-from persona_evo.search.tree_policy import TreePolicy, with_lists
+from persona_evo.search.tree_policy import TreePolicy, read_of, with_lists
 from persona_evo.store import policies
 from persona_evo.words import counted
 
@@ -33,7 +34,12 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     Raises:
         SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
     """
-    planned = bool(spec.search.lists) and spec.league is None and registry.get(spec.game).planned
+    whole = spec.league is None and registry.get(spec.game).planned
+    planned = bool(spec.search.lists) and whole
+    if settings.variables in PLANNED and not (whole and spec.search.best_first):
+        raise SettingsError("these variables are worked out in plans of whole levels alone",
+                            found=f"variables {settings.variables!r}", expected="search 'single' or 'anytime', without "
+                            "an agent, in a game that is planned whole", hint="--set variables=metrics")  # fmt: skip
     still = settings.variables == "metrics"
     if settings.individual == BY_SEARCH:
         return replace(settings, individual=LISTS if planned and still else FORMULA)
@@ -56,10 +62,12 @@ def symbols_of(settings: EvolutionSettings, spec: FitnessSpec) -> tuple[str, ...
     """
     game = registry.get(spec.game)
     metrics = metrics_of(settings, game)
-    if settings.individual != LISTS:
+    if settings.individual != LISTS and settings.variables not in PLANNED:
         return metrics
     utility = parse(spec.utility, game.symbols)
     bounded = any(Problem.of(game, level.load(game), utility).bounded for level in spec.levels)
+    if settings.individual != LISTS:
+        return tuple(s for s in metrics if bounded or s in game.symbols or CEILING not in read_of([s]))
     return (*metrics, *stands_for(game, utility, bounded))
 
 
@@ -81,8 +89,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     if settings.individual != LISTS:
         return start.first_formulas(settings, game, utility, spec.priority)
     given = [name for name in settings.first if genome.is_lists(name)]
-    formulas = replace(settings, individual=FORMULA, first=tuple(n for n in settings.first if n not in given))
-    own = [parse(text) for text in start.first_formulas(formulas, game, utility, spec.priority)]
+    own = [parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority)]
     symbols = symbols_of(settings, spec)
     for text in given:
         if not check_first(settings, symbols, [text]):
@@ -106,7 +113,7 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
     game = registry.get(spec.game)
     if settings.individual != LISTS:
         utility = parse(spec.utility, game.symbols)
-        return start.start_in_words(settings.first, game, utility, spec.priority, settings)
+        return start.start_in_words(settings, game, utility, spec.priority)
     found = first_individuals(settings, spec, lists)
     joined, left = min(len(found), settings.population), settings.population - len(found)
     whose = "the persona's" if lists else "the planner's"
@@ -117,6 +124,18 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
         said += f"; a population of {settings.population} has no room for {counted(-left, 'more set')}, nor for random "
         said += "ones"
     return said
+
+
+def left_out(settings: EvolutionSettings, spec: FitnessSpec) -> str:
+    """Which policies do not join the first population though nobody named them one by one; "" if all do."""
+    game = registry.get(spec.game)
+    return start.left_out(_formulas(settings), game, parse(spec.utility, game.symbols), spec.priority)
+
+
+def _formulas(settings: EvolutionSettings) -> EvolutionSettings:
+    """The settings with those policies of the first population that are formulas, or stand for some."""
+    names = tuple(name for name in settings.first if not genome.is_lists(name))
+    return replace(settings, individual=FORMULA, first=names)
 
 
 def _with(lists: Sequence[OpenList], own: Formula, symbols: Sequence[str]) -> list[str]:

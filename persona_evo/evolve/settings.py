@@ -12,7 +12,9 @@ from persona_evo.words import counted
 
 POOLS = ("tournament", "top5", "rank", "lexicase")
 FUNCTIONS = ("basic", "extended")
-VARIABLES = ("metrics", "paper", "extended")
+VARIABLES = ("metrics", "paper", "extended", "planner", "parent")
+PLANNED = ("planner", "parent")
+"""Choices of `variables` that only plans of whole levels have."""
 GROWTHS = ("grow", "full", "half")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
@@ -40,7 +42,9 @@ class EvolutionSettings:
         runs: independent runs of which the best by the persona's core priority is taken.
         functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
         variables: search variables beside the metrics: "metrics" has none, so that a score never changes and a search
-            is several times faster, "paper" has R, "extended" has R N P D RMAX RSD.
+            is several times faster, "paper" has R, "extended" has R N P D RMAX RSD. For plans of whole levels, and
+            scores that never change either, "planner" has D, UTILITY and, where the game bounds it, CEILING; "parent"
+            has these and the values in the parent's state (see `tree_policy.plan_variables`).
         metrics: the game's metrics that formulas may use; empty for all but those that tell how the game ended.
         costly: metrics that take time to work out are among them.
         constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).

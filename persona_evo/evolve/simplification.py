@@ -10,11 +10,11 @@ from persona_evo.evolve.explanation import in_words, lists_in_words, meanings
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.winner import simplified
 from persona_evo.formula import parse
-from persona_evo.formula.simplify import simplify
+from persona_evo.formula.simplify import SHARED, simplify
 from persona_evo.games import mapsets
 from persona_evo.games.core import Game, Level
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import variables
+from persona_evo.search.tree_policy import columns_for, plan_variables, variables
 from persona_evo.store import runs
 from persona_evo.store.policies import Policy
 
@@ -41,8 +41,11 @@ def simplify_policy(policy: Policy, game: Game) -> Policy:
             words=lists_in_words(short.lists, game, levels, utility),
             unfinished=unfinished,
         )
-    formula = parse(policy.formula, variables(game))
-    result = simplified(formula, spec) if spec is not None else simplify(formula, variables(game), choice_only=True)
+    formula = parse(policy.formula, (*variables(game), *plan_variables(game)))
+    everywhere = not formula.symbols.isdisjoint(plan_variables(game))
+    result = simplified(formula, spec) if spec is not None else simplify(
+        formula, columns_for(formula, game), choice_only=not everywhere, shared=() if everywhere else SHARED
+    )  # fmt: skip
     return dataclasses.replace(
         policy,
         simplified=result.text if result.replaced else "",

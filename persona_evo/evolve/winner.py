@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from persona_evo import seeds
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
-from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings
+from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
 from persona_evo.evolve.fitness import Fitness, Score, sample_plan
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
@@ -26,7 +26,7 @@ from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.shortening import ShortLists
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, Simplified
+from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 
@@ -105,28 +105,33 @@ def choose(
 def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) -> Simplified:
     """A simpler formula that plays alike, or the reason why there is none."""
     from persona_evo.formula.simplify import simplify
-    from persona_evo.search.tree_policy import variables
+    from persona_evo.search.tree_policy import columns_for, plan_variables
 
     if until is not None and until - time.monotonic() < LEAST_SECONDS + SAMPLING_SECONDS:
         return Simplified(formula, formula, False, NO_TIME, True, 0.0, True)
-    order = variables(registry.get(spec.game))
+    game = registry.get(spec.game)
+    everywhere = not formula.symbols.isdisjoint(plan_variables(game))  # states from all over the tree are compared
     rows, groups = sampled_choices(formula, spec)
-    return simplify(formula, order, rows, SIMPLIFY_SECONDS, groups=groups, choice_only=True, until=until)
+    return simplify(
+        formula, columns_for(formula, game), rows, SIMPLIFY_SECONDS, groups=groups, choice_only=not everywhere,
+        shared=() if everywhere else SHARED, until=until,
+    )  # fmt: skip
 
 
 def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """States that a search with this formula has to choose between, from some of the levels.
 
     Returns:
-        rows: float64[n, variables], metrics of the children of the states along the plan that was found, with values
-            of the search's variables that a search could have. groups: int64[n], whose children they are.
+        rows: float64[n, columns], metrics of the children of the states along the plan that was found, with values
+            of the search's variables that a search could have (`columns_for`). groups: int64[n], whose children they
+            are.
     """
     from persona_evo.search.settings import Budget
-    from persona_evo.search.tree_policy import variables
+    from persona_evo.search.tree_policy import columns_for
 
     game = registry.get(spec.game)
-    utility = parse(spec.utility, game.symbols)
-    stream = random.Random(0)
+    utility, columns = parse(spec.utility, game.symbols), columns_for(formula, game)
+    stream, other = random.Random(0), random.Random(1)
     rows: list[list[float]] = []
     groups: list[int] = []
     group = 0
@@ -136,18 +141,22 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
         found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS))
         moves = found.actions[:_SAMPLED_MOVES]
         states = game.replay(loaded, moves, rng=seeds.stream(found.seed), seed=found.seed)
-        for depth, children in enumerate(_children(game, loaded, states), 1):
+        for depth, (parent, children) in enumerate(_children(game, loaded, states), 1):
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
-                known = {**metrics, **estimates(utility.evaluate(metrics), visits, depth, stream)}
-                rows.append([known[v] for v in variables(game)])
+                value = utility.evaluate(metrics)
+                known = {**plan_estimates(metrics, parent, utility, other), **metrics,
+                         **estimates(value, visits, depth, stream)}  # fmt: skip
+                rows.append([known[v] for v in columns])
                 groups.append(group)
             group += 1
-    return np.array(rows).reshape(-1, len(variables(game))), np.array(groups, dtype=np.int64)
+    return np.array(rows).reshape(-1, len(columns)), np.array(groups, dtype=np.int64)
 
 
-def _children(game: Game, level: Level, states: Sequence[Any]) -> Iterator[list[dict[str, float]]]:
-    """The metrics of all children of each state along a playthrough, as whoever moves there sees them."""
+def _children(
+    game: Game, level: Level, states: Sequence[Any]
+) -> Iterator[tuple[dict[str, float], list[dict[str, float]]]]:
+    """The metrics of each state along a playthrough, and of all its children, as whoever moves there sees them."""
     step = game.rules().step
     for state in states:
         if game.over(level, state) != RUNNING:
@@ -157,7 +166,7 @@ def _children(game: Game, level: Level, states: Sequence[Any]) -> Iterator[list[
             child = state.copy()
             step(level.tables, child, action, np.ones(2, dtype=np.int64))
             children.append(game.measure(level, child, mover))
-        yield children
+        yield game.measure(level, state, mover), children
 
 
 def versions(game: Game | None = None) -> dict[str, str]:
