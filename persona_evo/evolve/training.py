@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -13,9 +14,9 @@ from persona_evo.evolve.individuals import first_individuals, settled, symbols_o
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
-from persona_evo.evolve.records import Request
+from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.tuning import tune
+from persona_evo.evolve.tuning import finalist, tune
 from persona_evo.personas.lists import OpenList
 
 _WITHOUT_END = 1_000_000
@@ -118,18 +119,20 @@ def train(
     )  # fmt: skip
     better = selection.better(settings)
     curve: list[Point] = []
+    hall: list[Individual] = []
     best = None
-    try:
+    with contextlib.suppress(Spent):
         for generation in course:
-            best = min(generation.state.hall, key=better)
+            hall = generation.state.hall
+            best = min(hall, key=better)
             trained = max((row.best for row in generation.rows), default=0.0)
             curve.append(Point(ask.spent, trained, best.fitness, best.formula))
-    except Spent:
-        pass
     if best is None:
         raise _too_few(playthroughs)
     ask.playthroughs = playthroughs
     primitives = genetics.Primitives.of(settings, symbols)
+    with contextlib.suppress(Spent):
+        best = finalist(hall, settings, seed, levels, ask)
     tuned = tune(best, settings, seed, primitives, levels, validation, ask, playthroughs - ask.spent)
     curve.append(Point(ask.spent, curve[-1].training, tuned.fitness, tuned.formula))
     return Trained(tuned.formula, ask.spent, tuple(curve))

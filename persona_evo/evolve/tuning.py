@@ -1,14 +1,17 @@
-"""The constants of the best formulas, tuned in the end by an evolution strategy.
+"""The end of an evolution: the best of its hall of fame, and the constants of that one.
 
-A (1+1)-ES with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants: each offspring
-plays levels that are drawn for it, beside its parent on the same seeds; only one that does no worse there is played on
-the validation set, and replaces its parent if it does better on that.
+The validation set has chosen the hall, so that its best are there by luck, too; they meet once more on levels drawn
+from those to train on. Then an evolution strategy tunes the constants: a (1+1)-ES with the one-fifth rule for its step
+(Rechenberg 1973), on the logarithms of the constants. Each offspring plays levels that are drawn for it, beside its
+parent on the same seeds; only one that does no worse there is played on the validation set, and replaces its parent if
+it does better on that.
 """
 
 from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 from persona_evo import seeds
@@ -26,8 +29,30 @@ _MOVED = 0.4
 """Share of the constants that an offspring moves, at least one."""
 _LEVELS = 8
 """Levels on which an offspring plays beside its parent."""
+_FINALISTS, _FINAL_DRAWS = 4, 2
+"""Members of the hall that meet once more, and on how many levels, as a multiple of the validation set."""
 _TRIES = 20
 """Offspring without any that differs after which a formula is left as it is."""
+
+
+def finalist(
+    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask
+) -> Individual:
+    """The member of the hall that is best on the validation set and on as many drawn levels as that has, or more.
+
+    Args:
+        hall: each with its validation. levels: to draw from. ask: has requests played.
+    """
+    better = selection.better(settings)
+    candidates = sorted(hall, key=better)[:_FINALISTS]
+    count = _FINAL_DRAWS * len(candidates[0].validation)
+    drawn = draw(replace(settings, levels_a_generation=count), seeds.derive(seed, "finalists"), 0, levels)
+    answers = ask([part(drawn, one.formula, 0, count) for one in candidates])
+
+    def met(at: int) -> tuple[float, int]:
+        return better(replace(candidates[at], utilities=[*candidates[at].validation, *answers[at]]))
+
+    return candidates[min(range(len(candidates)), key=met)]
 
 
 def tune(
