@@ -60,6 +60,7 @@ class SkilledPlayer:
 
     def __init__(self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill) -> None:
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
+        policy.check_planned("a player with a skill, who looks ahead at each move,", best_first=False)
         self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
         self._utility = formula_on_row(utility, game.symbols)
         self._horizon = game.horizon_of(level)
