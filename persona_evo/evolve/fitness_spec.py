@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.skill import Skill
 
 
 class LevelText(NamedTuple):
@@ -56,7 +57,8 @@ class FitnessSpec:
     game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
     reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
     move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
-    the persona's open lists, where the search has lists.
+    the persona's open lists, where the search has lists. skill: how well a player plays that searches anew for each
+    move; the budget is one of a move then.
     """
 
     game: str
@@ -67,6 +69,7 @@ class FitnessSpec:
     budget: Budget
     league: League | None = None
     lists: tuple[OpenList, ...] = ()
+    skill: Skill | None = None
 
     @classmethod
     def of(
@@ -112,6 +115,7 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
         "budget": spec.budget.to_dict(),
         **({} if spec.league is None else {"league": spec.league.to_dict()}),
         **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
+        **({} if spec.skill is None else {"skill": asdict(spec.skill)}),
     }
 
 
@@ -126,4 +130,5 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
         budget=Budget.from_dict(values["budget"]),
         league=League.from_dict(values["league"], registry.get(game)) if "league" in values else None,
         lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
+        skill=Skill(**values["skill"]) if "skill" in values else None,
     )
