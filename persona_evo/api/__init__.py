@@ -5,6 +5,7 @@
 | naming | levels, personas, policies and players by their names |
 | evolution | evolve a policy |
 | checks | what is wrong with levels that nobody has played |
+| generating | levels drawn from a seed |
 | playtests | play levels, compare two, solve one |
 | results | what a playtest comes to |
 | runs | what is kept in the folders of runs, and figures of it |
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from persona_evo.api.checks import check_levels
     from persona_evo.api.evolution import evolve_policy, resume_evolution
+    from persona_evo.api.generating import generate_levels
     from persona_evo.api.naming import (
         load_game,
         load_level,
@@ -74,6 +76,7 @@ __all__ = [
     "compare_playtests",
     "evolve_policy",
     "experiment",
+    "generate_levels",
     "kept_playtest",
     "load_game",
     "load_level",
@@ -97,6 +100,7 @@ __all__ = [
 _NAMES = {
     "api.checks": "check_levels",
     "api.evolution": "evolve_policy resume_evolution",
+    "api.generating": "generate_levels",
     "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
     "api.playtests": "compare plan playtest_levels solve",
     "api.results": "Comparison Results",

@@ -1,4 +1,4 @@
-"""`persona-evo level new|check|list`: levels as files."""
+"""`persona-evo level new|generate|check|list`: levels as files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import ci, options
+from persona_evo.cli import ci, level_generate, options
 from persona_evo.cli.parser import filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
@@ -35,10 +35,11 @@ def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("level", description=f"{__doc__}\n\n{FORMAT}")
     parser.appendix = _legend
-    parts = parser.add_subparsers(dest="command_level", metavar="new|check|list", required=True)
+    parts = parser.add_subparsers(dest="command_level", metavar="new|generate|check|list", required=True)
     new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
+    level_generate.add(parts)
     check = parts.add_parser("check", help="say what is wrong with levels that nobody has played",
                              description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
 from persona_evo.seeds import below
+
+if TYPE_CHECKING:
+    from persona_evo.games.generating import Generator
 
 Better = Literal["higher", "lower", "neutral"]
 
@@ -221,6 +224,8 @@ class Game:
     every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
     swift(level) -> the level in another layout with faster rules, None if it is none of those that these are made for.
     What it gives has `rules`, `reach` and `novelty` and nothing else that reads states (see `for_search`).
+    sound(level) -> whether `analyse` finds no problem, told faster; None where it finds none if the level can be won.
+    generator() -> how levels are drawn from a seed (see `persona_evo.games.generating`); None where they are not.
     """
 
     name: str
@@ -259,6 +264,8 @@ class Game:
     analyse: Callable[[Level], list[Finding]] | None = None
     hardness: Callable[[Level], dict[str, float]] | None = None
     swift: Callable[[Level], Swift | None] | None = None
+    sound: Callable[[Level], bool | None] | None = None
+    generator: Callable[[], Generator] | None = None
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:

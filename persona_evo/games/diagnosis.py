@@ -47,6 +47,16 @@ def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
     return found
 
 
+def is_sound(game: Game, level: Level) -> bool | None:
+    """Whether the check of a level finds no problem; None where it finds none if the level can be won."""
+    return has_no_problem(game, level) if game.sound is None else game.sound(level)
+
+
+def has_no_problem(game: Game, level: Level) -> bool:
+    """Whether the whole check of a level finds no problem."""
+    return not any(finding.severity == "problem" for finding in diagnose(game, [level]))
+
+
 def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:
     """Pairs of levels that are nearly the same map, one of which is harder in some way and easier in none."""
     if game.hardness is None or len(levels) < 2:

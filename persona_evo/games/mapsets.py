@@ -277,6 +277,11 @@ class _Finder:
     def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
         names = [*self.shipped.sets, *self.shipped.levels]
         folder = (base / _home(name.replace("\\", "/"))).parent
+        if name.startswith("generate:"):
+            return SettingsError(
+                "levels are generated within evolve alone", place=place, found=name, expected="levels that are there",
+                hint="persona-evo level generate --count N --seed S --out FOLDER writes them: name FOLDER then",
+            )  # fmt: skip
         looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
         files = [path.name for path in _level_files(folder, self.suffixes)] if folder.is_dir() else []
         near = nearest(Path(name.replace("\\", "/")).name, files) if looks_like_path else nearest(name, names)

@@ -19,6 +19,8 @@ lower than 0.5 nor higher than 1 in this state and all that follow within so man
 own range |
 | `novelty()` | optional: whole numbers, one a variable of the state, in the same order in each: `(self.at, self.hp)`.
 Searches look for states in which one has a value that it never had |
+| `generate(rng)` | optional, static method: the text of a level that `rng`, a `random.Random`, draws, None where the
+attempt failed; `level generate` and `evolve --levels generate:N` need it |
 
 Class attributes that may be left out: `care` is a formula over the metrics for what keeps the player in the game, which
 a search looks after beside the utility (`care = "HP"`). `health` is a formula for the hit points left, from which
@@ -46,6 +48,7 @@ import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, NoReturn
 
 import numpy as np
@@ -64,6 +67,7 @@ from persona_evo.errors import (
 from persona_evo.formula import parse
 from persona_evo.games import explored, facts
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
+from persona_evo.games.generating import Constraints, Generator
 from persona_evo.seeds import below, draw, stream
 from persona_evo.words import counted
 
@@ -179,9 +183,25 @@ def from_class(
         locate=plain.locate if has_place else None, reach=(lambda: plain.reach) if has_reach else None,
         novelty=plain.novelty, care=care, health=health, idle=idle,
         analyse=(lambda level: explored.analyse(made, level)) if alone else None,
+        generator=(lambda: _generator(plain)) if callable(getattr(cls, "generate", None)) else None,
         hardness=(lambda level: explored.hardness(made, level)) if alone else None,
     )  # fmt: skip
     return made
+
+
+def _generator(plain: _Plain) -> Generator:
+    """How a class with a method `generate` draws levels."""
+
+    def drawn(rng: Random, kind: str, wanted: Constraints) -> str | None:
+        try:
+            text = plain.cls.generate(rng)
+        except (Exception, SystemExit) as e:
+            raise GameError(plain.raised("generate", e)) from e
+        if text is not None and not isinstance(text, str):
+            plain.refuse("generate", text, "the text of a level, or None")
+        return text
+
+    return Generator(drawn, {"level": "as the class draws them"})
 
 
 def _formula_of(cls: type[Any], name: str, symbols: Sequence[str]) -> str:

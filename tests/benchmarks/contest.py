@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Level
+from persona_evo.games.generating import generate
 from persona_evo.games.mapsets import resolve
 from persona_evo.personas import Persona, catalog
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, capacity_for
 from persona_evo.store import policies
 
-from . import caves
+from . import small_levels
 from .levels import game, shared
 
 PERSONAS = {"runner": "R", "monster_killer": "MK", "treasure_collector": "TC", "completionist": "C"}
@@ -29,7 +30,7 @@ GENERATED_SEED, HELD_OUT_SEED = 1, 9_001
 
 GROUPS = {
     "shipped": "the levels that ship with the game",
-    "generated": "generated caves and rooms",
+    "generated": "generated caves, rooms and halls",
     "paper": "the paper's maps",
     "real": "levels of other designers",
     "held_out": "levels never tuned on (generated)",
@@ -128,13 +129,13 @@ def levels_of(group: str, count: int, held_out_seed: int = HELD_OUT_SEED) -> lis
     """The first levels of a group; none where the shared data is not there."""
     if group in ("generated", "held_out"):
         seed = GENERATED_SEED if group == "generated" else held_out_seed
-        return [caves.generated(seed, number) for number in range(count)]
+        return generate(game(), count, seed, "train" if group == "generated" else "held out")
     if group == "shipped":
         return list(resolve(game(), ["train", "test"]))[:count]
     folder = shared("levels/md2")
     names = ("map*.txt", ".") if group == "paper" else ("*.txt", "extra")
     paths = [] if folder is None else sorted((folder / names[1]).glob(names[0]))
-    read = (caves.loaded(path.read_text(encoding="utf-8"), path.stem) for path in paths)
+    read = (small_levels.loaded(path.read_text(encoding="utf-8"), path.stem) for path in paths)
     return [level for level in read if level is not None][:count]
 
 
@@ -178,7 +179,7 @@ def timed(planner: Planner, utility: Formula, policy: TreePolicy, budget: Budget
 @cache
 def warm(who: tuple[Contender, ...]) -> None:
     """See that everything is compiled, or read from disk, in this process before anything is timed."""
-    level = caves.small(0)
+    level = small_levels.small(0)
     for contender in who:
         for persona in personas().values():
             policy = contender.tree_policy(persona)

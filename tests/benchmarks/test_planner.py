@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import caves, planner
+from tests.benchmarks import planner, small_levels
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.contest import PERSONAS, PLANNER, SINGLE, UCB1, Result, contenders
 from tests.benchmarks.standings import Best, Standings, fewer
@@ -21,21 +20,8 @@ def result(player: str = PLANNER, seed: int = 0, utility: float = 0.5, won: bool
     return Result(player=player, seed=seed, utility=utility, won=won, **values)  # type: ignore[arg-type]
 
 
-def test_levels_come_out_of_their_seed_and_hold_everything() -> None:
-    made = [caves.generated(5, number) for number in range(30)]
-    assert [level.text for level in made[:4]] == [caves.generated(5, number).text for number in range(4)]
-    assert len({level.text for level in made}) == 30
-    counts = Counter("".join(level.text for level in made))
-    assert all(counts[char] for char in "XHeTPtpMRobm ")
-    for level in made:
-        grid = level.facts["grid"]
-        assert (level.text.count("H"), level.text.count("e"), level.text.count("p") in (0, 2)) == (1, 1, True)
-        assert 8 <= grid.width <= 24 and 8 <= grid.height <= 24
-    assert caves.generated(5, 0, (64, 64)).facts["grid"].width == 64
-
-
 def test_small_levels_are_small() -> None:
-    grids = [caves.small(2, number).facts["grid"] for number in range(50)]
+    grids = [small_levels.small(2, number).facts["grid"] for number in range(50)]
     assert {grid.width - 2 for grid in grids} == {grid.height - 2 for grid in grids} == {3, 4, 5}
     assert max(len(grid.objects) for grid in grids) <= 9
 

@@ -14,7 +14,7 @@ from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas import Persona, load
 from persona_evo.search.plan import Budget, Plan, SearchSettings, TreePolicy, plan
 from persona_evo.store import policies
-from tests.benchmarks import caves
+from tests.benchmarks import small_levels
 from tests.examples import corridor, jugs
 from tests.search.exhaustive import Everything, explore
 from tests.search.graphs import BOUNDED, WALK
@@ -112,7 +112,7 @@ def check_small_levels(seed: int, count: int, most: int, longest: int, largest: 
     """So many small levels of MiniDungeons 2, four searches each."""
     total = Checked()
     for number in range(count):
-        level, rng = caves.small(seed, number), Random(f"proofs {seed} {number}")
+        level, rng = small_levels.small(seed, number), Random(f"proofs {seed} {number}")
         everything = explore(GAME, level, rng.randint(8, longest), most)
         for utility, policy in searches(rng):
             total += check(GAME, level, everything, utility, policy, rng, largest)

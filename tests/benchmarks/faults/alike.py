@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from random import Random
 
-from ..caves import beside
+from persona_evo.games.analysis import beside
+
 from .boards import HIT_POINTS, Board, Spot
 from .dungeons import fetches, health, quiet, sound, untouched_way, win, world_of
 from .planted import Planted, Planter, pocket_below, shuffled, winnable, winnable_with_potions, with_corridor

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..caves import beside
+from persona_evo.games.analysis import beside
 
 Spot = tuple[int, int]
 HIT_POINTS = 10

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from ..caves import beside
+from persona_evo.games.analysis import beside
+
 from .boards import Board, Spot
 from .cases import Case
 from .dungeons import dead_ends, fetches, health, untouched_way, world_of

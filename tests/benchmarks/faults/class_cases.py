@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 
 from persona_evo.games import registry
+from persona_evo.games.analysis import beside
 from persona_evo.games.core import RUNNING, WON, Game
 
-from ..caves import beside
 from .cases import ALIKE, FAULT, SOUND, Case, Spot
 from .dungeons import rooms
 from .exploring import World, dies_within, everything

@@ -13,12 +13,12 @@ from functools import cache
 from random import Random
 
 from persona_evo.errors import LevelError
+from persona_evo.games.analysis import beside
 from persona_evo.games.catalog.minidungeons2 import tables
 from persona_evo.games.catalog.minidungeons2.rules import is_there
 from persona_evo.games.core import LOST, WON, Level
 from persona_evo.games.mapsets import resolve
 
-from ..caves import beside
 from ..levels import game, shared
 from .boards import MONSTERS, Board, Spot
 from .exploring import State, World, layers, reached

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
 
-from ..caves import beside
+from persona_evo.games.analysis import beside
+
 from .boards import HIT_POINTS, Board, Spot
 from .dungeons import dead_ends, fetch, health, monsters, sound, there, untouched_way, win, world_of
 from .exploring import dies_within, layers

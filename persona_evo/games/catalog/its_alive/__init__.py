@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.core import LOST, Event, Game, Level, Metric, Rules
 from persona_evo.games.findings import Finding
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.games.generating import Generator
 
 MOST = max(win for _, _, win in layout.FIELDS.values())
 
@@ -171,6 +174,13 @@ def analyse(level: Level) -> list[Finding]:
     return lost_start(GAME, level, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]))
 
 
+def generator() -> Generator:
+    """How levels are drawn (see `generate`)."""
+    from persona_evo.games.catalog.its_alive.generate import GENERATOR
+
+    return GENERATOR
+
+
 GAME = Game(
     name="its_alive",
     title="It's Alive!",
@@ -192,4 +202,6 @@ GAME = Game(
     care="min(LV, 1) - FI",
     score=lambda level: "PT",
     analyse=analyse,
+    sound=lambda level: None,  # the analysis has nothing to say of levels that can be won
+    generator=generator,
 )

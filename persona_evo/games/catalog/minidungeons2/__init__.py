@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.games.core import Event, Game, Level, Metric, Rules, Swift
 from persona_evo.games.findings import Finding
+
+if TYPE_CHECKING:
+    from persona_evo.games.generating import Generator
 
 METRICS = (
     Metric("ST", "steps taken", "hero actions so far, throws and lost turns included", "steps", better="lower",
@@ -185,11 +188,25 @@ def analyse(level: Level) -> list[Finding]:
     return found(level)
 
 
+def sound(level: Level) -> bool | None:
+    """Whether `analyse` finds no problem (see `soundness`)."""
+    from persona_evo.games.catalog.minidungeons2.soundness import sound as found
+
+    return found(level)
+
+
 def hardness(level: Level) -> dict[str, float]:
     """What makes the level harder (see `analysis`)."""
     from persona_evo.games.catalog.minidungeons2.analysis import hardness as found
 
     return found(level)
+
+
+def generator() -> Generator:
+    """How levels are drawn (see `generate`)."""
+    from persona_evo.games.catalog.minidungeons2.generate import GENERATOR
+
+    return GENERATOR
 
 
 def informed(costly: bool = False) -> Rules:
@@ -271,10 +288,13 @@ GAME = Game(
     analyse=analyse,
     hardness=hardness,
     swift=swift,
+    sound=sound,
+    generator=generator,
 )
 
 SWIFT_GAME = replace(
     GAME, rules=swift_rules, reach=swift_reach, novelty=swift_novelty, variants={}, swift=None,
-    locate=None, events=None, cause=None, draw=None, structure=None, analyse=None, hardness=None,
+    locate=None, events=None, cause=None, draw=None, structure=None, analyse=None, hardness=None, sound=None,
+    generator=None,
 )  # fmt: skip
 """The game as searches play it in the layout of `packed`."""

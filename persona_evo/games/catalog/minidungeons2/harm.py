@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,13 +70,13 @@ def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> 
     return Harm(queue[0][0], False)
 
 
-def _home(board: Board) -> dict[Spot, int]:
-    """Moves of the hero from each tile to the exit."""
+def home(board: Board, goals: Sequence[Spot]) -> dict[Spot, int]:
+    """Moves of the hero from each tile to the nearest goal."""
     back: dict[Spot, list[Spot]] = {}
     for tile, following in board.moves.items():
         for to in following:
             back.setdefault(to, []).append(tile)
-    return distances([board.grid.exit], back)
+    return distances(goals, back)
 
 
 def forced_monsters(board: Board, told: int) -> list[Finding]:
@@ -91,10 +91,10 @@ def forced_monsters(board: Board, told: int) -> list[Finding]:
     guards, traps = ways.guards(board), board.survival.damage[board.grid.exit]
     if int(board.level.tables[tb.TILES]) > tb.PAIR_FILL:
         return [_in_the_way(board, guards, None)] if guards else []
-    home = _home(board)
-    harm = least_harm(board.level, home)
+    way = home(board, [board.grid.exit])
+    harm = least_harm(board.level, way)
     if not harm.over and harm.least > max(told, traps):
-        spots = dict.fromkeys([*guards, *_culprits(board, suspects, home, harm.least)])
+        spots = dict.fromkeys([*guards, *_culprits(board, suspects, way, harm.least)])
         return [_harmful(board, list(spots), harm, traps)] if spots else []
     return [_in_the_way(board, guards, harm.reached)] if guards else []
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError
 from persona_evo.games.core import Event, Game, Level, Metric, Rules
 from persona_evo.games.findings import Finding
+
+if TYPE_CHECKING:
+    from persona_evo.games.generating import Generator
 
 METRICS = (
     Metric("DR", "drops", "pairs dropped so far", "drops", better="higher", clock=True),
@@ -168,6 +171,13 @@ def analyse(level: Level) -> list[Finding]:
     return lost_start(GAME, level)
 
 
+def generator() -> Generator:
+    """How levels are drawn (see `generate`)."""
+    from persona_evo.games.catalog.puyo.generate import GENERATOR
+
+    return GENERATOR
+
+
 GAME = Game(
     name="puyo",
     title=TITLE,
@@ -188,6 +198,8 @@ GAME = Game(
     novelty=novelty,
     care="-H3 - PU / 6",
     analyse=analyse,
+    sound=lambda level: None,  # the analysis has nothing to say of levels that can be won
+    generator=generator,
 )
 
 HIDDEN = dataclasses.replace(

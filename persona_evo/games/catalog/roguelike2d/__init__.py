@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from persona_evo.games import keyed
 from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.core import Event, Game, Level, Metric, Rules
 from persona_evo.games.findings import Finding
+
+if TYPE_CHECKING:
+    from persona_evo.games.generating import Generator
 
 METRICS = (
     Metric("ST", "decisions", "decisions so far; two a move for a factored player", "decisions", better="lower",
@@ -169,6 +172,13 @@ def analyse(level: Level) -> list[Finding]:
     return found(level)
 
 
+def generator() -> Generator:
+    """How levels are drawn (see `generate`)."""
+    from persona_evo.games.catalog.roguelike2d.generate import GENERATOR
+
+    return GENERATOR
+
+
 GAME = Game(
     name="roguelike2d",
     title="2D Roguelike",
@@ -192,4 +202,5 @@ GAME = Game(
     health="FD",
     score=lambda level: f"RW * {layout.START_FOOD * len(level.facts['days'])}",
     analyse=analyse,
+    generator=generator,
 )

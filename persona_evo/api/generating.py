@@ -1,0 +1,74 @@
+"""Levels drawn from a seed, each of which can be won."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from persona_evo.api.naming import game_of
+from persona_evo.errors import SettingsError
+from persona_evo.evolve import pools
+from persona_evo.evolve.parallel import Workers
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.games.generating import Constraints, Span, generate, generator
+from persona_evo.games.options import level_options
+
+
+def generate_levels(
+    count: int,
+    seed: int,
+    *,
+    game: str | Game = registry.DEFAULT,
+    stream: str = "train",
+    kinds: Sequence[str] = (),
+    min_path: int | None = None,
+    max_path: int | None = None,
+    constraints: Mapping[str, tuple[float, float]] | None = None,
+    jobs: int = -1,
+    **options: Any,
+) -> list[Level]:
+    """Levels of a seed: the same seed gives the same levels, all different, sound, and proven winnable.
+
+    Args:
+        count: how many.
+        stream: "train", "validation" or "held out"; levels of different streams are never equal.
+        kinds: of the game's kinds of levels, which take turns; all of them if none are named.
+        min_path, max_path: moves to the end of a level, at least and at most.
+        constraints: lowest and highest value of numbers of the level's structure: {"monsters": (2, 5)}.
+        jobs: cores, -1 for all; without influence on the result.
+        options: for the game's loader.
+
+    Raises:
+        SettingsError: the game draws no levels, or none was found that is as wanted and can be won.
+
+    Levels of a game that is not planned are sound, and nobody knows whether they can be won.
+    """
+    of = game_of(game)
+    spans = {name: Span(*span) for name, span in (constraints or {}).items()}
+    if min_path is not None or max_path is not None:
+        spans.update(path_between(of, min_path, max_path))
+    wanted, given = Constraints(tuple(kinds), spans), level_options(of, options)
+    if not of.planned:
+        return generate(of, count, seed, stream, wanted, given)
+    with Workers(jobs) as workers:
+        found = pools.winnable(of, count, seed, stream, workers, constraints=wanted, options=given)
+    return [level.load(of) for level in found]
+
+
+def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Span]:
+    """The constraint on the moves to the end of a level.
+
+    Raises:
+        SettingsError: the game has no such number, or no way can be that long.
+    """
+    path = generator(game).path
+    if not path:
+        raise SettingsError(f"levels of {game.title} have no way to the end that could be measured",
+                            found=f"a path of {Span(low or 0, math.inf if high is None else high)}",
+                            hint="leave the constraint on the path out")  # fmt: skip
+    if high is not None and high < (low or 0):
+        raise SettingsError("no path is that long", found=f"at least {low} and at most {high}",
+                            expected="the higher number last")  # fmt: skip
+    return {path: Span(low or 0, math.inf if high is None else high)}

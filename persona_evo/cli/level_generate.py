@@ -1,0 +1,166 @@
+"""`persona-evo level generate`: levels out of a seed, as files."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import names, path, whole
+from persona_evo.cli.say import note, say
+from persona_evo.errors import LevelError, Place, SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.pools import Won
+    from persona_evo.games.core import Game
+    from persona_evo.games.generating import Constraints, Generator
+
+ABOUT = """\
+Draw levels from a seed, each in a file of its own: the same seed gives the same levels. Every level passes the level
+check, and the planner wins every level; one that is not won is replaced by another one.
+
+Constraints are on numbers of the level's structure, which `level check --structure` shows. A range is A-B, or A alone;
+A- has no upper end. The streams never share a level, whatever the seeds are: evolve trains on levels of the stream
+train, chooses by validation, and reports on held-out.
+"""
+
+SHORT = ("monsters", "treasures", "potions", "traps", "width", "height")
+"""Numbers of the structure that have options of their own."""
+MOST = 1_000_000
+_RANGE = re.compile(r"(\d{1,7})(?:(-)(\d{1,7})?)?", re.ASCII)
+
+
+def span(text: str) -> tuple[float, float]:
+    """A kind of value: a range of whole numbers, such as 3-7, 3- or 3."""
+    match = _RANGE.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"expected a range such as 3-7, 3- or 3, found {text!r}")
+    low, dash, high = match.groups()
+    last = float(high) if high else math.inf if dash else float(low)
+    if last < float(low):
+        raise argparse.ArgumentTypeError(f"expected the lower number first, as in {high}-{low}, found {text!r}")
+    return float(low), last
+
+
+def constraint(text: str) -> tuple[str, tuple[float, float]]:
+    """A kind of value: NAME=RANGE."""
+    name, mark, value = text.partition("=")
+    if not mark or not name.strip():
+        raise argparse.ArgumentTypeError(f"expected NAME=RANGE, found {text!r}")
+    return name.strip(), span(value)
+
+
+def add(parts: Any) -> None:
+    """The command's options."""
+    parser = parts.add_parser("generate", help="draw sound, winnable levels from a seed", description=ABOUT)
+    parser.add_argument("--count", type=whole(1, 10_000), default=10, metavar="N",
+                        help="number of levels (default: %(default)s)")
+    options.add_seed(parser)
+    parser.add_argument("--stream", choices=("train", "validation", "held-out"), default="train",
+                        help="which levels (default: %(default)s)")
+    parser.add_argument("--kinds", type=names, default=(), metavar="NAMES",
+                        help="kinds of levels, with commas between them; they take turns (default: all of the game)")
+    parser.add_argument("--min-path", type=whole(0, MOST), metavar="N", help="fewest moves to the end of a level")
+    parser.add_argument("--max-path", type=whole(0, MOST), metavar="N", help="most moves of the shortest way there")
+    for name in SHORT:
+        parser.add_argument(f"--{name}", type=span, metavar="A-B", help=f"range of the number of {name}"
+                            if name not in ("width", "height") else f"range of the level's {name}")  # fmt: skip
+    parser.add_argument("--constraint", action="append", default=[], type=constraint, metavar="NAME=A-B",
+                        help="range of any other number of the level's structure; may be repeated")
+    parser.add_argument("--out", type=path, metavar="FOLDER",
+                        help="folder for the files (default: generated-SEED)")
+    parser.add_argument("--force", action="store_true", help="overwrite files that hold something else")
+    options.add_jobs(parser)
+    options.add_level_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the levels, and say in a line each what they are."""
+    from persona_evo.games.commands import command
+    from persona_evo.games.generating import generator
+
+    game = options.game_of(args)
+    drawn = generator(game)
+    seed = options.seed_of(args)
+    folder: Path = args.out or Path(f"generated-{seed}")
+    note(f"seed {seed}, stream {args.stream}, kinds {', '.join(args.kinds or drawn.kinds)}")
+    if drawn.from_seed:
+        note(f"{game.title} makes its levels from a seed: each file has a seed of its own and a few settings")
+    if not game.planned:
+        note(f"levels of {game.title} are checked and not solved: nobody can prove that they can be won")
+    made = 0
+    for won in _levels(args, game, seed, constraints_of(args, game)):
+        _write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
+        say(f"{won.level.name}: {in_words(won, game, drawn)}")
+        made += 1
+    say(f"{made} in {folder}")
+    say(f"next: {command(game, 'level', 'check', folder)}")
+    return 0
+
+
+def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constraints) -> Iterator[Won]:
+    """The levels one by one, as they are ready."""
+    from persona_evo.evolve import pools
+    from persona_evo.evolve.fitness_spec import LevelText
+    from persona_evo.evolve.parallel import Workers
+    from persona_evo.games.generating import generate
+
+    given, stream = options.options_of(args, game), args.stream.replace("-", " ")
+    if not game.planned:
+        for level in generate(game, args.count, seed, stream, constraints, given):
+            yield pools.Won(LevelText.of(level), 0)
+        return
+    with Workers(options.jobs_of(args)) as workers:
+        yield from pools.winners(game, args.count, seed, stream, workers, constraints=constraints, options=given)
+
+
+def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
+    """What was asked for.
+
+    Raises:
+        SettingsError: a path in a game that has none, or one that is impossible, or a number is named twice.
+    """
+    from persona_evo.games.generating import Constraints, Span
+
+    spans: dict[str, Span] = {}
+    given = [(name, getattr(args, name)) for name in SHORT if getattr(args, name) is not None]
+    for name, (low, high) in [*given, *args.constraint]:
+        if name in spans:
+            raise SettingsError("a constraint is given twice", found=name, expected="one range for each number")
+        spans[name] = Span(low, high)
+    if args.min_path is not None or args.max_path is not None:
+        from persona_evo.api.generating import path_between
+
+        spans.update(path_between(game, args.min_path, args.max_path))
+    return Constraints(tuple(args.kinds), spans)
+
+
+def in_words(won: Won, game: Game, drawn: Generator) -> str:
+    """What a level is, in a line."""
+    numbers: Mapping[str, float] = game.structure(won.level.load(game)) if game.structure is not None else {}
+    said = [f"{name} {numbers[name]:g}" for name in drawn.shown if name in numbers]
+    return ", ".join([*said, *([f"won in {won.moves} moves"] if won.moves else [])])
+
+
+def _write(target: Path, text: str, force: bool) -> None:
+    """Write a level, whole or not at all.
+
+    Raises:
+        LevelError: the file holds something else, or cannot be written.
+    """
+    from persona_evo.store.schema import write_atomically
+
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_file() and not force and target.read_bytes() != text.encode():
+            raise LevelError("there is another file of this name already", place=Place(str(target)),
+                             expected="a folder of its own: --out FOLDER", hint="--force writes over it")  # fmt: skip
+        write_atomically(target, text)
+    except OSError as e:
+        raise LevelError("the level cannot be written", place=Place(str(target)), found=str(e),
+                         hint="choose another folder: --out FOLDER") from e  # fmt: skip

@@ -1,0 +1,270 @@
+"""Pools of generated levels to train on: each is proven winnable, and what a persona can reach in it is known.
+
+A level is in a pool if the planner found a plan that wins, which is the proof; one that has none is replaced. That does
+not depend on a persona, so one pool serves several of them. How much a persona can get in each level is found
+afterwards, as the best of what searches with its utility found.
+
+Results do not depend on the number of jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from persona_evo.errors import SettingsError
+from persona_evo.evolve.dispatch import Dispatch
+from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.formula import Formula, parse
+from persona_evo.games import registry
+from persona_evo.games.core import WON, Game, Level, main_metrics
+from persona_evo.games.generating import Constraints, Source, check_count
+from persona_evo.personas.lists import OpenList
+from persona_evo.search.plan import planner_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.words import counted
+
+WIN_ITERATIONS = (2_000, 20_000, 200_000)
+"""Iterations in which a plan that wins is looked for, the more only where fewer found none."""
+
+ITERATIONS = 20_000
+"""Iterations of the search for the best known utility."""
+
+CANDIDATES = 20
+"""Levels tried for one place in a pool."""
+
+SECONDS = 0.1
+"""What a level is thought to take."""
+
+Progress = Callable[[int, int], None]
+"""Told how many levels are done, and of how many."""
+
+Tell = Callable[[str, int, int], None]
+"""Told what is done, how many levels of it are, and of how many."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Levels to train on, or to compare on.
+
+    Attributes:
+        levels: each proven winnable.
+        best: the best known utility of each level for a persona.
+    """
+
+    levels: tuple[LevelText, ...]
+    best: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for a run's configuration."""
+        return {"levels": [level.to_dict() for level in self.levels], "best": list(self.best)}
+
+    @classmethod
+    def of_dict(cls, values: Mapping[str, Any]) -> Pool:
+        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are no pool."""
+        levels = tuple(LevelText.of_dict(level) for level in values["levels"])
+        best = tuple(float(utility) for utility in values["best"])
+        if len(levels) != len(best):
+            raise ValueError(f"{len(levels)} levels, {len(best)} utilities")
+        return cls(levels, best)
+
+
+class Won(NamedTuple):
+    """A level, and the moves of a plan that wins it."""
+
+    level: LevelText
+    moves: int
+
+
+class Wanted(NamedTuple):
+    """What levels are drawn and solved.
+
+    game: name in the registry, or "module:object". options: for its loader.
+    """
+
+    game: str
+    seed: int
+    stream: str
+    constraints: Constraints
+    options: tuple[tuple[str, Any], ...]
+
+
+class Best(NamedTuple):
+    """For whom the best known is looked for. game: as in `Wanted`. utility: text over the game's metrics."""
+
+    game: str
+    utility: str
+    lists: tuple[OpenList, ...]
+    seed: int
+    iterations: int
+
+
+def make(
+    game: Game, utility: Formula, count: int, seed: int, stream: str, workers: Workers, *,
+    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Pool:  # fmt: skip
+    """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
+    levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
+    return Pool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
+
+
+def prepared(
+    game: Game, utility: Formula, counts: Mapping[str, int], seed: int, workers: Workers, *,
+    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None, tell: Tell | None = None,
+) -> dict[str, Pool]:  # fmt: skip
+    """The pools of an evolution by their streams, none of whose levels is in another one.
+
+    Args:
+        counts: stream -> how many levels.
+        tell: told how far it is.
+    """
+
+    def to(what: str) -> Progress | None:
+        return None if tell is None else partial(tell, what)
+
+    found: dict[str, Pool] = {}
+    for stream, count in counts.items():
+        levels = winnable(
+            game, count, seed, stream, workers, constraints=constraints, options=options,
+            progress=to(f"generating levels ({stream})"),
+        )  # fmt: skip
+        best = best_known(
+            game, levels, utility, seed, workers, lists=lists, iterations=iterations,
+            progress=to(f"finding the best known utilities ({stream})"),
+        )  # fmt: skip
+        found[stream] = Pool(levels, best)
+    return found
+
+
+def winnable(
+    game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None, progress: Progress | None = None,
+) -> tuple[LevelText, ...]:  # fmt: skip
+    """Sound levels of a seed, each of which was won by a plan; as `winners`. progress: told how far it is."""
+    found: list[LevelText] = []
+    for won in winners(game, count, seed, stream, workers, constraints=constraints, options=options):
+        found.append(won.level)
+        if progress is not None:
+            progress(len(found), count)
+    return tuple(found)
+
+
+def winners(
+    game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Iterator[Won]:  # fmt: skip
+    """Sound levels of a seed, each of which was won by a plan, one by one; no two are equal.
+
+    Args:
+        count: how many.
+        stream: one of `generating.STREAMS`; levels of different streams are never equal.
+        constraints: what the levels have to be like.
+        options: for the game's loader.
+
+    Raises:
+        SettingsError: the game draws no levels or cannot be planned, or too few levels were sound and winnable.
+    """
+    check_count(count)
+    constraints = constraints or Constraints()
+    Source(game, seed, stream, constraints, options or {})
+    if not game.planned:
+        raise SettingsError(
+            f"nobody can prove that levels of {game.title} can be won", found=game.name,
+            expected="a deterministic game for one player", hint="name levels instead",
+        )  # fmt: skip
+    wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))
+    found = set[str]()
+    jobs = [(number, 0) for number in range(1, count + 1)]
+    for part in Dispatch(workers, _won, wanted, jobs, [0] * count, [SECONDS] * count):
+        for won in part:
+            skip = 0
+            while won.level.text in found:  # equal levels are rare: the later one is drawn anew, in this process
+                skip += 1
+                won = next(_won(wanted, [(len(found) + 1, skip)]))
+            found.add(won.level.text)
+            yield won
+
+
+def best_known(
+    game: Game, levels: Sequence[LevelText], utility: Formula, seed: int, workers: Workers, *,
+    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, progress: Progress | None = None,
+) -> tuple[float, ...]:  # fmt: skip
+    """The best utility that the planner finds in each level.
+
+    Args:
+        utility: of the persona.
+        lists: its open lists.
+        iterations: of each search; one that proves its plan ends sooner.
+        progress: told how far it is.
+    """
+    best = Best(registry.address(game), utility.text, tuple(lists), seed, iterations)
+    found: list[float] = []
+    count = len(levels)
+    for utilities in Dispatch(workers, _reached, best, levels, [0] * count, [SECONDS] * count):
+        found += utilities
+        if progress is not None:
+            progress(len(found), count)
+    return tuple(found)
+
+
+def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
+    """The levels of some places in the pool: (number, winnable candidates to leave out); this is what workers run.
+
+    Raises:
+        SettingsError: nothing that was drawn for a place can be won.
+    """
+    game = registry.get(wanted.game)
+    source = Source(game, wanted.seed, wanted.stream, wanted.constraints, dict(wanted.options))
+    for number, skip in jobs:
+        candidates = source.candidates(number)
+        for level, _ in (next(candidates) for _ in range(CANDIDATES + skip)):
+            if moves := moves_to_win(game, level):
+                if not skip:
+                    yield Won(LevelText.of(level), moves)
+                    break
+                skip -= 1
+        else:
+            raise SettingsError(
+                f"no level that is proven winnable was found for number {number} of {game.title}",
+                found=f"no win of {counted(CANDIDATES, 'sound level')} in {WIN_ITERATIONS[-1]:,} iterations each",
+                expected="levels that can be won", hint="widen the constraints, or choose other kinds",
+            )  # fmt: skip
+
+
+def moves_to_win(game: Game, level: Level) -> int:
+    """The moves of a plan that wins, 0 where none was found."""
+    for iterations in WIN_ITERATIONS:
+        first = iterations == WIN_ITERATIONS[0]
+        settings = replace(SearchSettings.single(), stop="first_win") if first else SearchSettings.anytime()
+        planner = planner_for(game, level, settings, iterations + 1)
+        for goal in goals(game):
+            found = planner.plan(goal, TreePolicy.utility(goal), Budget(iterations), 0)
+            if found.outcome == WON:
+                return len(found.actions)
+    return 0
+
+
+def goals(game: Game) -> list[Formula]:
+    """What a search for a win is led by: what grows on the way to one, or else each thing that may."""
+    if game.homing:
+        return [parse(game.homing, game.symbols)]
+    lasting = [m for m in game.metrics if m.clock and m.better == "higher"]
+    signs = {"higher": "", "lower": "-", "neutral": ""}
+    texts = [signs[m.better] + m.symbol for m in (*lasting, *main_metrics(game.metrics))]
+    return [parse(text, game.symbols) for text in dict.fromkeys(texts or ["0"])]
+
+
+def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
+    """The best known utility of some levels (this is what workers run)."""
+    game = registry.get(best.game)
+    utility = parse(best.utility, game.symbols)
+    policy = replace(TreePolicy.utility(utility), lists=best.lists)
+    for level in levels:
+        planner = planner_for(game, level.load(game), SearchSettings.anytime(), best.iterations + 1)
+        yield planner.plan(utility, policy, Budget(best.iterations), best.seed).best_utility

@@ -1,0 +1,22 @@
+"""Levels of It's Alive!: files with a seed of their own, from which the game shuffles the sequence of pieces."""
+
+from __future__ import annotations
+
+from random import Random
+
+from persona_evo.games.catalog.its_alive import layout
+from persona_evo.games.generating import Constraints, Generator
+
+SEEDS = 2**31
+"""Seeds of levels are below that, so that people can type them."""
+
+
+def draw(rng: Random, kind: str, wanted: Constraints) -> str:
+    """A level on one of the fields, with the design `regular` for an unrestricted player."""
+    return f"seed = {rng.randrange(SEEDS)}\nfield = {kind}\ndesign = regular\nplayer = unrestricted\nchoices = flat\n"
+
+
+KINDS = {name: f"a field of {width} x {height}, {win} monsters win" for name, (width, height, win) in
+         layout.FIELDS.items()}  # fmt: skip
+
+GENERATOR = Generator(draw, KINDS, shown=("cells", "win"), from_seed=True)

@@ -1,0 +1,210 @@
+"""Levels of MiniDungeons 2 out of a stream of random numbers: caves, rooms and halls, sparse or crowded.
+
+Every kind comes in all sizes from 8 to 24 tiles a side, and may have a pair of portals, which may be the only way to a
+part of the level, few potions or none, traps, and minitaurs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from random import Random
+
+from persona_evo.games.analysis import Moves, beside, distances, parts
+from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, MAX_SIDE, WALL
+from persona_evo.games.findings import Spot
+from persona_evo.games.generating import Constraints, Generator
+
+Floor = set[Spot]
+
+SIDES = (8, 24)
+"""Fewest and most tiles of a side, walls included, unless the constraints say otherwise."""
+LEAST_SIDE = 4
+
+PATH = "path_portals"
+"""The number of the structure that says how far the exit is."""
+
+MORTAL = "MRob"
+"""What can die; minitaurs come beside them."""
+
+MOST_MONSTERS = 30
+"""Monsters that can die, unless the constraints ask for more."""
+
+MOST_VAULT = 0.4
+"""Size of a second part, which only portals lead to, against the first."""
+
+SCARCE = 0.25
+"""Share of the levels that have one potion at most."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """How many of each to put down. monsters: their characters, in the order in which they are placed."""
+
+    monsters: str
+    treasures: int
+    potions: int
+    traps: int
+    portals: bool
+
+    @property
+    def things(self) -> str:
+        """The characters, one a thing, but for the hero, the exit and the portals."""
+        return self.monsters + "T" * self.treasures + "P" * self.potions + "t" * self.traps
+
+
+def cave(rng: Random, width: int, height: int) -> Floor:
+    """Floor as water leaves it: noise, smoothed by what most of the eight neighbours are."""
+    share = rng.uniform(0.55, 0.64)
+    inside = list(itertools.product(range(1, width - 1), range(1, height - 1)))
+    floor = {tile for tile in inside if rng.random() < share}
+    around = [d for d in itertools.product((-1, 0, 1), repeat=2) if d != (0, 0)]
+    for _ in range(rng.randint(1, 3)):
+        near = {(x, y): sum((x + dx, y + dy) in floor for dx, dy in around) for x, y in inside}
+        floor = {tile for tile in inside if near[tile] > 4 or (near[tile] == 4 and tile in floor)}
+    return floor
+
+
+def rooms(rng: Random, width: int, height: int) -> Floor:
+    """Rectangles joined by corridors, each to the one before, and one more corridor now and then."""
+    floor: Floor = set()
+    middles: list[Spot] = []
+    for _ in range(max(2, width * height // rng.randint(22, 50))):
+        w, h = rng.randint(2, min(6, width - 2)), rng.randint(2, min(6, height - 2))
+        left, top = rng.randint(1, width - 1 - w), rng.randint(1, height - 1 - h)
+        floor |= set(itertools.product(range(left, left + w), range(top, top + h)))
+        middles.append((left + w // 2, top + h // 2))
+    joined = list(itertools.pairwise(middles))
+    if rng.random() < 0.5:
+        joined.append((middles[0], middles[-1]))
+    for a, b in joined:
+        floor |= corridor(rng, a, b)
+    return floor
+
+
+def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
+    """A way with one bend."""
+    (x0, y0), (x1, y1) = a, b
+    bend = (x1, y0) if rng.random() < 0.5 else (x0, y1)
+    across = {(x, bend[1]) for x in range(min(x0, x1), max(x0, x1) + 1)}
+    return across | {(bend[0], y) for y in range(min(y0, y1), max(y0, y1) + 1)}
+
+
+def halls(rng: Random, width: int, height: int) -> Floor:
+    """A rectangle that walls divide again and again, each with a single door, now and then with two."""
+    floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
+    least = rng.randint(2, 4)
+    queue = [(1, 1, width - 2, height - 2)]
+    for left, top, w, h in queue:
+        if max(w, h) < 2 * least + 1:
+            continue
+        upright = w > h or (w == h and rng.random() < 0.5)
+        long, across = (w, h) if upright else (h, w)
+        places = range(least, long - least)
+        free = [p for p in places if _shut(floor, left, top, w, h, p, upright)]
+        if not free:
+            continue
+        at = rng.choice(free)
+        doors = rng.sample(range(across), min(across, 1 + (rng.random() < 0.2)))
+        wall = [(left + at, top + k) if upright else (left + k, top + at) for k in range(across) if k not in doors]
+        floor.difference_update(wall)
+        if upright:
+            queue += [(left, top, at, h), (left + at + 1, top, w - at - 1, h)]
+        else:
+            queue += [(left, top, w, at), (left, top + at + 1, w, h - at - 1)]
+    return floor
+
+
+def _shut(floor: Floor, left: int, top: int, w: int, h: int, at: int, upright: bool) -> bool:
+    """Whether a wall at this place ends at walls, and not at the doors of others."""
+    ends = ((left + at, top - 1), (left + at, top + h)) if upright else ((left - 1, top + at), (left + w, top + at))
+    return not any(end in floor for end in ends)
+
+
+SHAPES: dict[str, Callable[[Random, int, int], Floor]] = {"cave": cave, "rooms": rooms, "halls": halls}
+
+KINDS = {
+    "cave": "floor as water leaves it, open and ragged",
+    "rooms": "rooms that overlap or are joined by corridors",
+    "halls": "halls with single doors between them: choke points",
+}
+
+
+def moves_on(floor: Collection[Spot]) -> Moves:
+    """Where one step leads to from each tile of a floor."""
+    return {tile: [near for near in beside(tile) if near in floor] for tile in sorted(floor)}
+
+
+def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
+    """So many things for so much floor, from sparse to crowded."""
+    crowd = tiles * rng.uniform(0.08, 0.26)
+    share = rng.uniform(0.25, 0.65)
+    count = min(MOST_MONSTERS, max(1, round(crowd * share)))
+    low, high = wanted.span("minitaurs", 0, 2)
+    minitaurs = rng.choice((0, 1, 1, 2)) if (low, high) == (0, 2) else rng.randint(low, high)
+    total = min(MAX_MONSTERS, wanted.draw(rng, "monsters", count + minitaurs, count + minitaurs))
+    minitaurs = min(minitaurs, total)
+    kinds = rng.sample(MORTAL, len(MORTAL))
+    monsters = "".join(itertools.islice(itertools.cycle(kinds), total - minitaurs)) + "m" * minitaurs
+    rest = max(2, round(crowd * (1 - share)))
+    treasures = rng.randint(1, rest - 1)
+    potions = rng.randint(0, 1) if rng.random() < SCARCE else rest - treasures
+    portals = wanted.draw(rng, "portals", *((2, 2) if rng.random() < 0.4 else (0, 0)))
+    return Contents(
+        monsters, wanted.draw(rng, "treasures", treasures, treasures), wanted.draw(rng, "potions", potions, potions),
+        wanted.draw(rng, "traps", 0, 3), portals > 0,
+    )  # fmt: skip
+
+
+def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> str:
+    """The level file."""
+    rows = (
+        "".join(things.get((x, y), FLOOR if (x, y) in floor else WALL) for x in range(width)) for y in range(height)
+    )
+    return "\n".join(rows) + "\n"
+
+
+def furnished(
+    rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: Constraints
+) -> dict[Spot, str] | None:
+    """Where everything stands. The exit is rather far from the hero; a portal leads to the vault if there is one."""
+    free = sorted(floor)
+    rng.shuffle(free)
+    hero = free.pop()
+    far = distances([hero], moves_on(floor))
+    low, high = wanted.span(PATH, 1, len(floor))
+    fit = [tile for tile in free if low <= far[tile] <= high]
+    if not fit:
+        return None
+    goal = max(rng.sample(fit, min(4, len(fit))), key=lambda tile: far[tile])
+    free.remove(goal)
+    things = {hero: "H", goal: "e"}
+    inside = rng.sample(sorted(vault), len(vault))
+    if len(free) + len(inside) < len(what.things) + 2 * what.portals:
+        return None
+    if what.portals:
+        things[free.pop()] = "p"
+        things[inside.pop() if inside else free.pop()] = "p"
+    free = rng.sample(free + inside, len(free) + len(inside))
+    things.update(zip(free, what.things, strict=False))
+    return things
+
+
+def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
+    """A level, or None where the floor that came out is too small for what is to stand on it."""
+    width, height = (min(MAX_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *SIDES))) for name in ("width", "height"))
+    pieces = [set(piece) for piece in parts(SHAPES[kind](rng, width, height))]
+    pieces.sort(key=lambda piece: (-len(piece), min(piece)))
+    if not pieces or len(pieces[0]) < (width - 2) * (height - 2) * 2 // 5 or len(pieces[0]) < 3:
+        return None
+    floor, others = pieces[0], [p for p in pieces[1:] if 3 <= len(p) <= MOST_VAULT * len(pieces[0])]
+    what = contents(rng, len(floor), wanted)
+    vault = others[0] if what.portals and others else set()
+    things = furnished(rng, floor, vault, what, wanted)
+    return None if things is None else text_of(width, height, floor | vault, things)
+
+
+SHOWN = ("width", "height", PATH, "monsters", "treasures", "potions", "traps", "portals")
+
+GENERATOR = Generator(draw, KINDS, path=PATH, shown=SHOWN)

@@ -1,0 +1,45 @@
+"""Levels of Puyo-Puyo: files with a seed of their own, from which the game draws the pairs; some begin with a filled
+field, which is drawn here."""
+
+from __future__ import annotations
+
+from random import Random
+
+from persona_evo.games.catalog.puyo import tables
+from persona_evo.games.catalog.puyo.levels import LIMITS
+from persona_evo.games.generating import Constraints, Generator
+
+SEEDS = 2**31
+"""Seeds of levels are below that, so that people can type them."""
+COLOURS, DROPS = (3, 5), (12, 24)
+"""Fewest and most of a level unless the constraints say otherwise."""
+HIGHEST = 6
+"""Rows of a filled field at most."""
+GARBAGE = 0.2
+"""Share of the cells of a filled field that hold garbage."""
+
+
+def draw(rng: Random, kind: str, wanted: Constraints) -> str:
+    """A level; with a filled field now and then one that the game refuses, since four of a colour touch."""
+    colours = min(LIMITS["colours"][1], max(LIMITS["colours"][0], wanted.draw(rng, "colours", *COLOURS)))
+    drops = min(LIMITS["drops"][1], max(1, wanted.draw(rng, "drops", *DROPS)))
+    text = f"seed = {rng.randrange(SEEDS)}\ncolours = {colours}\ndrops = {drops}\nvisible = 3\n"
+    return text if kind == "empty" else text + field(rng, colours)
+
+
+def field(rng: Random, colours: int) -> str:
+    """Columns of puyos and garbage that stand on the ground."""
+    letters = tables.LETTERS[1 : colours + 1]
+    heights = [rng.randint(0, HIGHEST) for _ in range(tables.COLUMNS)]
+    rows = [
+        "".join(
+            "." if height < y else "#" if rng.random() < GARBAGE else rng.choice(letters) for height in heights
+        )
+        for y in range(max(heights), 0, -1)
+    ]  # fmt: skip
+    return 'field = """\n' + "".join(f"{row}\n" for row in rows) + '"""\n'
+
+
+KINDS = {"empty": "nothing lies there at the start", "filled": "puyos and garbage lie there at the start"}
+
+GENERATOR = Generator(draw, KINDS, shown=("colours", "drops", "filled"), from_seed=True)

@@ -1,0 +1,304 @@
+"""Levels drawn from a seed: what a game has to say of that, and pools of levels that are sound and all different.
+
+A game draws level texts (`Generator`); everything else is the same for all games. A level counts if the game can read
+it, its level check finds no problem, and it keeps the constraints. The same seed gives the same levels on every
+machine, and the first levels of a larger pool are those of a smaller one.
+
+Levels belong to streams. Which stream a level may belong to follows from its text, so levels of different streams
+differ, whatever their seeds and constraints are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, NamedTuple
+
+from persona_evo.errors import LevelError, SettingsError, unknown
+from persona_evo.games.core import Game, Level
+from persona_evo.words import counted, enumerated
+
+STREAMS = {"train": "", "validation": "validation-", "held out": "held-out-"}
+"""Name of a stream -> what the names of its levels begin with."""
+
+ATTEMPTS = 3_000
+"""Texts drawn for one level at most."""
+
+MOST_LEVELS = 10_000
+"""Levels of a pool at most."""
+
+GENERATE = "generate:"
+"""Start of a name that stands for so many levels out of a seed: "generate:200"."""
+
+
+class Span(NamedTuple):
+    """Lowest and highest value that is allowed, both included; infinite where there is no limit."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, (int, float)) and self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        if math.isinf(self.high):
+            return f"at least {self.low:g}"
+        return f"at most {self.high:g}" if math.isinf(self.low) else f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What levels have to be like.
+
+    Attributes:
+        kinds: of the game's kinds of levels, which take turns; all of them if empty.
+        spans: number of the level's structure (`Game.structure`) -> its lowest and highest value.
+    """
+
+    kinds: tuple[str, ...] = ()
+    spans: Mapping[str, Span] = field(default_factory=dict)
+
+    def span(self, name: str, low: int, high: int) -> tuple[int, int]:
+        """The whole numbers that a game may choose from: from `low` to `high` unless the constraints say otherwise."""
+        wanted = self.spans.get(name, Span())
+        first = min(low, wanted.high) if math.isinf(wanted.low) else wanted.low
+        last = max(high, first) if math.isinf(wanted.high) else wanted.high
+        return math.ceil(first), max(math.ceil(first), math.floor(last))
+
+    def draw(self, rng: Random, name: str, low: int, high: int) -> int:
+        """A whole number out of `span`."""
+        return rng.randint(*self.span(name, low, high))
+
+    def unmet(self, numbers: Mapping[str, float]) -> list[str]:
+        """The names of the numbers that are not as they have to be."""
+        return [name for name, span in self.spans.items() if numbers.get(name, math.nan) not in span]
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How a game draws levels.
+
+    Attributes:
+        draw: draw(rng, kind, constraints) gives the text of a level, or None where the attempt failed. It need not keep
+            the constraints, but should try. Everything random comes from `rng`.
+        kinds: what kinds of levels there are: name -> what they are like.
+        path: the number of the structure that says how many moves lead to the end at least; "" where there is none.
+        shown: numbers of the structure that say in a line what a level is like.
+        from_seed: whether a level's file is a few settings and a seed, from which the game draws the rest.
+    """
+
+    draw: Callable[[Random, str, Constraints], str | None]
+    kinds: Mapping[str, str]
+    path: str = ""
+    shown: tuple[str, ...] = ()
+    from_seed: bool = False
+
+
+def generator(game: Game) -> Generator:
+    """How a game draws levels.
+
+    Raises:
+        SettingsError: it does not.
+    """
+    if game.generator is not None:
+        return game.generator()
+    hint = "write levels by hand: persona-evo level new writes one to start from"
+    if game.outside is not None:
+        hint = "its levels are named MAP:VARIANT@SEED: every seed is a level"
+    raise SettingsError(f"{game.title} has no level generator", found=game.name,
+                        expected="a game with a `generator`, such as minidungeons2", hint=hint)  # fmt: skip
+
+
+def generate(
+    game: Game, count: int, seed: int, stream: str = "train", constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> list[Level]:  # fmt: skip
+    """Sound levels of a seed, no two of which are equal. Nobody has solved them (see `persona_evo.evolve.pools`).
+
+    Args:
+        count: how many, 1 to MOST_LEVELS.
+        stream: one of STREAMS; levels of different streams are never equal.
+        constraints: what the levels have to be like.
+        options: for the game's loader.
+
+    Raises:
+        SettingsError: the game draws no levels, no level keeps the constraints, or an argument is out of range.
+    """
+    source = Source(game, seed, stream, constraints or Constraints(), options or {})
+    return distinct(count, source.levels)
+
+
+def asked(names: Sequence[str]) -> int:
+    """How many levels to generate are asked for among names of levels, 0 where they name others.
+
+    Raises:
+        SettingsError: not a number of levels, or other levels beside them.
+    """
+    given = [name for name in names if name.startswith(GENERATE)]
+    if not given:
+        return 0
+    if len(names) > 1:
+        raise SettingsError("generated levels do not go with others", found=" ".join(names),
+                            expected=f"{given[0]} alone",
+                            hint="level generate writes levels to files, which go with others")  # fmt: skip
+    text = given[0].removeprefix(GENERATE)
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= MOST_LEVELS:
+        raise SettingsError("not a number of levels", found=given[0],
+                            expected=f"{GENERATE}N, N from 1 to {MOST_LEVELS:,}")  # fmt: skip
+    return int(text)
+
+
+def distinct(count: int, candidates: Callable[[int], Iterator[Level]]) -> list[Level]:
+    """The first candidate for each number, from 1 to `count`, that is none of those before.
+
+    Raises:
+        SettingsError: the count is out of range.
+    """
+    check_count(count)
+    found: dict[str, Level] = {}
+    for number in range(1, count + 1):
+        level = next(level for level in candidates(number) if level.text not in found)
+        found[level.text] = level
+    return list(found.values())
+
+
+def check_count(count: int) -> None:
+    """See that a number of levels is one.
+
+    Raises:
+        SettingsError: it is not.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_LEVELS:
+        raise SettingsError("the number of levels is out of range", found=str(count), expected=f"1 to {MOST_LEVELS:,}")
+
+
+class Source:
+    """All levels of a seed and a stream.
+
+    Args:
+        game: whose levels.
+        seed: of everything.
+        stream: one of STREAMS.
+        constraints: what levels have to be like.
+        options: for the game's loader.
+
+    Raises:
+        SettingsError: the game draws no levels, or there is no such stream, kind or number.
+    """
+
+    def __init__(
+        self, game: Game, seed: int, stream: str, constraints: Constraints, options: Mapping[str, Any]
+    ) -> None:  # fmt: skip
+        if stream not in STREAMS:
+            expected, hint = unknown(stream, STREAMS)
+            raise SettingsError("no such stream of levels", found=stream, expected=expected, hint=hint)
+        self.game, self.seed, self.stream, self.options = game, seed, stream, dict(options)
+        self.generator, self.constraints = generator(game), constraints
+        for kind in constraints.kinds:
+            if kind not in self.generator.kinds:
+                expected, hint = unknown(kind, self.generator.kinds)
+                raise SettingsError(f"{game.title} has no such kind of level", found=kind, expected=expected, hint=hint)
+        self.kinds = constraints.kinds or tuple(self.generator.kinds)
+        for name, span in constraints.spans.items():
+            if not span.low <= span.high:
+                raise SettingsError(f"the constraint on {name} excludes everything", found=str(span),
+                                    expected="the lower number first")  # fmt: skip
+        self._number = list(STREAMS).index(stream)
+
+    def levels(self, number: int) -> Iterator[Level]:
+        """The sound candidates for a level of the pool; as `candidates`."""
+        from persona_evo.games.diagnosis import has_no_problem
+
+        for level, settled in self.candidates(number):
+            if settled or has_no_problem(self.game, level):
+                yield level
+
+    def candidates(self, number: int) -> Iterator[tuple[Level, bool]]:
+        """The candidates for a level of the pool, the first one first; all of one kind.
+
+        Args:
+            number: of the level, from 1.
+
+        Returns:
+            Each level, and whether it is known to be sound; otherwise it is sound if it can be won.
+
+        Raises:
+            SettingsError: there are no more among ATTEMPTS drawn texts; with what was wrong with them.
+        """
+        kind = self.kinds[(number - 1) % len(self.kinds)]
+        rng = Random(f"level {self.game.name} {self.stream} {self.seed} {number} {kind}")
+        name = f"{STREAMS[self.stream]}{kind}-{self.seed}-{number:03d}"
+        seen = _Seen(self.constraints)
+        for _ in range(ATTEMPTS):
+            text = self.generator.draw(rng, kind, self.constraints)
+            if text is None:
+                seen.failed += 1
+            elif stream_of(text) == self._number and (found := self._sound(text, name, seen)) is not None:
+                yield found
+        raise seen.error(self.game, kind)
+
+    def _sound(self, text: str, name: str, seen: _Seen) -> tuple[Level, bool] | None:
+        """A candidate, None where the game refuses it, its check finds a problem, or it breaks a constraint."""
+        from persona_evo.games.diagnosis import is_sound
+
+        try:
+            level = self.game.load(text, name, "", **self.options)
+        except LevelError:
+            seen.failed += 1
+            return None
+        if self.constraints.spans:
+            numbers = self.game.structure(level) if self.game.structure is not None else {}
+            if not seen.fits(self.game, numbers):
+                return None
+        sound = is_sound(self.game, level)
+        if sound is False:
+            seen.unsound += 1
+            return None
+        seen.sound += 1
+        return level, bool(sound)
+
+
+class _Seen:
+    """What was wrong with the texts drawn for a level."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self._constraints = constraints
+        self._values: dict[str, Span] = {}
+        self.failed = self.unsound = self.unfit = self.sound = 0
+
+    def fits(self, game: Game, numbers: Mapping[str, float]) -> bool:
+        """Whether a level with these numbers keeps the constraints."""
+        for name in self._constraints.spans:
+            if name not in numbers:
+                expected, hint = unknown(name, numbers)
+                raise SettingsError(f"levels of {game.title} have no such number", found=name, expected=expected,
+                                    hint=hint)  # fmt: skip
+            if not math.isnan(value := numbers[name]):
+                low, high = self._values.get(name, (value, value))
+                self._values[name] = Span(min(low, value), max(high, value))
+        unmet = self._constraints.unmet(numbers)
+        self.unfit += bool(unmet)
+        return not unmet
+
+    def error(self, game: Game, kind: str) -> SettingsError:
+        """No level came out of all this."""
+        spans = self._constraints.spans
+        what = [f"{name} {span}" for name, span in spans.items()]
+        found = [f"{name} from {low:g} to {high:g}" for name, (low, high) in self._values.items()]
+        numbers = [(self.unfit, "broke a constraint"), (self.unsound, "had a problem"), (self.failed, "were no level"),
+                   (self.sound, "were sound, and not wanted")]  # fmt: skip
+        counts = enumerated([f"{count:,} {words}" for count, words in numbers if count])
+        return SettingsError(
+            f"no level of the kind {kind!r} of {game.title} was found in {counted(ATTEMPTS, 'attempt')}",
+            found="; ".join(filter(None, (enumerated(found), counts))),
+            expected=enumerated(what) if what else "a sound level",
+            hint="widen the constraints, or choose other kinds" if spans else "choose another seed or other kinds",
+        )  # fmt: skip
+
+
+def stream_of(text: str) -> int:
+    """The number of the stream that a level belongs to, which its text alone decides."""
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()[0] % len(STREAMS)

@@ -1,0 +1,153 @@
+"""Levels drawn from a seed: the same again, sound, all different, as constrained, and streams that never meet."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from persona_evo.errors import SettingsError
+from persona_evo.evolve import pools
+from persona_evo.evolve.parallel import Workers
+from persona_evo.formula import parse
+from persona_evo.games import registry
+from persona_evo.games.catalog.minidungeons2.soundness import sound
+from persona_evo.games.diagnosis import diagnose
+from persona_evo.games.generating import STREAMS, Constraints, Source, Span, asked, generate, stream_of
+from persona_evo.games.mapsets import resolve
+
+GAME = registry.get("minidungeons2")
+
+
+def problems(game_name: str, count: int, seed: int) -> list[str]:
+    """The problems that the whole level check finds in generated levels."""
+    game = registry.get(game_name)
+    return [f.text for f in diagnose(game, generate(game, count, seed)) if f.severity == "problem"]
+
+
+def test_the_same_seed_gives_the_same_levels_and_a_smaller_pool_is_the_beginning_of_a_larger_one() -> None:
+    made = [level.text for level in generate(GAME, 8, 5)]
+    assert made[:3] == [level.text for level in generate(GAME, 3, 5)]
+    assert set(made).isdisjoint(level.text for level in generate(GAME, 3, 6))
+
+
+def test_levels_hold_everything_and_have_mixed_sizes() -> None:
+    made = generate(GAME, 24, 5)
+    assert len({level.text for level in made}) == len({level.name for level in made}) == 24
+    counts = Counter("".join(level.text for level in made))
+    assert all(counts[char] for char in "XHeTPtpMRobm ")
+    shapes = [GAME.structure(level) for level in made]  # type: ignore[misc]
+    assert {level.name.split("-")[0] for level in made} == {"cave", "rooms", "halls"}
+    assert all(8 <= numbers["width"] <= 24 and 8 <= numbers["height"] <= 24 for numbers in shapes)
+    assert min(n["floor"] for n in shapes) < 60 and max(n["floor"] for n in shapes) > 150
+    assert any(n["potions"] <= 1 for n in shapes) and any(n["reachable"] == 1 for n in shapes)
+    assert any(n["path_portals"] < n["path"] or n["path"] != n["path"] for n in shapes if n["portals"])
+
+
+def test_the_whole_level_check_finds_no_problem() -> None:
+    assert problems("minidungeons2", 3, 9) == []
+
+
+def test_the_fast_check_agrees_with_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("persona_evo.games.diagnosis.is_sound", lambda game, level: True)
+    made = generate(GAME, 15, 4, constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}))
+    whole = [not any(f.severity == "problem" for f in diagnose(GAME, [level])) for level in made]
+    assert all(found is None or found == right for found, right in zip(map(sound, made), whole, strict=True))
+    assert [sound(level) for level in made].count(None) < 3
+    assert {True, False} == set(whole)
+
+
+def test_streams_never_meet_whatever_the_seeds() -> None:
+    small = Constraints(("rooms", "halls"), {"width": Span(4, 5), "height": Span(4, 5)})
+    texts = [{level.text for seed in (1, 2) for level in generate(GAME, 20, seed, stream, small)} for stream in STREAMS]
+    assert not texts[0] & texts[1] and not texts[0] & texts[2] and not texts[1] & texts[2]
+    assert [{stream_of(text) for text in found} for found in texts] == [{0}, {1}, {2}]
+
+
+def test_constraints_are_kept() -> None:
+    spans = {"path_portals": Span(20, 30), "monsters": Span(2, 4), "width": Span(14, 14), "potions": Span(high=1)}
+    made = generate(GAME, 6, 3, constraints=Constraints(("rooms", "halls"), spans))
+    assert [level.name.split("-")[0] for level in made] == ["rooms", "halls"] * 3
+    for level in made:
+        numbers = GAME.structure(level)  # type: ignore[misc]
+        assert all(numbers[name] in span for name, span in spans.items())
+
+
+@pytest.mark.parametrize(
+    ("constraints", "stream", "count", "what"),
+    [
+        (Constraints(("caves",)), "train", 1, "did you mean 'cave'"),
+        (Constraints(spans={"paths": Span(1, 2)}), "train", 1, "did you mean 'path'"),
+        (Constraints(spans={"path": Span(3, 2)}), "train", 1, "excludes everything"),
+        (Constraints(), "test", 1, "no such stream"),
+        (Constraints(), "train", 0, "out of range"),
+        (Constraints(("cave",), {"path_portals": Span(90), "width": Span(8, 8), "height": Span(8, 8)}), "train", 1,
+         "was found in 3,000 attempts"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_an_error(constraints: Constraints, stream: str, count: int, what: str) -> None:
+    with pytest.raises(SettingsError, match=what):
+        generate(GAME, count, 1, stream, constraints)
+
+
+def test_a_game_without_a_generator_says_so() -> None:
+    with pytest.raises(SettingsError, match="no level generator"):
+        generate(registry.get("colosseum"), 1, 1)
+
+
+def test_a_pool_is_won_and_does_not_depend_on_jobs() -> None:
+    small = Constraints(spans={"width": Span(8, 10), "height": Span(8, 10)})
+    with Workers(1) as alone, Workers(2, "threading") as two:
+        found = pools.winnable(GAME, 6, 4, "validation", alone, constraints=small)
+        assert found == pools.winnable(GAME, 6, 4, "validation", two, constraints=small)
+        runner = parse("WON - 0.01 * ST", GAME.symbols)
+        best = pools.best_known(GAME, found, runner, 4, alone, iterations=5_000)
+        assert best == pools.best_known(GAME, found, runner, 4, two, iterations=5_000)
+    assert len({level.text for level in found}) == 6 and all(0 < utility < 1 for utility in best)
+    for level, utility in zip(found, best, strict=True):
+        assert utility <= 1 - 0.01 * GAME.structure(level.load(GAME))["path_portals"] + 1e-9  # type: ignore[misc]
+
+
+def test_the_pools_of_an_evolution_are_apart_and_can_be_kept() -> None:
+    counts, told = {"train": 3, "validation": 2, "held out": 2}, list[tuple[str, int, int]]()
+    with Workers(1) as workers:
+        found = pools.prepared(
+            GAME, parse("WON", GAME.symbols), counts, 4, workers, iterations=2_000, tell=lambda *n: told.append(n),
+            constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}),
+        )  # fmt: skip
+    assert {stream: len(pool.levels) for stream, pool in found.items()} == counts
+    assert len({level.text for pool in found.values() for level in pool.levels}) == 7
+    assert all(pool.best == (1.0,) * len(pool.levels) for pool in found.values())
+    assert ("generating levels (train)", 3, 3) in told and told[-1][1:] == (2, 2)
+    kept = json.loads(json.dumps(found["train"].to_dict()))
+    assert pools.Pool.of_dict(kept) == found["train"]
+    with pytest.raises(ValueError, match="2 utilities"):
+        pools.Pool.of_dict({**kept, "best": [0, 1]})
+
+
+def test_names_that_ask_for_generated_levels() -> None:
+    assert (asked(["train"]), asked(["generate:200"])) == (0, 200)
+    for wrong in (["generate:0"], ["generate:many"], ["generate:"], ["generate:5", "train"], ["generate:99999999999"]):
+        with pytest.raises(SettingsError):
+            asked(wrong)
+    with pytest.raises(SettingsError, match="level generate --count"):
+        resolve(GAME, ["generate:20"])
+
+
+def test_levels_that_nobody_wins_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates = Source(GAME, 4, "train", Constraints(), {}).levels(1)
+    first, second = next(candidates), next(candidates)
+    monkeypatch.setattr(pools, "moves_to_win", lambda game, level: int(level.text != first.text))
+    with Workers(1) as workers:
+        assert pools.winnable(GAME, 1, 4, "train", workers)[0].text == second.text
+        monkeypatch.setattr(pools, "moves_to_win", lambda game, level: 0)
+        with pytest.raises(SettingsError, match="proven winnable"):
+            pools.winnable(GAME, 1, 4, "train", workers)
+
+
+def test_the_plan_is_the_proof_that_a_level_can_be_won() -> None:
+    walled = GAME.load("XXXXXXX\nXH   eX\nXXXXXXX\n", "open")
+    assert pools.moves_to_win(GAME, walled) == 4
+    deadly = GAME.load("X" * 15 + "\nXHtttttttttteX\n".replace("eX", " eX") + "X" * 15 + "\n", "deadly")
+    assert pools.moves_to_win(GAME, deadly) == 0
