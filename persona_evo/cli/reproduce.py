@@ -26,8 +26,9 @@ FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "
 def add(commands: Any) -> None:
     """The command's options, a command for each publication."""
     parser = commands.add_parser("reproduce", description=__doc__)
-    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum|evolution",
-                                    required=True)  # fmt: skip
+    studies = parser.add_subparsers(
+        dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum|evolution", required=True
+    )
     _minidungeons(studies)
     montecarlo.add(studies)
     reproduce_puyo.add(studies)

@@ -15,8 +15,10 @@ from persona_evo.cli.say import Progress, duration, note
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.evolution.journal import Progress as Told
 
-FROZEN = ("runs", "playthroughs", "training", "held_out")
+FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options that a resumed study has from its folder."""
+SETTINGS = ("single", "planner-300", "planner-1000", "casual")
+PERSONAS = ("runner", "monster_killer", "treasure_collector", "completionist")
 STAGES = ("pools", "lines", "train", "measure", "budgets", "transfer", "report")
 
 
@@ -31,6 +33,9 @@ def add(studies: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--stage", choices=STAGES, action="append", help="only this stage, may be given several times "
                         "(default: all, in this order)")
+    parser.add_argument("--setting", choices=SETTINGS, action="append", help="how policies play, may be given several "
+                        "times (default: all)")
+    parser.add_argument("--persona", choices=PERSONAS, action="append", help="whom policies are for, likewise")
     parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting "
                         "(default: 20)")
     parser.add_argument("--playthroughs", type=whole(40, 10_000_000), metavar="N",
@@ -61,9 +66,10 @@ def run(args: argparse.Namespace) -> int:
     if args.resume is not None:
         folder, settings = args.resume, course.reopen(args.resume)
     else:
-        given = {name: getattr(args, name) for name in (*FROZEN, "seed")}
+        given = {name: getattr(args, name) for name in ("runs", "playthroughs", "training", "held_out", "seed")}
         folder = args.out or usual_folder("evolution", "quick" * args.quick)
-        settings = course.settings_for(folder, quick=args.quick, **given)
+        settings = course.settings_for(folder, quick=args.quick, chosen=args.setting or (),
+                                         personas=args.persona or (), **given)  # fmt: skip
         note(f"the study of evolution, seed {settings.seed}, into {folder}")
     named = {name: levels.named(name, where) for name, where in ((levels.PAPER, args.paper),
              (levels.OTHERS, args.levels)) if where is not None}  # fmt: skip

@@ -7,9 +7,9 @@
 | ucb1 | UCB1 with constants C on a logarithmic grid, later the best so far | the same by a change of C |
 | constants | a formula that is given, later the best so far | the same by a change of its numbers |
 
-All go in rounds. A round draws levels of the training pool. Its candidates race: they play a few levels, the better half
-plays more. What wins a round plays the validation levels, and in the end the best there is the result. Levels, seeds
-and fitness are those of `training`, and every playthrough counts.
+All go in rounds. A round draws levels of the training pool. Its candidates race: they play a few levels, the better
+half plays more. What wins a round plays the validation levels, and in the end the best there is the result. The fitness
+is that of `training`, and every playthrough counts.
 """
 
 from __future__ import annotations

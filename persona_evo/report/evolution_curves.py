@@ -10,8 +10,8 @@ from persona_evo.playtest.reproduce.evolution.choices import Choices, Run
 from persona_evo.playtest.reproduce.evolution.findings import share_of_best
 from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT
 from persona_evo.playtest.reproduce.evolution.measuring import Measure
-from persona_evo.playtest.reproduce.evolution.settings import METHODS, SETTINGS, Cell, study_game
-from persona_evo.playtest.reproduce.evolution.stages import BUDGETED, budget_policies, budget_probe, curve_probe
+from persona_evo.playtest.reproduce.evolution.settings import METHODS, Cell, study_game
+from persona_evo.playtest.reproduce.evolution.stages import budget_policies, budget_probe, budgeted, curve_probe
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing
 
@@ -21,7 +21,7 @@ PLACES = 12
 
 def learning(c: Choices) -> Iterator[Drawing]:
     """For each setting and persona: share of the best known utility over playthroughs, training dashed."""
-    for setting in SETTINGS:
+    for setting in c.settings.chosen:
         for persona in c.settings.personas:
             series = []
             cells = [cell for cell in c.runs if (cell.setting, cell.persona) == (setting, persona)]
@@ -72,7 +72,7 @@ def budget_lines(c: Choices, settings: tuple[str, ...], persona: str) -> dict[st
 
 def budgets(c: Choices) -> Iterator[Drawing]:
     """For each search and persona: mean utility on held-out levels over iterations."""
-    for search, settings in BUDGETED.items():
+    for search, settings in budgeted(c).items():
         for persona in c.settings.personas:
             lines = budget_lines(c, settings, persona)
             series = [Series(name, points, "linedots") for name, points in lines.items()]

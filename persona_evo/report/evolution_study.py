@@ -21,7 +21,7 @@ from persona_evo.playtest.reproduce.evolution.findings import signed
 from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT, OTHERS, PAPER, LevelSet
 from persona_evo.playtest.reproduce.evolution.measuring import Measure
 from persona_evo.playtest.reproduce.evolution.settings import METHODS, SEEDED, SETTINGS, Cell, Settings, study_game
-from persona_evo.playtest.reproduce.evolution.stages import BUDGETED, TRANSFERRED
+from persona_evo.playtest.reproduce.evolution.stages import TRANSFERRED, budgeted
 from persona_evo.report import evolution_curves as curves
 from persona_evo.report import figures, pages
 from persona_evo.report.evolution_curves import title_of
@@ -45,7 +45,7 @@ def write(folder: Path, settings: Settings, progress: Callable[[str], None] | No
     parts = [
         Section("goals", "What was to be reached", [goals, progress_table(c)], "Goals"),
         Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
-        *(Section(name, f"Setting {name}", [Text(_in_words(c, name)), *tables_of(c, name)]) for name in SETTINGS),
+        *(Section(name, f"Setting {name}", tables_of(c, name)) for name in settings.chosen),
         Section("wins", "Wins of the planner, level by level", [wins(c)], "Wins"),
         Section("learning", "Learning curves", [_gallery(drawn, "learning")]),
         Section("budgets", "More and less search", [_gallery(drawn, "budgets"), *budget_tables(c)], "Budgets"),
@@ -79,7 +79,7 @@ _INTERVALS = ("Differences of the mean utility over runs and levels, with 95 % i
 def progress_table(c: Choices) -> Table:
     """How many runs of each cell are there, and what they took."""
     rows = []
-    for setting in SETTINGS:
+    for setting in c.settings.chosen:
         for method in METHODS:
             runs = [run for cell, found in c.runs.items() for run in found if (cell.setting, cell.method) ==
                     (setting, method)]  # fmt: skip
@@ -88,7 +88,8 @@ def progress_table(c: Choices) -> Table:
                              f"{fmean(r.playthroughs for r in runs):,.0f}", f"{fmean(r.seconds for r in runs):.1f}",
                              f"{max(r.seconds for r in runs):.1f}"])  # fmt: skip
     heads = ["setting", "method", "runs", "playthroughs", "core-seconds", "longest"]
-    return Table("Runs", heads, rows, ["Playthroughs and core-seconds are means of a run."], left=frozenset({1}), keys=2)
+    note = "Playthroughs and core-seconds are means of a run."
+    return Table("Runs", heads, rows, [note], left=frozenset({1}), keys=2)
 
 
 # settings
@@ -103,8 +104,8 @@ def _in_words(c: Choices, setting: str) -> str:
 
 
 def tables_of(c: Choices, setting: str) -> list[Table | Text]:
-    """Means and differences on each set of levels that was measured."""
-    found: list[Table | Text] = []
+    """How policies play, then means and differences on each set of levels that was measured."""
+    found: list[Table | Text] = [Text(_in_words(c, setting))]
     for where, words in SETS.items():
         if where == HELD_OUT or where in c.levels.named:
             found += [means(c, setting, where, words), differences(c, setting, where, words)]
@@ -156,7 +157,7 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
 def wins(c: Choices) -> Table:
     """Levels in which evolved lists win less often than UCB1."""
     rows = []
-    for setting, how in SETTINGS.items():
+    for setting, how in c.settings.chosen.items():
         for persona in c.settings.personas if how.lists else ():
             for trials in c.settings.wins:
                 found = findings.fewer_wins(c, setting, persona, trials)
@@ -175,7 +176,7 @@ def wins(c: Choices) -> Table:
 def budget_tables(c: Choices) -> list[Table]:
     """Mean utility on held-out levels over iterations, and whether anything is lost where search is plenty."""
     found = []
-    for search, settings in BUDGETED.items():
+    for search, settings in budgeted(c).items():
         rows = []
         for persona in c.settings.personas:
             for name, points in curves.budget_lines(c, settings, persona).items():
@@ -219,7 +220,7 @@ def own_metric(c: Choices) -> Table:
 def lines_table(c: Choices) -> Table:
     """The lines and seeds that were chosen on the training levels."""
     rows = []
-    for setting in SETTINGS:
+    for setting in c.settings.chosen:
         for persona in c.settings.personas:
             for what, probes in ((LINE, c.line_probes(setting, persona)),
                                  (SEED, c.seed_probes(setting, persona) if setting == "single" else [])):  # fmt: skip

@@ -19,6 +19,8 @@ from persona_evo.playtest.reproduce.evolution.training import LINES, RUNS, tune_
 
 LINE, SEED, SHIPPED, PLAIN, UTILITY = "best line", "best seed", "shipped policy", "UCB1", "no policy"
 """Policies that runs are compared with. The last one is searched by the utility alone."""
+SEEDS = "single"
+"""The setting in which the best seed is chosen."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Choices:
 
     def references(self, setting: str) -> list[str]:
         """What runs of a setting are compared with."""
-        return [LINE, *([SEED] if setting == "single" else []), SHIPPED,
+        return [LINE, *([SEED] if setting == SEEDS else []), SHIPPED,
                 *([UTILITY] if SETTINGS[setting].lists else []), PLAIN]  # fmt: skip
 
     # measurements
@@ -99,7 +101,8 @@ class Choices:
     def line_probes(self, setting: str, persona: str) -> list[Probe]:
         """All lines of a persona on the training levels: as they were written, and tuned."""
         tuned = self.tuned.get((setting, persona), [])
-        return [self.probe(setting, persona, text, TRAINING, 1) for text in dict.fromkeys([*lines()[1][persona], *tuned])]
+        texts = dict.fromkeys([*lines()[1][persona], *tuned])
+        return [self.probe(setting, persona, text, TRAINING, 1) for text in texts]
 
     def seed_probes(self, setting: str, persona: str) -> list[Probe]:
         """All formulas that an evolution with seeds starts from on the training levels."""
@@ -123,8 +126,9 @@ def choose(folder: Path, settings: Settings, levels: Levels, shift: journal.Shif
     if not tune_lines(folder, settings, levels, shift):
         return False
     c = Choices.of(folder, settings, levels)
-    probes = [p for setting in SETTINGS for persona in settings.personas for p in c.line_probes(setting, persona)]
-    probes += [p for persona in settings.personas for p in c.seed_probes("single", persona)]
+    pairs = [(setting, persona) for setting in settings.chosen for persona in settings.personas]
+    probes = [p for pair in pairs for p in c.line_probes(*pair)]
+    probes += [p for pair in pairs if pair[0] == SEEDS for p in c.seed_probes(*pair)]
     return measure(folder, "lines", probes, settings.seed, levels, shift)
 
 
@@ -135,6 +139,6 @@ def _run(row: dict[str, Any], path: Path, number: int) -> Run:
         found = Run(cell, int(row["run"]), str(row["policy"]), int(row["playthroughs"]), float(row["seconds"]), curve)
         found.validation  # noqa: B018 (a run has a curve)
     except (KeyError, TypeError, ValueError, IndexError) as e:
-        raise RunError("a run cannot be read", place=Place(str(path), number), expected="a line as this program wrote it",
-                       hint="delete the line; the run is made again") from e  # fmt: skip
+        raise RunError("a run cannot be read", place=Place(str(path), number),
+                       expected="a line as this program wrote it", hint="delete the line; the run is made again") from e
     return found

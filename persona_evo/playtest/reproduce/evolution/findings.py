@@ -205,7 +205,8 @@ def _for_personas(c: Choices, text: str, needed: int, pairs: Pairs, holds: Calla
     verdict = None if unknown and count < needed <= count + unknown else count >= needed
     said = [f"{plain(p)}: " + ", ".join(f"{signed(one.gain)} against {spoken(one.against)}" for one in found if one)
             for p, found in pairs.items() if any(found)]  # fmt: skip
-    return Goal(f"{text}, for {needed} of {len(pairs)} personas", verdict, f"{count} met it. {'; '.join(said)}" if said else "")
+    why = f"{count} met it. {'; '.join(said)}" if said else ""
+    return Goal(f"{text}, for {needed} of {len(pairs)} personas", verdict, why)
 
 
 def _wins(c: Choices, setting: str) -> Goal:
@@ -236,7 +237,7 @@ def _cross(c: Choices, setting: str) -> Goal:
 def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:
     """Sentences on where an evolution gains nothing."""
     found = []
-    for setting in SETTINGS:
+    for setting in c.settings.chosen:
         for one in comparisons(c, setting, where):
             if one.cell.method in (SEEDED, EVOLUTION) and one.gain.low <= 0:
                 how = "is worse than" if one.gain.high < 0 else "is not shown to be better than"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -73,7 +73,7 @@ class Settings:
     Attributes:
         seed: everything random follows from it.
         runs: independent runs of each cell.
-        playthroughs: of each run, by setting.
+        playthroughs: of each run, by setting; other settings are no part of the study.
         iterations: of a playthrough, by setting.
         training, validation, held_out: levels of each pool.
         trials: playthroughs of each level when a policy is measured.
@@ -115,13 +115,22 @@ class Settings:
                 _whole(name, value)
 
     @classmethod
-    def of(cls, *, quick: bool = False, playthroughs: int | None = None, **given: Any) -> Settings:
-        """The settings of a whole study, or with `quick` of a first look; what is not None replaces single values."""
+    def of(
+        cls, *, quick: bool = False, playthroughs: int | None = None, chosen: Sequence[str] = (),
+        personas: Sequence[str] = (), **given: Any,
+    ) -> Settings:  # fmt: skip
+        """The settings of a whole study, or with `quick` of a first look; what is not None replaces single values.
+
+        Args:
+            playthroughs: of a run, in all settings.
+            chosen: settings that are part of the study, all if empty.
+            personas: likewise.
+        """
         values = dict(_QUICK if quick else {}) | {k: v for k, v in given.items() if v is not None}
-        plan = playthroughs or values.pop("each", None)
-        if plan is not None:
-            values["playthroughs"] = dict.fromkeys(SETTINGS, plan)
-        values.setdefault("personas", tuple(p.name for p in _four()))
+        usual = values.pop("each", None)
+        each = playthroughs or usual
+        values["playthroughs"] = {name: each or SETTINGS[name].playthroughs for name in chosen or SETTINGS}
+        values["personas"] = tuple(p.name for p in _four() if p.name in (personas or (p.name,)))
         values.setdefault("shipped", {name: _shipped(name) for name in values["personas"]})
         values.setdefault("evolution", {
             f"{name} {method}": evolution_of(name, method, quick).to_dict()
@@ -138,12 +147,17 @@ class Settings:
         method = SEEDED if cell.method == SEEDED else EVOLUTION
         return EvolutionSettings.from_dict(self.evolution[f"{cell.setting} {method}"])
 
+    @property
+    def chosen(self) -> dict[str, Setting]:
+        """The settings that are part of the study, by their names."""
+        return {name: setting for name, setting in SETTINGS.items() if name in self.playthroughs}
+
     def cells(self) -> list[Cell]:
         """All cells that have runs, the most telling first."""
-        order = [("single", SEEDED), ("single", EVOLUTION)]
-        order += [(name, SEEDED) for name in SETTINGS if name != "single"]
-        order += [("single", method) for method in (RANDOM, HILL, UCB1)]
-        return [Cell(name, method, persona) for name, method in order for persona in self.personas]
+        order = [(name, method) for name, setting in SETTINGS.items() for method in setting.methods]
+        order.sort(key=lambda pair: pair[1] not in (SEEDED, EVOLUTION))
+        return [Cell(name, method, persona) for name, method in order if name in self.playthroughs
+                for persona in self.personas]  # fmt: skip
 
 
 def from_values(**values: Any) -> Settings:

@@ -18,7 +18,7 @@ ENOUGH = 60_000
 
 def finals(c: Choices) -> Iterator[Probe]:
     """The policies of all runs, and those that they are compared with, on all sets of levels."""
-    for setting in SETTINGS:
+    for setting in c.settings.chosen:
         for persona in c.settings.personas:
             texts = [run.policy for cell, runs in c.runs.items() for run in runs
                      if (cell.setting, cell.persona) == (setting, persona)]  # fmt: skip
@@ -29,7 +29,7 @@ def finals(c: Choices) -> Iterator[Probe]:
 
 def wins(c: Choices) -> Iterator[Probe]:
     """The planner's wins: so many trials of all runs together, and of UCB1."""
-    for setting, how in SETTINGS.items():
+    for setting, how in c.settings.chosen.items():
         for persona in c.settings.personas if how.lists else ():
             for trials in c.settings.wins:
                 yield from (win_probe(c, setting, persona, run.policy, trials, c.settings.runs) for run in
@@ -61,14 +61,20 @@ BUDGETED = {"single": ("single",), "anytime": ("planner-300", "planner-1000")}
 """Searches whose budget is varied, and the settings whose policies are chosen for them."""
 
 
+def budgeted(c: Choices) -> dict[str, tuple[str, ...]]:
+    """Those of BUDGETED whose settings are part of the study."""
+    found = {search: tuple(s for s in settings if s in c.settings.chosen) for search, settings in BUDGETED.items()}
+    return {search: settings for search, settings in found.items() if settings}
+
+
 def budgets(c: Choices) -> Iterator[Probe]:
     """Chosen policies with more and less search; and those of all runs in the planner where nothing may be lost."""
     for persona in c.settings.personas:
-        for settings in BUDGETED.values():
+        for settings in budgeted(c).values():
             for iterations in c.settings.budgets:
                 yield from (budget_probe(c, settings[0], persona, text, iterations) for text in
                             budget_policies(c, settings, persona).values())  # fmt: skip
-        for setting, how in SETTINGS.items():
+        for setting, how in c.settings.chosen.items():
             if how.lists and ENOUGH in c.settings.budgets:
                 yield from (budget_probe(c, setting, persona, run.policy, ENOUGH) for run in
                             c.runs[Cell(setting, SEEDED, persona)])  # fmt: skip
@@ -94,7 +100,7 @@ TRANSFERRED = "single"
 
 def transfers(c: Choices) -> Iterator[Probe]:
     """The chosen policy of each persona under the utility of each."""
-    for theirs in c.settings.personas:
+    for theirs in c.settings.personas if TRANSFERRED in c.settings.chosen else ():
         run = c.chosen_run(Cell(TRANSFERRED, SEEDED, theirs))
         if run is not None:
             yield from (c.probe(TRANSFERRED, persona, run.policy, HELD_OUT) for persona in c.settings.personas)

@@ -17,7 +17,6 @@ from persona_evo.playtest.reproduce.evolution.levels import TRAINING, VALIDATION
 from persona_evo.playtest.reproduce.evolution.settings import (
     EVOLUTION,
     SEEDED,
-    SETTINGS,
     Cell,
     Settings,
     lines,
@@ -89,8 +88,9 @@ def _trained(task: Task) -> Trained:
 
 def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
     """Tune the numbers of all lines in all settings, each line with the playthroughs of a run; whether all is done."""
-    wanted = [(Cell(setting, LINE, persona), number, line) for setting in SETTINGS for persona in settings.personas
-              for number, line in enumerate(lines()[1][persona][: settings.lines or None], 1)]  # fmt: skip
+    tuned = {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
+    wanted = [(Cell(setting, LINE, persona), number, line) for setting in settings.chosen for persona in tuned
+              for number, line in enumerate(tuned[persona], 1)]  # fmt: skip
     return _do("lines", folder / LINES, wanted, settings, levels, shift)
 
 
