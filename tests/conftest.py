@@ -37,13 +37,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
-    from persona_evo.evolve import winner
+    from persona_evo.evolve import shortening, winner
     from persona_evo.formula.simplify import Simplified
 
     def as_it_is(formula: Any, spec: Any, until: Any = None) -> Simplified:
         return Simplified(formula, formula, False, "not tried", True, 0.0)
 
+    def lists_as_they_are(lists: Any, *_: Any) -> shortening.ShortLists:
+        return shortening.ShortLists(tuple(lists), False, "not tried", False)
+
     monkeypatch.setattr(winner, "simplified", as_it_is)
+    monkeypatch.setattr(shortening, "of_lists", lists_as_they_are)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from persona_evo.api.naming import LevelsLike, PersonaLike, league_of, levels_of, rules_of_search
+from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, league_of, levels_of, rules_of_search
 from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.comparison import held_out
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.schedule import TellPhase
-from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import usual
+from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.personas import Persona, load
 from persona_evo.search.duel import budget_for
@@ -38,6 +37,7 @@ def evolve_policy(
     league: Sequence[str] = (),
     agent: str = "",
     search: str | SearchSettings | None = None,
+    seed_policies: str | Sequence[str] | None = None,
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -55,14 +55,21 @@ def evolve_policy(
             games for one are planned whole, and games for two have the game's template.
         search: rules of the search; "paper" for the preset "paper" and "single" otherwise if not given. "anytime"
             evolves for the planner with several open lists. An agent says how it searches.
+        seed_policies: formulas to start from, named as for `--seed-policies`: "none" for random ones alone, "ucb1",
+            which sets `variables` to "extended" unless they are given, "utility", "library", a policy's name or file,
+            "formula:TEXT". None for the preset's, of which what does not fit is left out.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
+
+    Raises:
+        SettingsError: a setting is out of range, or a policy that was named does not fit into the first population.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
     meeting = league_of(game, who, league, agent)
-    chosen = EvolutionSettings.of(preset, **{**usual(game, meeting), **settings})
+    first = None if seed_policies is None else first_policies(seed_policies, game.name)
+    chosen = chosen_settings(preset, game, meeting, settings, first)
     trained = levels_of(game, levels)
     best, _ = runs_of_evolution.evolve_runs(
         game, who, trained, chosen, fresh() if seed is None else seed, root=Path(out),

@@ -124,6 +124,33 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     return load_policy(policy, game.name).tree_policy(game)
 
 
+def first_policies(named: str | Sequence[str], game: str = registry.DEFAULT) -> tuple[str, ...]:
+    """What the evolution's settings call the policies that join the first population.
+
+    Args:
+        named: "none", "ucb1", "utility", "library", "formula:TEXT", or what `load_policy` takes.
+
+    Raises:
+        PolicyError: there is no such policy, or its file is damaged.
+    """
+    return tuple(_first_policy(text, game) for text in ([named] if isinstance(named, str) else named))
+
+
+def _first_policy(text: str, game: str) -> str:
+    if text in ("none", "ucb1", "library", "utility"):
+        return text
+    if text.startswith(FORMULA):
+        return text.removeprefix(FORMULA)
+    policy = load_policy(text, game)
+    if policy.kind == "ucb1":
+        return "ucb1"
+    if policy.kind == "lists" and not policy.best:
+        from persona_evo.evolve import genome
+
+        return genome.text_of(policy.lists)
+    return policy.best
+
+
 def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
     """What a persona plays by where nothing is said: its evolved policy, or its utility where none has been evolved.
 

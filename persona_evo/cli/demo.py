@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     islands = 4 if args.population % 4 == 0 else 1
     settings = EvolutionSettings.modern(
         generations=args.generations, population=args.population, islands=islands, elites=1, migrants=1,
-        first=("ucb1",), final_trials=10, final_candidates=5,
+        first=(), final_trials=10, final_candidates=5,
     )
     note(f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
          f"{', '.join(TRAINING)}, seed {args.seed}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.run import Progress as Generation
     from persona_evo.evolve.schedule import Phase
+    from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
     from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
@@ -52,12 +53,12 @@ def add(commands: Any) -> None:
                         help="number of independent runs; the best one counts (default: 1 with the preset modern, 3 "
                         "with paper)")
     parser.add_argument("--search", choices=options.PRESETS,
-                        help="search rules: paper as published, single with one open list, anytime with several as the "
-                        "planner has them (default: single with the preset modern, paper with paper)")
+                        help="search rules: paper as published, single with one open list, anytime with several, "
+                        "which are evolved together (default: single with the preset modern, paper with paper)")
     parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
-                        help="formulas to start from: ucb1, utility (what the persona wants), library (the policies "
-                        "that ship), a policy's name or file, formula:TEXT (default with the preset modern: "
-                        "ucb1 utility)")
+                        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
+                        "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
+                        "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)")
     parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
                         help="change any other setting of the evolution; may be repeated")
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
@@ -99,8 +100,8 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     persona = load(args.persona, game)
     from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.comparison import held_out
-    from persona_evo.evolve.run import evolve_runs
-    from persona_evo.evolve.start import start_in_words
+    from persona_evo.evolve.individuals import left_out, settled, start_in_words
+    from persona_evo.evolve.run import evolve_runs, specification
     from persona_evo.store import policies
 
     league = options.league_of(args, game, persona)
@@ -110,17 +111,20 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     seed = options.seed_of(args)
     runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    starts = start_in_words(settings.first, game, persona.utility, persona.priority, settings)
+    search = None if args.search is None else rules_of_search(args.search, game)
+    spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
+    starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
     note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
          f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
     if league is not None and league.opponents:
         note(f"against {', '.join(o.name for o in league.opponents)}")
     note(f"starts from: {starts}")
+    if missing:
+        note(missing)
     if "library" in settings.first:
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
-    search = None if args.search is None else rules_of_search(args.search, game)
     best, all_runs = evolve_runs(
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
@@ -157,11 +161,11 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
 
 
-def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Any:
-    from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.evolve.start import usual
+def _settings(args: argparse.Namespace, game: Game, league: League | None) -> EvolutionSettings:
+    from persona_evo.api.naming import first_policies
+    from persona_evo.evolve.start import chosen
 
-    changes: dict[str, Any] = usual(game, league)
+    changes: dict[str, Any] = {}
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
@@ -171,38 +175,25 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> An
     for name in ("generations", "population", "islands", "runs"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
-    if args.seed_policies:
-        changes["first"] = tuple(_first(text, game.name) for text in args.seed_policies)
-    return EvolutionSettings.of(args.preset or "modern", **changes)
-
-
-def _first(text: str, game: str) -> str:
-    """What the evolution's settings call a policy that joins the first population."""
-    from persona_evo.api.naming import FORMULA, load_policy
-
-    if text in ("ucb1", "library", "utility"):
-        return text
-    if text.startswith(FORMULA):
-        return text.removeprefix(FORMULA)
-    policy = load_policy(text, game)
-    if policy.kind == "lists" and not policy.best:
-        raise SettingsError("open lists without a score of their own have no formula to start from", found=text,
-                            expected="a policy with a formula")  # fmt: skip
-    return "ucb1" if policy.kind == "ucb1" else policy.best
+    first = first_policies(args.seed_policies, game.name) if args.seed_policies else None
+    return chosen(args.preset or "modern", game, league, changes, first)
 
 
 def teller() -> Callable[[Generation], None]:
     """Shows each generation on one line."""
+    from persona_evo.evolve.genome import is_lists
+
     line = Progress()
 
     def tell(p: Generation) -> None:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
-        known = [counted(n, what) for n, what in ((p.remembered, "formula"), (p.spared, "playthrough")) if n]
+        bred = "set" if is_lists(p.best.formula) else "formula"
+        known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
         line.show(
             f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
-            f"mean {mean:.4f}, {p.rate:.1f} formulas/s{memory}{busy}, {duration(p.eta)} to go",
+            f"mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, {duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
 
@@ -266,14 +257,13 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     """Say what an evolution found, and how good it is."""
     say(f"persona     {policy.persona}   {policy.utility}")
-    say(f"formula     {policy.formula}")
-    say(f"simplified  {policy.simplified or '(no simpler form)'}")
-    say(f"            {policy.simplification}")
+    policy_command.tell_formulas(policy)
     if outcome.found_in_start:
-        say("            this is a formula that the evolution started from: none that it bred did better")
+        what = "these are lists" if policy.lists else "this is a formula"
+        say(f"            {what} that the evolution started from: none that it bred did better")
     policy_command.tell_words(policy.words)
     for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<5} {meaning}")
+        say(f"  {symbol:<7} {meaning}")
     trials = policy.run.get("trials")
     seeds = f"{counted(trials, 'trial')} per level on new seeds" if trials else "as the evolution measured it"
     say(f"mean utility {policy.mean:.4f}, {seeds}, level by level")

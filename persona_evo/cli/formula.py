@@ -43,10 +43,10 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 def run_simplify(args: argparse.Namespace) -> int:
     """Print the raw and the simplified formula and what was done."""
     from persona_evo.formula.simplify import simplify
-    from persona_evo.search.tree_policy import variables
+    from persona_evo.search.tree_policy import columns_for
 
     formula = read(args.formula, args)
-    result = simplify(formula, variables(options.game_of(args)), timeout=args.timeout)
+    result = simplify(formula, columns_for(formula, options.game_of(args)), timeout=args.timeout)
     say(f"raw         {formula.text}")
     say(f"simplified  {result.formula.text}")
     say(f"            {result.reason}")
@@ -62,9 +62,10 @@ def read(text: str, args: argparse.Namespace) -> Formula:
     """A formula over the symbols that tree policies of the game may use."""
     from persona_evo.errors import Place
     from persona_evo.formula import parse
-    from persona_evo.search.tree_policy import variables
+    from persona_evo.search.tree_policy import plan_variables, variables
 
-    return parse(text, variables(options.game_of(args)), place=Place("FORMULA", 1, 1))
+    game = options.game_of(args)
+    return parse(text, (*variables(game), *plan_variables(game)), place=Place("FORMULA", 1, 1))
 
 
 def write(formula: Formula, args: argparse.Namespace, about: str) -> int:

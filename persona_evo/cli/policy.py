@@ -63,7 +63,7 @@ def run_list(args: argparse.Namespace) -> int:
     if all(p.kind != "ucb1" for p in found):
         rows.append(["ucb1", "anyone", "–", "UCB1", "for every game"])
     for p in found:
-        text = "UCB1" if p.kind == "ucb1" else _rounded(_searched(p))
+        text = _rounded(p.text)
         rows.append([Path(p.file).stem, p.persona or "anyone", "–" if p.mean is None else f"{p.mean:.3f}",
                      text if len(text) <= 60 else text[:57] + "...", p.file])
     for error in policies.damaged(game.name):
@@ -73,12 +73,6 @@ def run_list(args: argparse.Namespace) -> int:
     table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
     say(table.render())
     return 0
-
-
-def _searched(policy: Policy) -> str:
-    """A policy that is not UCB1 as a line of text: its formula, or its lists, one after the other."""
-    lists = "; ".join(one.text for one in policy.lists)
-    return f"lists {lists}" if policy.lists else policy.best
 
 
 def _rounded(formula: str) -> str:
@@ -91,9 +85,8 @@ def _rounded(formula: str) -> str:
 def run_show(args: argparse.Namespace) -> int:
     """Everything that a policy's file says, for people."""
     policy = _load(args)
-    from persona_evo.evolve.explanation import of_policy
+    from persona_evo.evolve.explanation import meanings, of_policy
     from persona_evo.formula import parse
-    from persona_evo.store import policies
 
     for label, text in _facts(policy):
         if text:
@@ -101,16 +94,27 @@ def run_show(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     say("\nin words")
     tell_words(of_policy(policy, game))
-    if policy.best:
+    formulas = [*([parse(policy.best)] if policy.best else []), *(one.score for one in policy.lists)]
+    if formulas:
         say("\nwhat its symbols mean")
-        for symbol, meaning in policies.meanings(parse(policy.best), game).items():
-            say(f"  {symbol:<5} {meaning}")
+        for symbol, meaning in meanings(formulas, game).items():
+            say(f"  {symbol:<7} {meaning}")
     if policy.fitness:
         say("\nmean utility in the levels it was trained on, on fresh seeds")
         for level, value in policy.fitness.items():
             say(f"  {level:<12} {value:.4f}")
     tell_comparison(policy)
     return 0
+
+
+def tell_formulas(policy: Policy) -> None:
+    """What a policy scores states by, and what came of simplifying it."""
+    if policy.formula:
+        say(f"formula     {policy.formula}")
+        say(f"simplified  {policy.simplified or '(no simpler form)'}")
+    for number, one in enumerate(policy.lists, 1):
+        say(f"list {number:<6} {one.text}")
+    say(f"            {policy.simplification}")
 
 
 def tell_words(words: Sequence[str]) -> None:
@@ -142,7 +146,7 @@ def run_simplify(args: argparse.Namespace) -> int:
         raise PolicyError("a policy is simplified in its own file", found=args.policy,
                           expected="a policy file, or the folder of a run")  # fmt: skip
     policy = _load(args)
-    if policy.kind != "formula":
+    if policy.kind == "ucb1":
         raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
     game = options.game_of(args)
     from persona_evo.evolve.simplification import simplify_policy
@@ -150,9 +154,7 @@ def run_simplify(args: argparse.Namespace) -> int:
     with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
         done = simplify_policy(policy, game)
         policies.write(dataclasses.replace(done, file=""), file)
-    say(f"formula     {done.formula}")
-    say(f"simplified  {done.simplified or '(no simpler form)'}")
-    say(f"            {done.simplification}")
+    tell_formulas(done)
     tell_words(done.words)
     say(f"wrote {file}")
     return 0

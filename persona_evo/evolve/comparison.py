@@ -9,13 +9,13 @@ from pathlib import Path
 
 from persona_evo import seeds
 from persona_evo.errors import InputError
+from persona_evo.evolve import genome
 from persona_evo.evolve.fitness import Fitness, Score
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.formula import parse
-from persona_evo.formula.rewrite import canonical
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import UNSEEN
 from persona_evo.games.core import Game, Level
@@ -73,6 +73,9 @@ class Comparing:
         self.fitness = Fitness(spec, fitness.workers)
         self.fitness.pace = fitness.pace
         self.rivals: list[tuple[str, TreePolicy]] = [("UCB1", TreePolicy.ucb1())]
+        if spec.search.lists and spec.league is None and self.game.planned:
+            utility = TreePolicy.utility(parse(spec.utility, self.game.symbols))
+            self.rivals.append(("the default lists with the utility", utility))
         other = known_policy(persona, self.game)
         if other is not None and (other[1].kind != "lists" or spec.search.lists):
             self.rivals.append(other)
@@ -92,7 +95,7 @@ class Comparing:
         names = tuple(level.name for level in spec.levels)
         rivals = [(name, policy) for name, policy in self.rivals if not _same(policy, formula)]
         same = [name for name, _ in self.rivals if name not in [n for n, _ in rivals]]
-        missing = f"{same[0]} is the same formula" if same else ""
+        missing = f"{same[0]} is the same {'set of lists' if genome.is_lists(formula) else 'formula'}" if same else ""
         played = play_rounds(self.fitness, [formula, *(policy for _, policy in rivals)], self.plan,
                              "comparing with others", until, tell)  # fmt: skip
         trials = min(len(trials) for trials in played[0])
@@ -106,9 +109,9 @@ class Comparing:
         return RivalComparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing)
 
 
-def _same(policy: TreePolicy, formula: str) -> bool:
-    return policy.kind == "formula" and policy.formula is not None and not policy.lists and (
-        canonical(policy.formula) == canonical(parse(formula)))  # fmt: skip
+def _same(policy: TreePolicy, text: str) -> bool:
+    own = genome.of_policy(policy)
+    return own is not None and genome.canonical_form(own) == genome.canonical_form(text)
 
 
 def mean_utility(cases: Sequence[Sequence[Score]]) -> float:

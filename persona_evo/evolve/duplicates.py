@@ -24,6 +24,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.evolve import genome
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.search.tree_policy import TreePolicy
@@ -90,6 +91,20 @@ class Keys:
         if self.kind == "canonical":
             return _digest(short.text.encode() + holds)
         return _digest(self.ranks(short).tobytes() + holds)
+
+    def key_of(self, text: str) -> str:
+        """The key of a formula's text, or of the text of open lists.
+
+        Lists are the same if they have the same scores, in the sense of `key`, with the same weights; where behaviour
+        counts, if the weights have the same proportions, in whatever order the lists are.
+        """
+        if self.kind == "off" or not genome.is_lists(text):
+            return _digest(text.encode()) if self.kind == "off" else self.key(parse(text))
+        lists = genome.lists_of(text)
+        alike = self.kind == "behaviour"
+        total = sum(one.weight for one in lists) if alike else 1.0
+        parts = [f"{self.key(one.score)} {one.weight / total:.9g} {one.novel}" for one in lists]
+        return _digest("; ".join(sorted(parts) if alike else parts).encode())
 
     def ranks(self, formula: Formula) -> NDArray[np.int16]:
         """int16[states]: the rank of each state's score, equal scores (to 12 digits) sharing one."""
@@ -169,6 +184,8 @@ def _form(policy: str | TreePolicy) -> Hashable:
     """What is the same for tree policies that a search cannot tell apart."""
     from persona_evo.formula.rewrite import canonical
 
+    if isinstance(policy, str) and genome.is_lists(policy):
+        return policy
     own = TreePolicy("", parse(policy)) if isinstance(policy, str) else policy
     if own.formula is None:
         return own.c, own.lists

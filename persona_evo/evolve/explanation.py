@@ -1,17 +1,27 @@
-"""A tree policy's formula in words: what it seeks, avoids and saves."""
+"""A tree policy in words: what its formula, or each of its open lists, seeks, avoids and saves."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.effects import Effect, effects
 from persona_evo.games import mapsets
 from persona_evo.games.core import RUNNING, Game, Level, Metric
+from persona_evo.personas.lists import (
+    CARE,
+    CEILING,
+    LIST_VARIABLES,
+    NEAR,
+    OWN,
+    UTILITY,
+    OpenList,
+)
 from persona_evo.personas.template import high_end, low_end
+from persona_evo.search.list_orders import cares
 from persona_evo.search.samples import MOST_LEVELS, Sampled, random_states
-from persona_evo.search.tree_policy import SEARCH_VARIABLES
+from persona_evo.search.tree_policy import PARENT, SEARCH_VARIABLES, plan_variables
 from persona_evo.store.policies import Policy
 
 CLEAR = 0.85
@@ -30,8 +40,15 @@ _SEARCH_WORDS = {
     "D": ("long plans", "short plans"),
     "RMAX": ("moves with a high best result", "moves with a low best result"),
     "RSD": ("moves with uncertain results", "moves with certain results"),
+    OWN: ("states with a high score of their own", "states with a low score of their own"),
+    UTILITY: ("a high utility", "a low utility"),
+    CARE: ("what keeps the player in the game", "what endangers the player"),
+    NEAR: ("distance from what can be had", "the way to what can be had"),
+    CEILING: ("states from which much can still be reached", "states from which little can still be reached"),
 }
-"""Search variable -> what a formula seeks that rises, or falls, with it."""
+"""Variable of the search or of open lists -> what a formula seeks that rises, or falls, with it."""
+
+_VARIABLES = {**LIST_VARIABLES, **SEARCH_VARIABLES}
 
 
 def in_words(
@@ -54,7 +71,7 @@ def in_words(
     sampled = random_states(game, levels, until)
     ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
     states = [s.metrics for s in sampled if s.outcome == RUNNING] or _made_up(game)
-    rows = _with_search(states, utility)
+    rows = with_estimates(states, game, utility)
     ranges.update({"R": (0.0, 1.0), "RMAX": (0.0, 1.0), "RSD": (0.0, 0.5), "D": (0.0, 50.0), "N": (1.0, 100.0),
                    "P": (100.0, 10_000.0)})  # fmt: skip
     found = effects(formula, rows, ranges, {m.symbol for m in game.metrics if _is_way(m, game)})
@@ -71,6 +88,20 @@ def in_words(
     return tuple(f"{group}: {', '.join(groups[group])}" for group in order if group in groups)
 
 
+def lists_in_words(
+    lists: Sequence[OpenList], game: Game, levels: Sequence[Level], utility: Formula | None = None,
+    until: float | None = None,
+) -> tuple[str, ...]:  # fmt: skip
+    """What each open list is for, one line each; the arguments as of `in_words`."""
+    total = sum(one.weight for one in lists)
+    found = []
+    for number, one in enumerate(lists, 1):
+        words = "; ".join(in_words(one.score, game, levels, utility, until))
+        first = ", novel states first" if one.novel else ""
+        found.append(f"list {number} ({one.weight / total:.0%} of the turns{first}): {words}")
+    return tuple(found)
+
+
 def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     """(what the formula does, with what)."""
     metric = next((m for m in game.metrics if m.symbol == effect.symbol), None)
@@ -80,7 +111,7 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     elif not rises and effect.up > 1 - CLEAR:
         group = "depends on the state"
     elif metric is None:
-        return "seeks", _SEARCH_WORDS[effect.symbol][0 if rises else 1]
+        return "seeks", _words_of(effect.symbol, game)[0 if rises else 1]
     elif _is_way(metric, game):
         group = "avoids" if rises else "seeks"
     elif rises:
@@ -88,8 +119,18 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     else:
         group = "saves" if metric.clock else "avoids"
     if metric is None:
-        return group, SEARCH_VARIABLES[effect.symbol].split(",")[0].split(":")[0]
+        known = _VARIABLES.get(effect.symbol) or plan_variables(game)[effect.symbol]
+        return group, known.split(",")[0].split(":")[0]
     return group, f"the {metric.name}" if _is_way(metric, game) else metric.name
+
+
+def _words_of(symbol: str, game: Game) -> tuple[str, str]:
+    """What a formula seeks that rises, or falls, with a symbol that is no metric."""
+    if symbol in _SEARCH_WORDS:
+        return _SEARCH_WORDS[symbol]
+    names = {UTILITY: "utility", CEILING: "ceiling", **{m.symbol: m.name for m in game.metrics}}
+    name = names[symbol.removesuffix(PARENT)]
+    return f"a state after one with much of {name}", f"a state after one with little of {name}"
 
 
 def _is_way(metric: Metric, game: Game) -> bool:
@@ -117,11 +158,35 @@ def _made_up(game: Game) -> list[dict[str, float]]:
     ]  # fmt: skip
 
 
-def _with_search(states: Sequence[dict[str, float]], utility: Formula | None) -> list[dict[str, float]]:
-    """The states with values of the search's variables that a search could have."""
-    stream = random.Random(1)
-    return [{**estimates(utility.evaluate(state) if utility else 0.5, float(stream.randint(2, 3000)),
-                         stream.randint(1, 50), stream), **state} for state in states]  # fmt: skip
+def with_estimates(
+    states: Sequence[Mapping[str, float]], game: Game, utility: Formula | None
+) -> list[dict[str, float]]:
+    """The states with values of the search's variables, and of open lists', that a search could have."""
+    stream, room = random.Random(1), random.Random(2)
+    care = next(iter(cares(game, utility or Formula((0.0,)))), None)
+    found, other = [], random.Random(2)
+    for number, state in enumerate(states):
+        value = utility.evaluate(state) if utility else 0.5
+        known = estimates(value, float(stream.randint(2, 3000)), stream.randint(1, 50), stream)
+        known |= {OWN: value, UTILITY: value, CEILING: value + room.random(), CARE: 0.0, NEAR: 0.0}
+        if care:
+            known[CARE] = care.evaluate(state)
+        if game.targets:
+            known[NEAR] = state[game.targets[0]]
+        before = plan_estimates(state, states[max(0, number - 1)], utility or Formula((0.5,)), other)
+        found.append({**before, **known, **state})
+    return found
+
+
+def plan_estimates(
+    state: Mapping[str, float], parent: Mapping[str, float], utility: Formula, stream: random.Random
+) -> dict[str, float]:
+    """What a plan of a whole level could know of a state beside its metrics (see `tree_policy.plan_variables`)."""
+    known: dict[str, float] = {}
+    for metrics, mark in ((parent, PARENT), (state, "")):
+        value = utility.evaluate(metrics)
+        known |= {UTILITY + mark: value, CEILING + mark: value + stream.random()}
+    return {**known, **{symbol + PARENT: value for symbol, value in parent.items()}}
 
 
 def estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
@@ -133,16 +198,26 @@ def estimates(value: float, visits: float, depth: int, stream: random.Random) ->
     return {"R": 0.75 * mean + 0.25 * best, "N": own, "P": visits, "D": float(depth), "RMAX": best, "RSD": spread}
 
 
+def meanings(formulas: Sequence[Formula], game: Game) -> dict[str, str]:
+    """symbol -> meaning for what formulas and the scores of open lists name, in the game's order."""
+    known = {m.symbol: m.meaning for m in game.metrics}
+    for more in (SEARCH_VARIABLES, LIST_VARIABLES, plan_variables(game)):
+        known |= {symbol: meaning for symbol, meaning in more.items() if symbol not in known}
+    named = frozenset[str]().union(*(formula.symbols for formula in formulas))
+    return {symbol: meaning for symbol, meaning in known.items() if symbol in named}
+
+
 def of_policy(policy: Policy, game: Game) -> tuple[str, ...]:
     """A policy in words, a line each: as its file has it, or else found out on levels that ship with the game."""
     if policy.words:
         return policy.words
     if policy.kind == "ucb1":
         return ("seeks: moves that have turned out well, and moves that were tried rarely",)
-    if not policy.best:
+    if not policy.best and not policy.lists:
         return ()
     known = mapsets.shipped(game).levels
     names = [name for name in policy.levels if name in known] or list(known)
     levels = [mapsets.load(game, known[name], name, {}) for name in names[:MOST_LEVELS]]
     utility = parse(policy.utility, game.symbols) if policy.utility else None
-    return in_words(parse(policy.best), game, levels, utility)
+    own = in_words(parse(policy.best), game, levels, utility) if policy.best else ()
+    return (*own, *lists_in_words(policy.lists, game, levels, utility))

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from persona_evo.evolve import genome
 from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec
@@ -80,7 +81,7 @@ class _Workshop:
         self._planners: dict[int, Any] = {}
 
     def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
-        own = formula if isinstance(formula, TreePolicy) else TreePolicy.of(formula, self.game)
+        own = formula if isinstance(formula, TreePolicy) else genome.to_policy(str(formula), self.game)
         return with_lists(own, self.spec.lists)
 
     def planner(self, case: int) -> Any:

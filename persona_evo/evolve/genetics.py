@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.settings import LISTS, PLANNED, EvolutionSettings
 from persona_evo.formula import PRIMITIVES, Formula, parse
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
     """The metrics that formulas may use: those that the settings name, else the game's but for OUTCOMES.
 
     Metrics that are costly to work out, or that the game's publication lacks, are among them where the settings say
-    `costly`.
+    `costly`; and what plans of whole levels know beside them where `variables` says so.
 
     Raises:
         SettingsError: the settings name a metric that the game does not have.
@@ -44,16 +44,27 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
         if name not in game.symbols:
             expected, hint = unknown(name, game.symbols)
             raise SettingsError("the game has no such metric", found=name, expected=expected, hint=hint)
-    if settings.metrics:
-        return settings.metrics
     usual = [m.symbol for m in game.metrics if settings.costly or not (m.costly or m.added)]
-    return tuple(symbol for symbol in usual if symbol not in OUTCOMES)
+    found = settings.metrics or tuple(symbol for symbol in usual if symbol not in OUTCOMES)
+    return (*found, *(_planned(settings, game, found) if settings.variables in PLANNED else ()))
+
+
+def _planned(settings: EvolutionSettings, game: Game, metrics: Sequence[str]) -> list[str]:
+    """UTILITY and CEILING; and with "parent" these and the metrics, but for clocks, in the parent."""
+    from persona_evo.search.tree_policy import PARENT, plan_variables
+
+    own = [symbol for symbol in plan_variables(game) if not symbol.endswith(PARENT)]
+    clocks = {m.symbol for m in game.metrics if m.clock}
+    before = [symbol + PARENT for symbol in (*metrics, *own) if symbol not in clocks]
+    return [*own, *(before if settings.variables == "parent" else ())]
 
 
 def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
-    """The symbols of a formula: the metrics, then the search's variables."""
-    own = {"metrics": (), "paper": PAPER_VARIABLES, "extended": EXTENDED_VARIABLES}[settings.variables]
-    return (*metrics, *own)
+    """The symbols of a formula: the metrics, then the search's variables, which the scores of open lists lack."""
+    if settings.individual == LISTS:
+        return tuple(metrics)
+    own = {"metrics": (), "paper": PAPER_VARIABLES, "extended": EXTENDED_VARIABLES}.get(settings.variables, ("D",))
+    return (*metrics, *(symbol for symbol in own if symbol not in metrics))
 
 
 @dataclass(frozen=True, eq=False)

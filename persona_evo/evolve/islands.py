@@ -20,11 +20,10 @@ from dataclasses import dataclass
 
 from persona_evo import seeds
 from persona_evo.errors import GameError
-from persona_evo.evolve import genetics, hall, operators, selection
+from persona_evo.evolve import genetics, genome, hall, selection
 from persona_evo.evolve.duplicates import Memory, keys_for
 from persona_evo.evolve.records import Generation, Individual, Island, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import Formula, parse
 
 _TREES = 4
 """Trees and keys kept at hand, as a multiple of the population."""
@@ -91,7 +90,7 @@ class _Model:
         self._evaluate, self._check = evaluate, check
         self._evaluating = 0.0
         self._remembered = [0] * settings.islands
-        self._trees: dict[str, tuple[genetics.Tree, str]] = {}
+        self._trees: dict[str, tuple[genome.Genome, str]] = {}
         self.state = State(-1, [], [], {})
 
     # the course of a generation
@@ -109,8 +108,8 @@ class _Model:
         size = self.settings.island_size
         population = [self._individual(self._tree(text), "first") for text in first[:size]]
 
-        def newcomer() -> tuple[genetics.Tree, str]:
-            return genetics.random_tree(self.settings, self.primitives, stream), "random"
+        def newcomer() -> tuple[genome.Genome, str]:
+            return genome.random_genome(self.settings, self.primitives, stream), "random"
 
         while len(population) < size:
             self._join(population, newcomer)
@@ -166,15 +165,15 @@ class _Model:
         origins = ["copy"] * len(trees)
         for i, tree in enumerate(trees):
             if stream.random() < s.mutation:
-                trees[i], name = operators.mutate(tree, s, self.primitives, stream)
+                trees[i], name = genome.mutate(tree, s, self.primitives, stream)
                 origins[i] = f"mutation:{name}"
-        waiting: list[tuple[genetics.Tree, str]] = []
+        waiting: list[tuple[genome.Genome, str]] = []
 
-        def offspring() -> tuple[genetics.Tree, str]:
+        def offspring() -> tuple[genome.Genome, str]:
             if not waiting:
                 one, two = stream.randrange(len(trees)), stream.randrange(len(trees))
                 if stream.random() < s.crossover:
-                    pair = operators.crossover(trees[one], trees[two], s, stream)
+                    pair = genome.crossover(trees[one], trees[two], s, stream)
                     waiting.extend((tree, "crossover") for tree in reversed(pair))
                 else:
                     waiting.extend([(trees[two], origins[two]), (trees[one], origins[one])])
@@ -183,7 +182,7 @@ class _Model:
         while len(population) < s.island_size:
             self._join(population, offspring)
 
-    def _join(self, population: list[Individual], make: Callable[[], tuple[genetics.Tree, str]]) -> None:
+    def _join(self, population: list[Individual], make: Callable[[], tuple[genome.Genome, str]]) -> None:
         """Add what `make` makes; where the settings ask for it, something that the population does not have yet."""
         self._check()
         taken = {i.key for i in population} if self.settings.unique_tries else set()
@@ -193,19 +192,19 @@ class _Model:
                 break
         population.append(individual)
 
-    def _tree(self, text: str) -> genetics.Tree:
+    def _tree(self, text: str) -> genome.Genome:
         """The tree of a text, at hand for those that were made lately."""
         known = self._trees.get(text)
-        return genetics.read(text, self.primitives) if known is None else known[0]
+        return genome.read(text, self.primitives) if known is None else known[0]
 
-    def _individual(self, tree: genetics.Tree, origin: str) -> Individual:
-        formula: Formula = genetics.formula(tree)
-        known = self._trees.get(formula.text)
-        key = self.keys.key(formula) if known is None else known[1]
-        self._trees[formula.text] = tree, key
+    def _individual(self, tree: genome.Genome, origin: str) -> Individual:
+        text = genome.to_text(tree)
+        known = self._trees.get(text)
+        key = self.keys.key_of(text) if known is None else known[1]
+        self._trees[text] = tree, key
         if len(self._trees) > _TREES * self.settings.population:
             del self._trees[next(iter(self._trees))]
-        return Individual(formula.text, formula.size, origin=origin, key=key)
+        return Individual(text, genome.size(text), origin=origin, key=key)
 
     # evaluation
 
@@ -319,13 +318,6 @@ class _Model:
 
 def check_first(settings: EvolutionSettings, metrics: Sequence[str], formulas: Sequence[str]) -> list[str]:
     """Those of `formulas` that can join a population under these settings."""
-    known = {*genetics.leaves(settings, metrics)}
     names = genetics.BASIC if settings.functions == "basic" else genetics.EXTENDED
-    usable = []
-    for text in formulas:
-        formula = parse(text)
-        tokens = [t for t in formula.tokens if isinstance(t, str)]
-        fits = formula.depth <= settings.depth_limit and formula.size <= settings.size_limit
-        if fits and all(t in known or t in names for t in tokens):
-            usable.append(text)
-    return usable
+    known = {*genetics.leaves(settings, metrics), *names}
+    return [text for text in formulas if genome.fits(text, settings, known)]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError
+from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.records import Individual, State
@@ -159,7 +160,7 @@ def _wrong(
 
 def _fits(individual: Individual, levels: int) -> bool:
     try:
-        size = parse(individual.formula).size
+        size = genome.size(individual.formula)
     except InputError:
         return False
     known = len(individual.utilities) == levels and all(map(math.isfinite, individual.utilities))

@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import ConnectError, SettingsError
-from persona_evo.evolve import reopening
+from persona_evo.evolve import genome, reopening
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
-from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.parallel import Usage, Workers, lent
 from persona_evo.evolve.records import Generation, Individual, Row, State
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import first_formulas
-from persona_evo.formula import Formula, parse
-from persona_evo.formula.rewrite import canonical
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
@@ -151,24 +148,18 @@ def evolve(
         if search is not None:
             raise SettingsError("move by move the agent says how it searches", found="settings of the search",
                                 expected="none", hint=f"change them in agent {league.agent.name}")  # fmt: skip
-        search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
     elif game.players > 1:
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
-    if search is None:
-        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
-    registered = game_name or game.name
-    utility: Formula = persona.utility
-    spec = FitnessSpec.of(
-        registered, levels, utility, search, budget or Budget(), persona.priority, league, persona.lists
-    )
+    spec = specification(game, persona, levels, settings, search, budget, league, game_name)
+    settings = settled(settings, spec)
     config = {
-        "game": registered,
+        "game": spec.game,
         "game_version": game.version,
         "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
         "seed": seed,
         "target": settings.generations,
         "evolution": settings.to_dict(),
-        "first": first_formulas(settings, game, utility, persona.priority),
+        "first": first_individuals(settings, spec, persona.lists),
         **spec_to_dict(spec),
         **({} if held_out is None else {HELD_OUT: [LevelText.of(level).to_dict() for level in held_out]}),
         "versions": winners.versions(game),
@@ -178,6 +169,19 @@ def evolve(
         runs.Run.create(root, config, name=name) as run,
     ):  # fmt: skip
         return _work(run, Fitness(spec, chosen), deadline, progress, tell)
+
+
+def specification(
+    game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, search: SearchSettings | None,
+    budget: Budget | None, league: League | None, game_name: str | None = None,
+) -> FitnessSpec:  # fmt: skip
+    """What an evolution plays; the arguments as of `evolve`."""
+    if league is not None:
+        search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
+    if search is None:
+        search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
+    return FitnessSpec.of(game_name or game.name, levels, persona.utility, search, budget or Budget(), persona.priority,
+                          league, persona.lists)  # fmt: skip
 
 
 def resume(
@@ -367,7 +371,7 @@ def _work(
         fitness.stop = schedule.generations_until()
         if tell and run.checkpoint is None:
             _warn(fitness, settings, tell)
-        status = drive(run, fitness, metrics_of(settings, game), len(fitness.spec.cases), deadline=fitness.stop,
+        status = drive(run, fitness, symbols_of(settings, fitness.spec), len(fitness.spec.cases), deadline=fitness.stop,
                        progress=progress)  # fmt: skip
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
@@ -433,20 +437,21 @@ def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:
     """What was evaluated of a first generation that could not be finished, best first; the formulas that it starts
     from where nothing was."""
     if not fitness.finished:
-        return [Individual(text, parse(text).size, key=text) for text in first]
+        return [Individual(text, genome.size(text), key=text) for text in first]
     found = [
-        Individual(text, parse(text).size, utilities, trials, key=text)
+        Individual(text, genome.size(text), utilities, trials, key=text)
         for text, (utilities, trials) in fitness.finished.items()
     ]
     return sorted(found, key=lambda i: (-i.fitness, i.size, i.formula))
 
 
 def _in_start(run: runs.Run, path: Path) -> bool:
-    """Whether a policy's formula is one of those that joined the first population."""
+    """Whether a policy is one of those that joined the first population."""
     from persona_evo.store import policies
 
-    found = canonical(parse(policies.read(path).formula))
-    return any(found == canonical(parse(text)) for text in run.config.get("first", ()))
+    policy = policies.read(path)
+    found = genome.canonical_form(policy.formula or policy.run["as_evolved"]["lists"])
+    return any(found == genome.canonical_form(text) for text in run.config.get("first", ()))
 
 
 def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | None] | None:

@@ -12,11 +12,15 @@ from persona_evo.words import counted
 
 POOLS = ("tournament", "top5", "rank", "lexicase")
 FUNCTIONS = ("basic", "extended")
-VARIABLES = ("metrics", "paper", "extended")
+VARIABLES = ("metrics", "paper", "extended", "planner", "parent")
+PLANNED = ("planner", "parent")
+"""Choices of `variables` that only plans of whole levels have."""
 GROWTHS = ("grow", "full", "half")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
 MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink")
+BY_SEARCH, FORMULA, LISTS = INDIVIDUALS = ("search", "formula", "lists")
+"""What an individual is: what the search takes, one formula, or a planner's open lists."""
 
 SMALL_ISLAND = 10
 """On smaller islands a quarter are elites, and a quarter migrants, unless something else is said."""
@@ -38,7 +42,9 @@ class EvolutionSettings:
         runs: independent runs of which the best by the persona's core priority is taken.
         functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
         variables: search variables beside the metrics: "metrics" has none, so that a score never changes and a search
-            is several times faster, "paper" has R, "extended" has R N P D RMAX RSD.
+            is several times faster, "paper" has R, "extended" has R N P D RMAX RSD. For plans of whole levels, and
+            scores that never change either, "planner" has D, UTILITY and, where the game bounds it, CEILING; "parent"
+            has these and the values in the parent's state (see `tree_policy.plan_variables`).
         metrics: the game's metrics that formulas may use; empty for all but those that tell how the game ended.
         costly: metrics that take time to work out are among them.
         constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
@@ -71,6 +77,9 @@ class EvolutionSettings:
         memory: evaluations remembered to recognise duplicates.
         unique_tries: attempts to breed an offspring that its island does not have yet.
         prefer_small: the smaller of two equally fit individuals counts as better.
+        individual: what is bred. "formula" is one formula. "lists" are open lists of a planner (see `genome`), whose
+            scores read the metrics and the planner's own variables. "search" is what the search takes: lists for the
+            planner with open lists where `variables` is "metrics", else one formula.
         first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
             priority, with ways to what it may be after), or formulas.
         hall_of_fame: individuals kept in the hall of fame.
@@ -112,6 +121,7 @@ class EvolutionSettings:
     memory: int = 1000
     unique_tries: int = 0
     prefer_small: bool = False
+    individual: str = BY_SEARCH
     first: tuple[str, ...] = ()
     hall_of_fame: int = 40
     final_candidates: int = 10
@@ -188,7 +198,7 @@ class EvolutionSettings:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: Place | None = None) -> EvolutionSettings:
-        """Settings from plain values; what is missing has the default of `paper`.
+        """Settings from plain values; what is missing has the default of `paper`, and the individual is a formula.
 
         Raises:
             SettingsError: an unknown name, a value of the wrong type, or one out of range.
@@ -197,6 +207,7 @@ class EvolutionSettings:
             raise SettingsError("settings of the evolution must be an object", place=place, found=repr(values))
         _known(values, place)
         plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        plain.setdefault("individual", FORMULA)  # runs of versions that knew nothing else
         try:
             return cls(**plain)
         except SettingsError as e:
@@ -239,7 +250,7 @@ _MOST = 1_000_000
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "functions": FUNCTIONS, "variables": VARIABLES, "growth": GROWTHS, "topology": TOPOLOGIES, "pool": POOLS,
-    "duplicates": DUPLICATES,
+    "duplicates": DUPLICATES, "individual": INDIVIDUALS,
 }  # fmt: skip
 
 

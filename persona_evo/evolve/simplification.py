@@ -1,22 +1,22 @@
-"""Simplifying the formula of a policy that was written without, for want of time."""
+"""Simplifying the formula, or the open lists, of a policy that was written without, for want of time."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
-from persona_evo.evolve import reopening
-from persona_evo.evolve.explanation import in_words
+from persona_evo.evolve import reopening, shortening
+from persona_evo.evolve.explanation import in_words, lists_in_words, meanings
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.winner import simplified
 from persona_evo.formula import parse
-from persona_evo.formula.simplify import simplify
+from persona_evo.formula.simplify import SHARED, simplify
 from persona_evo.games import mapsets
 from persona_evo.games.core import Game, Level
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import variables
+from persona_evo.search.tree_policy import columns_for, plan_variables, variables
 from persona_evo.store import runs
-from persona_evo.store.policies import Policy, meanings
+from persona_evo.store.policies import Policy
 
 
 def simplify_policy(policy: Policy, game: Game) -> Policy:
@@ -28,17 +28,31 @@ def simplify_policy(policy: Policy, game: Game) -> Policy:
     Raises:
         RunError: the run's configuration is damaged.
     """
-    formula = parse(policy.formula, variables(game))
     spec, levels = _trained(policy, game)
-    result = simplified(formula, spec) if spec is not None else simplify(formula, variables(game), choice_only=True)
     utility = parse(policy.utility, game.symbols) if policy.utility else None
+    unfinished = tuple(step for step in policy.unfinished if step != "simplification")
+    if policy.kind == "lists" and not policy.formula:
+        short = shortening.of_lists(policy.lists, game, levels, utility)
+        return dataclasses.replace(
+            policy,
+            lists=short.lists,
+            simplification=short.reason,
+            metrics=meanings(short.scores, game),
+            words=lists_in_words(short.lists, game, levels, utility),
+            unfinished=unfinished,
+        )
+    formula = parse(policy.formula, (*variables(game), *plan_variables(game)))
+    everywhere = not formula.symbols.isdisjoint(plan_variables(game))
+    result = simplified(formula, spec) if spec is not None else simplify(
+        formula, columns_for(formula, game), choice_only=not everywhere, shared=() if everywhere else SHARED
+    )  # fmt: skip
     return dataclasses.replace(
         policy,
         simplified=result.text if result.replaced else "",
         simplification=result.reason,
-        metrics=meanings(result.formula, game),
+        metrics=meanings([result.formula], game),
         words=in_words(result.formula, game, levels, utility),
-        unfinished=tuple(step for step in policy.unfinished if step != "simplification"),
+        unfinished=unfinished,
     )
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from persona_evo.errors import SettingsError
-from persona_evo.evolve.genetics import OUTCOMES, metrics_of
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.evolve import genome
+from persona_evo.evolve.genetics import BASIC, EXTENDED_VARIABLES, OUTCOMES, leaves, metrics_of
 from persona_evo.evolve.islands import check_first
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
 from persona_evo.search.duel import League
-from persona_evo.search.tree_policy import UCB1_FORMULA
-from persona_evo.words import counted
+from persona_evo.search.tree_policy import PARENT, UCB1_FORMULA, plan_variables
+from persona_evo.words import counted, enumerated
+
+NONE = "none"
+"""What stands for a first population of random formulas alone, where people name its policies."""
 
 
 def usual(game: Game, league: League | None = None) -> dict[str, Any]:
@@ -60,17 +64,55 @@ def _with_ways(text: str, near: Sequence[str], home: str, clock: str) -> list[st
     return found
 
 
-def start_in_words(
-    first: Sequence[str], game: Game, utility: Formula, priority: str, settings: EvolutionSettings
-) -> str:
+def chosen(
+    preset: str, game: Game, league: League | None, changes: Mapping[str, Any], first: Sequence[str] | None = None
+) -> EvolutionSettings:
+    """The settings of an evolution, with the policies that were named for its first population.
+
+    "ucb1" among these sets `variables` to "extended" unless `changes` have them.
+
+    Args:
+        preset: "modern" or "paper".
+        changes: single settings, as they were given.
+        first: names as in `EvolutionSettings.first`, or "none" alone; None where none were named, which leaves what
+            `changes` or the preset have.
+
+    Raises:
+        SettingsError: no such setting, a value out of range, or "none" beside others.
+    """
+    if first is not None and "first" in changes:
+        raise SettingsError("the policies of the first population are named twice", found="setting first",
+                            expected="either the setting or --seed-policies")  # fmt: skip
+    values = {**usual(game, league), **changes}
+    if first is not None or "first" in changes:
+        names = changes["first"] if first is None else first
+        values["first"] = names if isinstance(names, str) else named(names)
+        if "ucb1" in values["first"] and "variables" not in changes:
+            values["variables"] = "extended"
+    return EvolutionSettings.of(preset, **values)
+
+
+def named(first: Sequence[str]) -> tuple[str, ...]:
+    """The policies of the first population that were named, none of them for "none".
+
+    Raises:
+        SettingsError: "none" stands beside others.
+    """
+    if NONE in first and len(first) > 1:
+        raise SettingsError("none does not go with other policies", found=" ".join(first),
+                            expected="none alone, or policies without it")  # fmt: skip
+    return () if NONE in first else tuple(first)
+
+
+def start_in_words(settings: EvolutionSettings, game: Game, utility: Formula, priority: str) -> str:
     """What the first population is made of: UCB1, formulas made of the utility, policies, texts; the rest is random.
 
     Where there are more formulas than individuals, the first ones join, and it is said what has no room.
     """
     parts: dict[str, list[int]] = {}
     known: set[str] = set()
-    for name in first:
-        new = set(first_formulas(replace(settings, first=(name,)), game, utility, priority)) - known
+    for name, texts in _by_name(settings, game, utility, priority).items():
+        new = set(texts) - known
         row = parts.setdefault(_SOURCES.get(name, "given"), [0, 0])
         row[0] += min(len(new), settings.population - min(len(known), settings.population))
         row[1] += len(new)
@@ -85,12 +127,30 @@ def start_in_words(
     return text
 
 
+def left_out(settings: EvolutionSettings, game: Game, utility: Formula, priority: str) -> str:
+    """Which policies do not join the first population though nobody named them one by one; "" if all do."""
+    said = []
+    metrics = metrics_of(settings, game)
+    for name, texts in _by_name(settings, game, utility, priority).items():
+        if not texts:
+            way = f"; --seed-policies {name} changes that" if name == "ucb1" else ""
+            said.append(f"{_LABELS[name]} does not join the first population ({_why(name, settings, game)[0]}){way}")
+        elif name == "library":
+            others = len(_candidates(name, metrics, game, utility, priority)) - len(texts)
+            if others:
+                which = counted(others, "policy", "policies")
+                said.append(f"{which} of the library left out: the settings lack what they need")
+    return "; ".join(said)
+
+
 _SOURCES = {
     "ucb1": "UCB1",
     "utility": "made of what the persona wants",
     "library": "of the policies that ship or are installed",
 }
 """Names of `EvolutionSettings.first` -> where these formulas are from; all others are formulas themselves."""
+
+_LABELS = {"ucb1": "UCB1", "utility": "the persona's utility", "library": "the library"}
 
 
 def _share(what: str, joined: int, all_there_are: int) -> str:
@@ -108,31 +168,81 @@ def first_formulas(
 ) -> list[str]:
     """The formulas that join the first population: what `settings.first` names.
 
-    "ucb1", "library" and "utility" give what the settings' symbols can express, which may be nothing.
+    "library" and "utility" give what the settings' symbols can express. What the preset itself names may give nothing.
 
     Raises:
-        SettingsError: a formula given as such does not fit.
+        SettingsError: something that was named gives no formula that fits.
         FormulaError: it is no formula.
     """
+    texts = _by_name(settings, game, utility, priority).values()
+    return list(dict.fromkeys(text for some in texts for text in some))
+
+
+def _by_name(
+    settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str
+) -> dict[str, list[str]]:
+    """Names of `settings.first` -> their formulas that fit, see `first_formulas`."""
+    by_default = settings.first == EvolutionSettings.of(settings.preset).first
+    metrics = metrics_of(settings, game)
+    found: dict[str, list[str]] = {}
+    for name in settings.first:
+        found[name] = check_first(settings, metrics, _candidates(name, metrics, game, utility, priority))
+        if not found[name] and not by_default:
+            why, hint = _why(name, settings, game)
+            label = _LABELS.get(name, "a formula")
+            raise SettingsError(f"{label} does not fit into the first population", found=f"{name}: {why}",
+                                expected="one within the evolution's settings", hint=hint)  # fmt: skip
+    return found
+
+
+def _candidates(
+    name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str
+) -> list[str]:
+    """The formulas that a name stands for, whether they fit or not."""
     from persona_evo.store import policies
 
-    found: list[str] = []
-    metrics = metrics_of(settings, game)
-    for name in settings.first:
-        if name == "ucb1":
-            found += check_first(settings, metrics, [UCB1_FORMULA])
-        elif name == "library":
-            library = [p.formula for p in policies.available(game.name) if p.kind == "formula"]
-            found += check_first(settings, metrics, library)
-        elif name == "utility":
-            wanted = of_persona(utility, priority, metrics, game) if utility else []
-            found += check_first(settings, metrics, wanted)
-        elif check_first(settings, metrics, [name]):
-            found.append(name)
-        else:
-            raise SettingsError(
-                "a formula does not fit into the first population", found=name,
-                expected="one within the settings' functions, variables, depth and size",
-                hint="settings `functions` and `variables` have a choice 'extended'",
-            )  # fmt: skip
-    return list(dict.fromkeys(found))
+    if name == "ucb1":
+        return [UCB1_FORMULA]
+    if name == "library":
+        return [p.formula for p in policies.available(game.name) if p.kind == "formula"]
+    if name == "utility":
+        return of_persona(utility, priority, metrics, game) if utility else []
+    return [name]
+
+
+def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
+    """What keeps a policy out of the first population, and what would let it in."""
+    if name in ("library", "utility"):
+        return ("the settings can express nothing of it" if name == "utility" else "it has no policy that fits",
+                "--seed-policies none starts from random formulas alone")  # fmt: skip
+    if genome.is_lists(name):
+        return "these are open lists, and a formula is evolved", "--search anytime evolves lists"
+    formula = parse(UCB1_FORMULA if name == "ucb1" else name)
+    known = set(leaves(settings, metrics_of(settings, game)))
+    lacking = sorted(formula.symbols - known)
+    functions = sorted({t for t in formula.tokens if isinstance(t, str) and t in PRIMITIVES} - set(BASIC))
+    metrics = [symbol for symbol in lacking if symbol in game.symbols]
+    of_search = [symbol for symbol in lacking if symbol in EXTENDED_VARIABLES and symbol not in metrics]
+    of_plan = [symbol for symbol in lacking if symbol in plan_variables(game)]
+    others = [symbol for symbol in lacking if symbol not in {*metrics, *of_search, *of_plan}]
+    enough = "planner" if not any(symbol.endswith(PARENT) for symbol in of_plan) else "parent"
+    found = [
+        (metrics, f"it has {enumerated(metrics)}, which the settings leave out", _of_metrics(metrics, settings, game)),
+        (of_search, f"it has {enumerated(of_search)}, which variables={settings.variables} does not have",
+         "--set variables=extended"),
+        (of_plan, f"it has {enumerated(of_plan)}, which variables={settings.variables} does not have",
+         f"--set variables={enough}"),
+        (others, f"the game has no {enumerated(others)}", unknown(others[0], game.symbols)[1] if others else ""),
+        (functions and settings.functions == "basic", f"it has {enumerated(functions)}", "--set functions=extended"),
+        (formula.depth > settings.depth_limit, f"its depth is {formula.depth}", f"--set depth_limit={formula.depth}"),
+        (formula.size > settings.size_limit, f"it has {formula.size} nodes", f"--set size_limit={formula.size}"),
+    ]  # fmt: skip
+    return ", ".join(why for holds, why, _ in found if holds), " ".join(way for holds, _, way in found if holds)
+
+
+def _of_metrics(symbols: Sequence[str], settings: EvolutionSettings, game: Game) -> str:
+    """The change of settings that gives a formula these metrics."""
+    costly = replace(settings, metrics=(), costly=True)
+    if set(symbols) <= set(metrics_of(costly, game)) and not settings.metrics:
+        return "--set costly=true"
+    return f"--set metrics={','.join((*metrics_of(settings, game), *symbols))}"

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
+from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
-from persona_evo.evolve.explanation import estimates, in_words
+from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
 from persona_evo.evolve.fitness import Fitness, Score, sample_plan
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
@@ -23,12 +24,13 @@ from persona_evo.evolve.rivals import RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.shortening import ShortLists
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, Simplified
+from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 
-SIMPLIFY_SECONDS = 20.0
+SIMPLIFY_SECONDS = shortening.SECONDS
 """Time limit of the simplification."""
 SAMPLING_SECONDS = 0.7
 """Time that finding states for the simplification takes, roughly."""
@@ -103,28 +105,33 @@ def choose(
 def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) -> Simplified:
     """A simpler formula that plays alike, or the reason why there is none."""
     from persona_evo.formula.simplify import simplify
-    from persona_evo.search.tree_policy import variables
+    from persona_evo.search.tree_policy import columns_for, plan_variables
 
     if until is not None and until - time.monotonic() < LEAST_SECONDS + SAMPLING_SECONDS:
         return Simplified(formula, formula, False, NO_TIME, True, 0.0, True)
-    order = variables(registry.get(spec.game))
+    game = registry.get(spec.game)
+    everywhere = not formula.symbols.isdisjoint(plan_variables(game))  # states from all over the tree are compared
     rows, groups = sampled_choices(formula, spec)
-    return simplify(formula, order, rows, SIMPLIFY_SECONDS, groups=groups, choice_only=True, until=until)
+    return simplify(
+        formula, columns_for(formula, game), rows, SIMPLIFY_SECONDS, groups=groups, choice_only=not everywhere,
+        shared=() if everywhere else SHARED, until=until,
+    )  # fmt: skip
 
 
 def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """States that a search with this formula has to choose between, from some of the levels.
 
     Returns:
-        rows: float64[n, variables], metrics of the children of the states along the plan that was found, with values
-            of the search's variables that a search could have. groups: int64[n], whose children they are.
+        rows: float64[n, columns], metrics of the children of the states along the plan that was found, with values
+            of the search's variables that a search could have (`columns_for`). groups: int64[n], whose children they
+            are.
     """
     from persona_evo.search.settings import Budget
-    from persona_evo.search.tree_policy import variables
+    from persona_evo.search.tree_policy import columns_for
 
     game = registry.get(spec.game)
-    utility = parse(spec.utility, game.symbols)
-    stream = random.Random(0)
+    utility, columns = parse(spec.utility, game.symbols), columns_for(formula, game)
+    stream, other = random.Random(0), random.Random(1)
     rows: list[list[float]] = []
     groups: list[int] = []
     group = 0
@@ -134,18 +141,22 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
         found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS))
         moves = found.actions[:_SAMPLED_MOVES]
         states = game.replay(loaded, moves, rng=seeds.stream(found.seed), seed=found.seed)
-        for depth, children in enumerate(_children(game, loaded, states), 1):
+        for depth, (parent, children) in enumerate(_children(game, loaded, states), 1):
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
-                known = {**metrics, **estimates(utility.evaluate(metrics), visits, depth, stream)}
-                rows.append([known[v] for v in variables(game)])
+                value = utility.evaluate(metrics)
+                known = {**plan_estimates(metrics, parent, utility, other), **metrics,
+                         **estimates(value, visits, depth, stream)}  # fmt: skip
+                rows.append([known[v] for v in columns])
                 groups.append(group)
             group += 1
-    return np.array(rows).reshape(-1, len(variables(game))), np.array(groups, dtype=np.int64)
+    return np.array(rows).reshape(-1, len(columns)), np.array(groups, dtype=np.int64)
 
 
-def _children(game: Game, level: Level, states: Sequence[Any]) -> Iterator[list[dict[str, float]]]:
-    """The metrics of all children of each state along a playthrough, as whoever moves there sees them."""
+def _children(
+    game: Game, level: Level, states: Sequence[Any]
+) -> Iterator[tuple[dict[str, float], list[dict[str, float]]]]:
+    """The metrics of each state along a playthrough, and of all its children, as whoever moves there sees them."""
     step = game.rules().step
     for state in states:
         if game.over(level, state) != RUNNING:
@@ -155,7 +166,7 @@ def _children(game: Game, level: Level, states: Sequence[Any]) -> Iterator[list[
             child = state.copy()
             step(level.tables, child, action, np.ones(2, dtype=np.int64))
             children.append(game.measure(level, child, mover))
-        yield children
+        yield game.measure(level, state, mover), children
 
 
 def versions(game: Game | None = None) -> dict[str, str]:
@@ -177,13 +188,13 @@ class WinnerDescription:
 
     Attributes:
         comparison: beside others, None where nobody asked for one.
-        simplified: a shorter form.
-        words: what the formula seeks, avoids and saves, a line each.
+        simplified: a shorter form, of a formula or of lists.
+        words: what the formula, or each list, seeks, avoids and saves, a line each.
         unfinished: steps that there was no time for: "comparison", "simplification".
     """
 
     comparison: RivalComparison | None
-    simplified: Simplified
+    simplified: Simplified | ShortLists
     words: tuple[str, ...]
     unfinished: tuple[str, ...]
 
@@ -191,22 +202,28 @@ class WinnerDescription:
 def describe(
     winner: Winner, fitness: Fitness, comparing: Comparing | None, schedule: Schedule, tell: TellPhase | None = None
 ) -> WinnerDescription:
-    """Hold a winner against others, put its formula in words, and simplify it."""
-    spec = fitness.spec
+    """Hold a winner against others, put its formula or lists in words, and simplify them."""
+    spec, text = fitness.spec, winner.individual.formula
     game = registry.get(spec.game)
-    formula = parse(winner.individual.formula)
     comparison = None
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
-        comparison = comparing.compare(formula.text, schedule.comparing_until(), tell)
+        comparison = comparing.compare(text, schedule.comparing_until(), tell)
     until = schedule.describing_until()
     if tell:
         tell(Phase("simplifying the formula", 0, 1, _left(until)))
-    short = simplified(formula, spec, None if until is None else until - WORDS_SECONDS)
+    levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
+    utility = parse(spec.utility, game.symbols)
+    soon = None if until is None else until - WORDS_SECONDS
+    short: Simplified | ShortLists
+    if genome.is_lists(text):
+        short = shortening.of_lists(genome.lists_of(text), game, levels, utility, soon)
+        words = lists_in_words(short.lists, game, levels, utility, until)
+    else:
+        short = simplified(parse(text), spec, soon)
+        words = in_words(short.formula, game, levels, utility, until)
     if tell:
         tell(Phase("simplifying the formula", 1, 1, 0.0))
-    levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
-    words = in_words(short.formula, game, levels, parse(spec.utility, game.symbols), until)
     steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
              "simplification": short.cut}  # fmt: skip
     return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
@@ -222,10 +239,10 @@ def policy_text(
 ) -> str:  # fmt: skip
     """The policy file of a run's winner."""
     from persona_evo.search.duel import plain
-    from persona_evo.store.policies import Policy, meanings
+    from persona_evo.store.policies import Policy
 
     game = registry.get(str(config["game"]))
-    formula = parse(winner.individual.formula)
+    text = winner.individual.formula
     names, league = fitness.spec.cases, fitness.spec.league
     template = {} if league is None else plain(league.agent)
     if template:
@@ -237,13 +254,11 @@ def policy_text(
         persona=str(config["persona"]["name"]),
         utility=fitness.spec.utility,
         priority=fitness.spec.priority,
-        formula=formula.text,
-        simplified=about.simplified.text if about.simplified.replaced else "",
-        simplification=about.simplified.reason,
+        **_what_plays(text, about.simplified),
         words=about.words,
         unfinished=about.unfinished,
         comparison={} if about.comparison is None else about.comparison.to_dict(),
-        metrics=meanings(about.simplified.formula, game),
+        metrics=meanings(about.simplified.scores, game),
         levels=tuple(level.name for level in fitness.spec.levels),
         fitness={name: score.utility for name, score in zip(names, winner.scores, strict=True)},
         mean=winner.utility,
@@ -253,6 +268,7 @@ def policy_text(
         agent=template,
         evolution=dict(config["evolution"]),
         run={
+            **({"as_evolved": {"lists": text}} if genome.is_lists(text) else {}),
             **({"opponents": [o.name for o in league.opponents]} if league and league.opponents else {}),
             "name": run, "generations": generations, "evaluations": evaluations,
             "trials": winner.trials, "finalists": winner.finalists, "born": winner.individual.born,
@@ -262,3 +278,11 @@ def policy_text(
         versions=dict(config["versions"]),
     )  # fmt: skip
     return policy.to_text()
+
+
+def _what_plays(text: str, short: Simplified | ShortLists) -> dict[str, Any]:
+    """The fields of a policy that say what it plays by."""
+    if isinstance(short, ShortLists):
+        return {"kind": "lists", "lists": short.lists, "simplification": short.reason}
+    shorter = short.text if short.replaced else ""
+    return {"formula": parse(text).text, "simplified": shorter, "simplification": short.reason}

@@ -60,6 +60,11 @@ class Simplified:
         """The text of `formula`."""
         return self.formula.text
 
+    @property
+    def scores(self) -> tuple[Formula, ...]:
+        """`formula` alone, as one of possibly several that a policy plays by."""
+        return (self.formula,)
+
 
 @dataclass(frozen=True)
 class _Candidate:

@@ -277,7 +277,9 @@ class _Finder:
     def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
         names = [*self.shipped.sets, *self.shipped.levels]
         folder = (base / _home(name.replace("\\", "/"))).parent
-        if name.startswith("generate:"):
+        from persona_evo.games.generating import GENERATE
+
+        if name.startswith(GENERATE):
             return SettingsError(
                 "levels are generated within evolve alone", place=place, found=name, expected="levels that are there",
                 hint="persona-evo level generate --count N --seed S --out FOLDER writes them: name FOLDER then",

@@ -21,10 +21,16 @@ own range |
 Searches look for states in which one has a value that it never had |
 | `generate(rng)` | optional, static method: the text of a level that `rng`, a `random.Random`, draws, None where the
 attempt failed; `level generate` and `evolve --levels generate:N` need it |
+| `targets()` | with the attribute `ways`: where there is something to go to, `{"NC": [(3, 1), (7, 2)], "NX": []}` |
 
 Class attributes that may be left out: `care` is a formula over the metrics for what keeps the player in the game, which
 a search looks after beside the utility (`care = "HP"`). `health` is a formula for the hit points left, from which
 playtests tell damage. `idle` names the action that stands still, so that playtests tell players who are stuck.
+
+`ways` names what there is to go to: `{"NC": "coin", "NX": "way out"}`. Each becomes a metric, which the game works out
+from `position`, `targets` and its own rules (see `persona_evo.games.ways`): moves to the nearest one, as a share of
+those to the farthest place of the level, 0 without any. Searches, evolution and reports then know the way to things.
+`homing` is a formula over the metrics that grows on the way to a win: `homing = "-NX"`.
 
 Without `novelty`, the variables are the elements of a tuple `key()`, else the attributes: what they hold one by one,
 for each member of a set at the start whether it is there. What is one more or one less after each of a game's first
@@ -68,6 +74,7 @@ from persona_evo.formula import parse
 from persona_evo.games import explored, facts
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.generating import Constraints, Generator
+from persona_evo.games.ways import Ways
 from persona_evo.seeds import below, draw, stream
 from persona_evo.words import counted
 
@@ -144,12 +151,15 @@ def from_class(
     limit = max_actions or len(names)
     if limit < 1:
         raise GameError(f"{cls.__name__} has no `actions`: say max_actions, the most legal actions of any state")
-    care, health = (_formula_of(cls, key, [m.symbol for m in found]) for key in ("care", "health"))
+    ways = _ways_of(cls, [m.symbol for m in found], players)
+    found += ways
+    care, health, homing = (_formula_of(cls, key, [m.symbol for m in found]) for key in ("care", "health", "homing"))
     idle = getattr(cls, "idle", "")
     if idle and idle not in names:
         raise GameError(f"{cls.__name__}.idle is none of its actions\n  found: {idle!r}\n"
                         f"  expected: one of {', '.join(names) or 'its actions, which it has to name'}")  # fmt: skip
-    plain = _Plain(cls, found, names, players, deterministic, limit)
+    plain = _Plain(cls, found, names, players, deterministic, limit, len(ways))
+    near = _Plain(cls, found, names, players, deterministic, limit, len(ways), near=True) if ways else plain
     game_name = name or cls.__name__.lower()
 
     def load(text: str, level_name: str, source: str = "", **options: Any) -> Level:
@@ -168,8 +178,11 @@ def from_class(
             raise GameError(f"{plain.raised('from_text', e)}, level {source or level_name}{hint}") from e
         if not isinstance(start[0], cls):
             plain.refuse("from_text", start[0], f"a {cls.__name__}")
+        tables = np.empty(1 if ways else 0, dtype=object)
+        if ways:
+            tables[0] = Ways(plain.rules, start, limit, plain.place_of)
         return PythonLevel(
-            game=game_name, name=level_name, text=text, tables=np.empty(0, dtype=object), start=start,
+            game=game_name, name=level_name, text=text, tables=tables, start=start,
             max_actions=limit, source=source, options=options, module=_module_of(cls),
         )  # fmt: skip
 
@@ -177,11 +190,11 @@ def from_class(
     alone = players == 1 and deterministic
     made = Game(
         name=game_name, title=title or cls.__name__, version=version, metrics=found,
-        rules=lambda costly=False: plain.rules, load=load, action_name=plain.action_name,
+        rules=lambda costly=False: near.rules if costly else plain.rules, load=load, action_name=plain.action_name,
         parse_action=plain.parse_action, players=players, deterministic=deterministic, compiled=False,
         horizon=horizon, levels=levels, level_suffixes=level_suffixes,
         locate=plain.locate if has_place else None, reach=(lambda: plain.reach) if has_reach else None,
-        novelty=plain.novelty, care=care, health=health, idle=idle,
+        novelty=plain.novelty, care=care, health=health, idle=idle, homing=homing,
         analyse=(lambda level: explored.analyse(made, level)) if alone else None,
         generator=(lambda: _generator(plain)) if callable(getattr(cls, "generate", None)) else None,
         hardness=(lambda level: explored.hardness(made, level)) if alone else None,
@@ -218,16 +231,45 @@ def _formula_of(cls: type[Any], name: str, symbols: Sequence[str]) -> str:
     return str(text)
 
 
+def _ways_of(cls: type[Any], symbols: Sequence[str], players: int) -> tuple[Metric, ...]:
+    """The metrics that a class's attribute `ways` asks for."""
+    ways = getattr(cls, "ways", {})
+    if not ways:
+        return ()
+    for method in ("position", "targets"):
+        if not callable(getattr(cls, method, None)):
+            raise GameError(f"{cls.__name__} has `ways` and lacks the method {method}")
+    if players > 1:
+        raise GameError(f"{cls.__name__} has `ways`, which are for games for one")
+    for symbol, name in ways.items() if isinstance(ways, Mapping) else [(ways, "")]:
+        known = isinstance(symbol, str) and symbol.isascii() and symbol.isidentifier()
+        if not (known and isinstance(name, str) and name):
+            raise GameError(f"{cls.__name__}.ways holds {symbol!r}: {name!r}\n"
+                            "  expected: symbols and what they lead to, as in {\"NC\": \"coin\"}")  # fmt: skip
+        if symbol in symbols:
+            raise GameError(f"{cls.__name__}.ways names {symbol!r}, which is one of its metrics already")
+    meaning = "moves to the nearest {0} / to the farthest place, 0 without any"
+    return tuple(
+        Metric(symbol, f"nearest {name}", meaning.format(name), high=1, better="lower", costly=True)
+        for symbol, name in ways.items()
+    )
+
+
 class _Plain:
-    """The rules of a class as functions over rows of one object."""
+    """The rules of a class as functions over rows of one object.
+
+    ways: how many of the metrics, the last ones, are ways; near: these are worked out, else they are 0.
+    """
 
     def __init__(
         self, cls: type[Any], metrics: tuple[Metric, ...], names: tuple[str, ...], players: int, deterministic: bool,
-        limit: int,
+        limit: int, ways: int = 0, near: bool = False,
     ) -> None:  # fmt: skip
         self.cls, self.names, self.players, self.chance = cls, names, players, not deterministic
         self.limit = limit
         self.symbols = tuple(m.symbol for m in metrics)
+        self.own, self.ways = self.symbols[: len(metrics) - ways], self.symbols[len(metrics) - ways :]
+        self.near, self._none = near, (0.0,) * ways
         self.values_of = self._values_of()
         self.ranges = tuple((m.low, m.high) for m in metrics)
         self.number = {action: i for i, action in enumerate(names)}
@@ -238,9 +280,9 @@ class _Plain:
 
     def _values_of(self) -> Callable[[Any], tuple[Any, ...]]:
         """What takes the values of the metrics out of a dictionary."""
-        if len(self.symbols) > 1:
-            return operator.itemgetter(*self.symbols)
-        (symbol,) = self.symbols
+        if len(self.own) > 1:
+            return operator.itemgetter(*self.own)
+        (symbol,) = self.own
         return lambda found: (found[symbol],)
 
     def raised(self, method: str, error: BaseException, state: Any = None) -> str:
@@ -349,8 +391,8 @@ class _Plain:
         except (Exception, SystemExit) as e:
             raise GameError(self.raised("measure", e, state)) from e
         if not isinstance(found, Mapping):
-            self.refuse("measure", found, "a number for each metric: {" + ", ".join(self.symbols) + "}", state)
-        for i, symbol in enumerate(self.symbols):
+            self.refuse("measure", found, "a number for each metric: {" + ", ".join(self.own) + "}", state)
+        for i, symbol in enumerate(self.own):
             if symbol not in found:
                 expected, hint = unknown(symbol, map(str, found))
                 raise GameError(
@@ -368,7 +410,25 @@ class _Plain:
                 shown = value if math.isnan(number) or isinstance(value, float) else math.inf
                 self.refuse("measure", shown, f"a number within +-{LARGEST:g} as {symbol}", state)
             out[i] = number
+        for i, way in enumerate(self.ways_to(tables, state), len(self.own)):
+            out[i] = way
         return 0
+
+    def ways_to(self, tables: Any, state: Any) -> Sequence[float]:
+        """The metrics that are ways, where they are worked out."""
+        if not self.near or tables is None:
+            return self._none
+        try:
+            targets = state[0].targets()
+            places = {symbol: [(int(x), int(y)) for x, y in targets.get(symbol, ())] for symbol in self.ways}
+            strange = set(targets) - set(self.ways)
+        except PersonaEvoError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise GameError(self.raised("targets", e, state)) from e
+        if strange:
+            self.refuse("targets", targets, "places, (x, y), of " + ", ".join(self.ways), state)
+        return [tables[0].nearest(state, places[symbol]) for symbol in self.ways]
 
     def key(self, tables: Any, state: Any) -> int:
         try:
@@ -462,6 +522,10 @@ class _Plain:
         return lines
 
     def locate(self, level: Level, state: Any) -> tuple[int, int] | None:
+        """The avatar's place."""
+        return self.place_of(state)
+
+    def place_of(self, state: Any) -> tuple[int, int] | None:
         """The avatar's place, by the class's `position`."""
         try:
             found = state[0].position()
@@ -490,19 +554,19 @@ class _Plain:
             made += 1
         return made
 
-    def tell(self, state: Any, player: int, out: Any) -> None:
+    def tell(self, tables: Any, state: Any, player: int, out: Any) -> None:
         """Write the metrics to a row of ctypes, as `measure` does."""
         try:
             own = state[0]
             found = own.measure(player) if self.players > 1 else own.measure()
             values = self.values_of(found)
-            out[:] = values
+            out[:] = (*values, *self.ways_to(tables, state)) if self.ways else values
             if min(values) >= -LARGEST and max(values) <= LARGEST:
                 return
         except (Exception, SystemExit):  # told below, or nothing but another kind of number
             pass
         row = np.zeros(len(self.symbols))
-        self.measure(None, state, player, row)
+        self.measure(tables, state, player, row)
         out[:] = row.tolist()
 
     def choices(self, state: Any) -> list[Any]:
@@ -532,7 +596,9 @@ class _Plain:
         self.step(None, row, self.number[move] if self.names else move, None)
         return row[0]
 
-    def wander(self, state: Any, choices: list[Any], draws: list[int], seen: Any) -> tuple[Any, list[Any], int]:
+    def wander(
+        self, tables: Any, state: Any, choices: list[Any], draws: list[int], seen: Any
+    ) -> tuple[Any, list[Any], int]:
         """Random moves of a game without chance, as `rollout`, with one copy for all of them.
 
         Args:
@@ -562,7 +628,7 @@ class _Plain:
                 apply(move)
                 made.append(move)
                 if seen is not None:
-                    self.measure(None, (end, before + len(made)), 0, seen[len(made) - 1])
+                    self.measure(tables, (end, before + len(made)), 0, seen[len(made) - 1])
                 if over() is not None:
                     outcome = self.over(None, (end, before + len(made)))
                     if outcome != RUNNING:

@@ -116,7 +116,7 @@ def _facts(e: Evolution) -> dict[str, str]:
         found["from memory"] = e.from_memory
     if e.policy is None:
         return {**found, "policy": "none yet"}
-    found["formula"] = e.policy.best
+    found["lists" if e.policy.lists else "formula"] = e.policy.text.removeprefix("lists ")
     if e.policy.simplified:
         found["as evolved"] = e.policy.formula
     if e.policy.mean is not None:
@@ -172,7 +172,8 @@ def write(e: Evolution) -> Path:
 def _symbols(e: Evolution) -> list[Any]:
     if e.policy is None:
         return [Text("There is no policy yet.")]
-    return [Code(e.policy.best), Facts(dict(e.policy.metrics))]
+    lines = [e.policy.best, *(one.text for one in e.policy.lists)]
+    return [Code("\n".join(filter(None, lines))), Facts(dict(e.policy.metrics))]
 
 
 def drawings(e: Evolution) -> list[Drawing]:

@@ -106,6 +106,7 @@ class Actor:
         self.game, self.level, self.seed, self.choice = game, level, seed, choose
         self.budget = budget or Budget(iterations=1_000)
         self.policy = policy or TreePolicy.ucb1()
+        self.policy.check_planned("play from move to move", best_first=False)
         given = settings or SearchSettings.anytime()
         self.settings = replace(given, stop="budget", terminal="revisit", transpositions="off", watch="tree")
         self.utility = parse(utility.text, game.symbols)

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from persona_evo.compiling import Handle, compiled, entry
-from persona_evo.compiling.arrays import FloatTable, IntRow
+from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
 from persona_evo.games.core import RUNNING
 from persona_evo.search.expansion import attach, is_new, look_up, untried
 from persona_evo.search.layout import (
@@ -209,7 +209,9 @@ class Player(Protocol):
     def key(self, tables: None, state: tuple[Instance, int]) -> int:
         """A hash of all that decides the future."""
 
-    def tell(self, state: tuple[Instance, int], player: int, out: ctypes.Array[ctypes.c_double]) -> None:
+    def tell(
+        self, tables: WordRow, state: tuple[Instance, int], player: int, out: ctypes.Array[ctypes.c_double]
+    ) -> None:
         """Write the metrics as a player sees them."""
 
     def choices(self, state: tuple[Instance, int]) -> list[Move]:
@@ -219,7 +221,8 @@ class Player(Protocol):
         """The instance after a move."""
 
     def wander(
-        self, state: tuple[Instance, int], choices: list[Move], draws: list[int], seen: FloatTable | None
+        self, tables: WordRow, state: tuple[Instance, int], choices: list[Move], draws: list[int],
+        seen: FloatTable | None,
     ) -> tuple[Instance, list[Move], int]:
         """Random moves from a state with these legal actions, by these numbers: the instance after them, the moves,
         and how the game stands there. Metrics after each go to `seen`."""
@@ -296,7 +299,7 @@ class Asking:
             before = states[node]
             own = player.after(before, choice)
             state = own, before[1] + 1
-            player.tell(state, 0, self._told[0])
+            player.tell(self.work.tables, state, 0, self._told[0])
             if not options.hashed or admit(self._handle, player.key(None, state)):
                 child = int(self.work.buffers.counts[NODES])
                 states[child, 0], states[child, 1] = state  # type: ignore[call-overload]
@@ -315,7 +318,7 @@ class Asking:
         """Tell what the tree policy keeps of a new node; its status with who moves there."""
         player, mover = self._player, self._status(parent) >> MOVER
         if self._keeps:
-            player.tell(state, mover, self._told[1])
+            player.tell(self.work.tables, state, mover, self._told[1])
         if status == RUNNING and self.work.options.players > 1:
             status |= player.mover(None, state) << MOVER
         return status
@@ -331,9 +334,10 @@ class Asking:
                 if choices is None:
                     choices = self._choices[node] = player.choices(state)
                 legal = len(choices)
-                end, moves, over = player.wander(state, choices, asked.draws[:length].tolist(), self._seen)
+                draws = asked.draws[:length].tolist()
+                end, moves, over = player.wander(self.work.tables, state, choices, draws, self._seen)
         for who, told in enumerate(self._ends):
-            player.tell((end, state[1] + len(moves)), who, told)
+            player.tell(self.work.tables, (end, state[1] + len(moves)), who, told)
         reason = self._settle(fresh, action, status | over << END_AT, legal, len(moves))
         if reason < BETTER:
             return reason

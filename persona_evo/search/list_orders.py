@@ -26,7 +26,7 @@ from persona_evo.personas.lists import (
 from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import STATIC, TreePolicy
+from persona_evo.search.tree_policy import PARENT, STATIC, TreePolicy
 
 MOST_CARES = 4
 """Metrics that CARE stands for in turn, where the game does not say what keeps a player in it."""
@@ -82,6 +82,15 @@ def chosen(
     return FEW_LISTS if few else DEFAULT_LISTS
 
 
+def stands_for(game: Game, utility: Formula, bounded: bool) -> tuple[str, ...]:
+    """Those of LIST_VARIABLES that a list's score can read in a game, without OWN, which depends on the policy.
+
+    bounded: the game says what can still be reached.
+    """
+    known = {UTILITY: True, CARE: bool(cares(game, utility)), NEAR: bool(game.targets), CEILING: bounded, DEPTH: True}
+    return tuple(name for name, usable in known.items() if usable and name not in game.symbols)
+
+
 def orders(
     lists: Sequence[OpenList], game: Game, utility: Formula, own: Formula | None, bounded: bool
 ) -> tuple[list[Order], list[str]]:
@@ -132,11 +141,13 @@ class ListScores:
         own: what OWN stands for.
         orders: the lists.
         symbols: of the game's metrics, which go before OWN and its like where they have the same name.
+        planned: `own` may read values of the parent (see `TreePolicy.planned`).
     """
 
     own: Formula
     orders: tuple[Order, ...]
     symbols: tuple[str, ...]
+    planned: bool = False
 
     @cached_property
     def scores(self) -> list[Formula]:
@@ -148,9 +159,17 @@ class ListScores:
         """The column of `ranks` that holds the score of each list."""
         return [FIRST_SCORE + self.scores.index(one.score) for one in self.orders]
 
+    @cached_property
+    def row(self) -> tuple[str, ...]:
+        """What a leaf's row holds: its metrics, UTILITY, CEILING and D; then, where they are read, the parent's."""
+        known = (*self.symbols, UTILITY, CEILING)
+        parents = [symbol + PARENT for symbol in known]
+        read = self.planned and not self.own.symbols.isdisjoint(parents)
+        names = (UTILITY, CEILING, DEPTH, *(parents if read else ()))
+        return (*self.symbols, *(name if name not in self.symbols else f" {name}" for name in names))
+
     def code(self) -> Native:
-        """`void write(const double *leaf, double *found)`; a leaf's row is its metrics, UTILITY, CEILING and D."""
+        """`void write(const double *leaf, double *found)`, over `row`."""
         own = {} if OWN in self.symbols else {OWN: self.own}
         scores = [put_in(score, name, value) for score in self.scores for name, value in own.items()] or self.scores
-        more = (n if n not in self.symbols else f" {n}" for n in (UTILITY, CEILING, DEPTH))
-        return compile_all([Rows(tuple(scores), (*self.symbols, *more))])[0]
+        return compile_all([Rows(tuple(scores), self.row)])[0]

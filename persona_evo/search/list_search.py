@@ -9,8 +9,11 @@ import numpy as np
 
 from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow, ShortTable
+from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import main_metrics
+from persona_evo.personas.lists import CEILING as CEILING_OF
+from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
 from persona_evo.search.layout import Search
@@ -36,7 +39,7 @@ from persona_evo.search.tree import (
     Columns,
     Tree,
 )  # fmt: skip
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import TreePolicy, read_of
 from persona_evo.seeds import derive, stream
 
 if TYPE_CHECKING:
@@ -57,6 +60,9 @@ MOST_FACTS = 2**22
 
 LIMITS = 1_000
 """Depths for which the utility's limit is worked out one by one; deeper states have the limit of the last."""
+
+ALONE = (OpenList(Formula((OWN,))),)
+"""The list of a search with a single one, whose policy reads what only this search works out (`plan_variables`)."""
 
 ENDLESS = 2**62
 """More iterations than there can be."""
@@ -105,11 +111,17 @@ class ListSearch(Counted):
         self._planner, self._progress, self._polish = planner, progress, polish
         game, level = planner.game, planner.level
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
-        lists = chosen(planner.settings, policy, utility, budget, level, bool(game.targets))
+        several = bool(planner.settings.lists)
+        lists = chosen(planner.settings, policy, utility, budget, level, bool(game.targets)) if several else ALONE
         found, _ = orders(lists, game, utility, policy.formula, problem.bounded)
-        read = utility.symbols.union(*(one.score.symbols for one in found), *(f.symbols for f in [policy.formula] if f))
-        rules = game.rules_for(read, planner.settings.variant)
-        scores = ListScores(policy.formula or utility, tuple(found), game.symbols)
+        own = policy.formula.symbols if policy.formula else frozenset()
+        if policy.planned and CEILING_OF in read_of(own) and not problem.bounded:
+            raise SettingsError("nothing bounds this utility, so that it has no CEILING", found=utility.text,
+                                expected="one that only rises, or only falls, with each of its metrics",
+                                hint="leave CEILING out of the policy")  # fmt: skip
+        read = utility.symbols.union(*(one.score.symbols for one in found), own)
+        rules = game.rules_for(read_of(read), planner.settings.variant)
+        scores = ListScores(policy.formula or utility, tuple(found), game.symbols, policy.planned)
         options = planner.options._replace(
             horizon=planner.horizon, salt=derive(seed, "expansion") & 0xFFFFFFFF, first_win=0, used=problem.used(),
             hashed=0 if problem.clocked else planner.options.hashed,
@@ -119,7 +131,7 @@ class ListSearch(Counted):
         self._look, self._last, self._steps = FIRST_LOOK, ENDLESS, 0
         self._proof: int | None = None
         self._done, self._why = False, "budget"
-        thorough = int(budget.iterations is None or budget.iterations >= MANY)
+        thorough = int(not several or budget.iterations is None or budget.iterations >= MANY)
         self._handle = Handle(self._work(planner.work(rules, columns, options, codes), found, scores, thorough))
         search = self._handle.work.search
         self._counts, self._best = search.buffers.counts, search.buffers.best
@@ -133,7 +145,7 @@ class ListSearch(Counted):
         game, level, problem = self._planner.game, self._planner.level, self._problem
         memory, n = self._planner.list_memory(), len(game.metrics)
         memory.prepare(len(found), problem)
-        write, leaf = scores.code(), np.zeros(n + 3)
+        write, leaf = scores.code(), np.zeros(len(scores.row))
         novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
         main = [game.symbols.index(m.symbol) for m in main_metrics([m for m in game.metrics if not m.costly])]
         return Planning(
@@ -143,7 +155,10 @@ class ListSearch(Counted):
                 np.array([one.weight for one in found]), np.array(scores.columns, dtype=np.int64),
                 np.array([one.novel for one in found], dtype=np.int64),
             ),
-            open_lists.Scores(write, leaf, *(np.zeros(len(scores.scores)) for _ in range(2))),
+            open_lists.Scores(
+                write, leaf, np.zeros(len(scores.scores)), np.zeros(len(scores.scores)), leaf[n + 3 :],
+                np.full(1, NOBODY),
+            ),
             Bounds(
                 game.reach() if game.reach is not None else search.rules.measure, int(problem.reaching),
                 np.array(problem.rises or [0] * n, dtype=np.int64), game.clock, int(not problem.constant),

@@ -62,15 +62,19 @@ class Scores(NamedTuple):
 
     Attributes:
         write: writes the scores of a leaf to a row.
-        leaf: float64[metrics + 3], what it reads: the metrics, the utility, the ceiling, and the depth.
+        leaf: what it reads: float64[metrics + 3], the metrics, the utility, the ceiling, and the depth; then `parent`.
         found: float64[scores], what it writes.
         pace: float64[scores], what a score loses with each move.
+        parent: float64[metrics + 2], metrics, utility and ceiling of the leaf's parent; empty where nobody reads them.
+        known: int64[1], the node that `parent` is of, NOBODY before the first.
     """
 
     write: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
     leaf: FloatRow
     found: FloatRow
     pace: FloatRow
+    parent: FloatRow
+    known: IntRow
 
 
 class Facts(NamedTuple):
@@ -233,6 +237,18 @@ def is_novel(work: Planning, node: int) -> bool:
 
 
 @compiled
+def look_back(work: Planning, node: int) -> None:
+    """Work out what is read of a leaf's parent, which is its sibling's most of the time."""
+    tree, scores, n = work.search.tree, work.scores, len(work.search.buffers.metrics)
+    parent = node if node == ROOT else tree.nodes[node, PARENT]
+    if scores.known[0] != parent:
+        work.search.rules.measure(work.search.tables, tree.states[parent], 0, scores.parent)
+        scores.known[0] = parent
+    scores.parent[n] = tree.values[parent, WORTH]
+    scores.parent[n + 1] = tree.values[parent, CEILING]
+
+
+@compiled
 def estimate(work: Planning, node: int) -> None:
     """Work out the scores of a leaf, whose metrics were just measured."""
     tree, scores = work.search.tree, work.scores
@@ -240,6 +256,8 @@ def estimate(work: Planning, node: int) -> None:
     scores.leaf[n] = tree.values[node, WORTH]
     scores.leaf[n + 1] = tree.values[node, CEILING]
     scores.leaf[n + 2] = depth
+    if len(scores.parent) > 0:
+        look_back(work, node)
     scores.write(scores.leaf, scores.found)
     for k in range(len(scores.found)):
         work.ranks[node, FIRST_SCORE + k] = scores.found[k] - scores.pace[k] * depth

@@ -89,9 +89,7 @@ class Planner:
         self.capacity = max(2, min(capacity, 2**31 - 2))
         self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal
         self.horizon = settings.horizon or game.horizon_of(level)
-        self.by_leaf = (
-            settings.selection == "leaf" and settings.terminal == "cut_off" and settings.transpositions != "merge"
-        )
+        self.by_leaf = settings.best_first
         hashed = ("off", "prune", "merge").index(settings.transpositions)
         self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
         self.options = Options(
@@ -149,7 +147,8 @@ class Planner:
                 f"policy {policy.name!r} is a set of open lists, which this search does not have",
                 found=f"search {self.settings.preset_name!r}", expected="search 'anytime'",
             )  # fmt: skip
-        if not self.settings.lists or policy.holds != STATIC:
+        policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
+        if policy.holds != STATIC or not (self.settings.lists or policy.planned):
             run = Run(self, self.level.start, 0, utility, policy, seed, progress)
             return self._plan(run, utility, budget, began, seed)
         from persona_evo.search.list_search import ListSearch
@@ -160,6 +159,8 @@ class Planner:
             found = self._hedged(found, utility, budget.part(self.settings.hedge), began)
         if found.utility >= found.upper:  # as good as any can be, whatever found it
             found = replace(found, proven=True, stopped=PROVEN)
+        if not self.settings.lists:
+            return found
         self._routes = Routes(
             search, utility, found.actions, found.utility, found.outcome == WON, self.settings.tolerance
         )  # fmt: skip

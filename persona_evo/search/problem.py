@@ -18,6 +18,12 @@ def _known_span(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]],
     return span(utility, dict(ranges), symbol)
 
 
+@lru_cache(maxsize=256)
+def _known_ways(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]], ...]) -> tuple[int, ...]:
+    """Which way a utility goes with each symbol, kept for the same reason."""
+    return tuple(span(utility, dict(ranges), symbol).way for symbol, _ in ranges)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Find the plan of at most `horizon` moves whose last state has the highest utility.
@@ -76,7 +82,7 @@ class Problem:
     @cached_property
     def rises(self) -> tuple[int, ...] | None:
         """1 for each metric with which the utility rises; None where it goes up and down with one."""
-        ways = [span(self.utility, self.ranges(), symbol).way for symbol in self.game.symbols]
+        ways = _known_ways(self.utility, tuple(self.ranges().items()))
         return None if UNKNOWN in ways else tuple(int(way == RISING) for way in ways)
 
     @cached_property

@@ -177,6 +177,11 @@ class SearchSettings:
         return {"paper": cls.paper, "single": cls.single, "anytime": cls.anytime}[name]()
 
     @property
+    def best_first(self) -> bool:
+        """Whether a score that never changes leads to the best leaf, wherever in the tree it is."""
+        return self.selection == "leaf" and self.terminal == "cut_off" and self.transpositions != "merge"
+
+    @property
     def preset_name(self) -> str:
         """The preset that these settings belong to, whatever else was changed."""
         return "anytime" if self.lists else "paper" if self.stop == "first_win" else "single"

@@ -88,6 +88,7 @@ class SkilledPlayer:
     ) -> None:  # fmt: skip
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
         self._budget = budget
+        policy.check_planned("a player with a skill, who looks ahead at each move,", best_first=False)
         self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
         self._horizon = game.horizon_of(level)
         self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)

@@ -16,7 +16,7 @@ from functools import cached_property
 from persona_evo.errors import Place, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game
-from persona_evo.personas.lists import OpenList
+from persona_evo.personas.lists import CEILING, DEPTH, LIST_VARIABLES, UTILITY, OpenList
 
 SEARCH_VARIABLES = {
     "R": "utility estimate of the child: 0.75 mean + 0.25 maximum, or the mean (search setting `value`)",
@@ -33,6 +33,9 @@ MOVE_VARIABLES = {
     "AR": "mean utility of these iterations, 0 before the first",
 }
 """What there is beyond that in a search from move to move (see `amaf`), last in order."""
+
+PARENT = "_PARENT"
+"""What follows a symbol that stands for its value in the parent of a state, in plans of whole levels."""
 
 UTILITY_POLICY = "utility"
 """Name of the policy of personas that have none: the score is the utility itself."""
@@ -53,12 +56,14 @@ class TreePolicy:
         formula: scores the children of a node; None for UCB1, and for lists that have no own score.
         c: UCB1's constant, >= 0.
         lists: the open lists that a planner searches with, in place of its defaults.
+        planned: the formula reads what only a plan of a whole level has (see `plan_variables`); `of` sees that.
     """
 
     name: str
     formula: Formula | None = None
     c: float = math.sqrt(2)
     lists: tuple[OpenList, ...] = ()
+    planned: bool = False
 
     @classmethod
     def ucb1(cls, c: float = math.sqrt(2)) -> TreePolicy:
@@ -77,13 +82,16 @@ class TreePolicy:
         cls, formula: Formula | str, game: Game, name: str = "formula", place: Place | None = None,
         moves: bool = False,
     ) -> TreePolicy:  # fmt: skip
-        """A formula as tree policy; moves: for a search from move to move, which has MOVE_VARIABLES.
+        """A formula as tree policy; moves: for a search from move to move, which has MOVE_VARIABLES, and nothing of
+        `plan_variables`.
 
         Raises:
             FormulaError: it does not parse or names a symbol that the game and the search do not have.
         """
         text = formula if isinstance(formula, str) else formula.text
-        return cls(name, parse(text, variables(game, moves), place=place))
+        more = {} if moves else plan_variables(game)
+        found = parse(text, (*variables(game, moves), *more), place=place)
+        return cls(name, found, planned=not found.symbols.isdisjoint(more))
 
     @property
     def kind(self) -> str:
@@ -108,7 +116,31 @@ class TreePolicy:
             return STATIC
         if self.formula is None or not self.formula.symbols.isdisjoint({"P", *MOVE_VARIABLES}):
             return EVERY_TIME
-        return ALONG_PATH if self.formula.symbols & set(SEARCH_VARIABLES) else STATIC
+        changing = self.formula.symbols & set(SEARCH_VARIABLES)
+        return STATIC if not changing or (self.planned and changing == {DEPTH}) else ALONG_PATH
+
+    def check_planned(self, search: str, *, best_first: bool) -> None:
+        """See that a search gives what the formula reads.
+
+        Args:
+            search: what it is called.
+            best_first: it plans whole levels, and takes up the best leaf wherever that is.
+
+        Raises:
+            SettingsError: the search lacks it, or the formula reads what changes during the search, too.
+        """
+        if not self.planned or self.formula is None:
+            return
+        read = [s for s in sorted(self.formula.symbols) if s in (UTILITY, CEILING) or s.endswith(PARENT)]
+        if not best_first:
+            raise SettingsError(f"{search} has nothing of what a policy reads", found=", ".join(read),
+                                expected="a policy over metrics, or the search 'single' or 'anytime' for whole levels",
+                                hint="UTILITY, CEILING and the parent's values are for plans of whole levels")
+        if self.holds != STATIC:
+            changing = [s for s in sorted(self.formula.symbols) if s in SEARCH_VARIABLES and s != DEPTH]
+            raise SettingsError(f"a policy that reads {', '.join(read)} has a score that never changes",
+                                found=f"{', '.join(changing)} in {self.formula.text}",
+                                expected="metrics, D, UTILITY, CEILING and values of the parent")  # fmt: skip
 
 
 def with_lists(policy: TreePolicy, lists: Sequence[OpenList]) -> TreePolicy:
@@ -156,3 +188,27 @@ def variables(game: Game, moves: bool = False) -> tuple[str, ...]:
     """
     more = MOVE_VARIABLES if moves and MOVE_VARIABLES.keys().isdisjoint(game.symbols) else ()
     return (*game.symbols, *SEARCH_VARIABLES, *more)
+
+
+def plan_variables(game: Game) -> dict[str, str]:
+    """What a policy may read beyond `variables` where whole levels are planned best first: symbol -> meaning.
+
+    Its score is static: D, if it reads that, too, is the depth at which a state was met first. The parent of a state is
+    the one that it was met from then; the start counts as its own parent. A game's own metrics go before these names.
+    """
+    if not game.planned:
+        return {}
+    known = {name: LIST_VARIABLES[name] for name in (UTILITY, CEILING) if name != CEILING or game.reach is not None}
+    values = {**{m.symbol: m.meaning for m in game.metrics}, **known}
+    known |= {symbol + PARENT: f"{meaning}; before the last move" for symbol, meaning in values.items()}
+    return {symbol: meaning for symbol, meaning in known.items() if symbol not in variables(game)}
+
+
+def read_of(symbols: Iterable[str]) -> frozenset[str]:
+    """Symbols with those whose value in the parent is read, without the mark of that."""
+    return frozenset(symbol.removesuffix(PARENT) for symbol in symbols)
+
+
+def columns_for(formula: Formula, game: Game) -> tuple[str, ...]:
+    """`variables`, and what a formula reads of `plan_variables`: the columns of states to compare formulas on."""
+    return (*variables(game), *(symbol for symbol in plan_variables(game) if symbol in formula.symbols))

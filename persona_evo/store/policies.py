@@ -18,7 +18,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, variables
+from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.store import runs, schema
 from persona_evo.words import counted
 
@@ -91,6 +91,13 @@ class Policy:
         """The formula to play with: the simplified one where there is one (it was verified), else the raw one."""
         return self.simplified or self.formula
 
+    @property
+    def text(self) -> str:
+        """The policy on one line, as people read it."""
+        if self.kind == "ucb1":
+            return "UCB1"
+        return f"lists {'; '.join(one.text for one in self.lists)}" if self.lists else self.best
+
     def tree_policy(self, game: Game) -> TreePolicy:
         """What a search takes.
 
@@ -122,12 +129,6 @@ class Policy:
     def to_text(self) -> str:
         """The policy file."""
         return schema.dump(self.to_dict())
-
-
-def meanings(formula: Formula, game: Game) -> dict[str, str]:
-    """symbol -> meaning for what a formula names, in the game's order."""
-    known = {**{m.symbol: m.meaning for m in game.metrics}, **SEARCH_VARIABLES}
-    return {symbol: known[symbol] for symbol in variables(game) if symbol in formula.symbols}
 
 
 def write(policy: Policy, path: Path) -> Path:
@@ -259,7 +260,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
             raise r.fail("UCB1 has no formula", "formula", found=policy.formula, expected='""')
         return
     game = _game(policy.game)
-    known = None if game is None else variables(game)
+    known = None if game is None else (*variables(game), *plan_variables(game))
     if not policy.formula and (policy.kind == "formula" or policy.simplified):
         raise r.fail("is empty", "formula", expected="a formula")
     for key in ("formula", "simplified", "utility"):
@@ -267,12 +268,13 @@ def _check(policy: Policy, r: schema.Reader) -> None:
         if text:
             read = _formula(r, key, text, known)
             if policy.kind == "lists" and key != "utility":
-                _check_own(read, r, key)
+                _check_own(read, r, key, game)
 
 
-def _check_own(formula: Formula, r: schema.Reader, key: str) -> None:
+def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) -> None:
     """See that the own score of lists never changes."""
-    changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols]
+    still = {"D"} if game is not None and not formula.symbols.isdisjoint(plan_variables(game)) else set[str]()
+    changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols - still]
     if changing:
         raise r.fail(
             f"the own score of open lists cannot read {' and '.join(changing)}", key, said=formula.text,

@@ -45,6 +45,28 @@ def test_an_evolution_compares_its_winner_and_says_it_in_words(here: Path, capsy
     assert refused.code == 2 and "in its own file" in refused.err
 
 
+def test_open_lists_are_evolved_shown_played_and_simplified(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, *EVOLVE, "--search", "anytime")
+    assert ran.code == 0, ran.err
+    assert "sets of open lists, the planner's with other formulas" in ran.err and "sets/s" in ran.err
+    assert "list 1 " in ran.out and "% of the turns" in ran.out and "than the default lists with the utility" in ran.out
+    (file,) = here.glob("runs/*/policy.json")
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert kept["kind"] == "lists" and kept["lists"] and kept["formula"] == ""
+    shown = run(capsys, "policy", "show", file.parent)
+    assert shown.code == 0 and kept["lists"][0]["score"] in shown.out
+    assert kept["words"][0].partition(": ")[2] in shown.out
+    played = run(capsys, "playtest", "train01", "--personas", kept["persona"], "--policy", file.parent, "--trials", 1,
+                 "--iterations", 60, "--jobs", 1, "--seed", 5, "--bound-seconds", 0, "--no-pictures")  # fmt: skip
+    assert played.code == 0, played.err
+    kept["lists"][0]["score"] = f"0 * ST + ({kept['lists'][0]['score']}) + 3"
+    file.write_text(json.dumps({**kept, "words": []}), encoding="utf-8")
+    done = run(capsys, "policy", "simplify", file)
+    assert done.code == 0 and "1 score simplified" in done.out, done.err
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert len(after["words"]) == len(after["lists"]) and "+ 3" not in after["lists"][0]["score"]
+
+
 def test_an_evolution_ends_within_its_time(here: Path) -> None:
     began = time.monotonic()
     ran = typed(here, "evolve", "--persona", "runner", "--levels", "train", "--for", "9s", "--seed", 1, "--jobs", 1)

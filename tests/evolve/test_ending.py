@@ -11,9 +11,9 @@ import pytest
 
 from persona_evo.errors import PolicyError
 from persona_evo.evolve import rivals as comparisons
-from persona_evo.evolve import simplification
+from persona_evo.evolve import shortening, simplification
 from persona_evo.evolve.comparison import Comparing, held_out, paired
-from persona_evo.evolve.explanation import in_words, of_policy
+from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.islands import Request
@@ -28,6 +28,7 @@ from persona_evo.formula.effects import effects
 from persona_evo.formula.simplify import NO_TIME, simplify
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load
+from persona_evo.personas.lists import OpenList
 from persona_evo.search.samples import random_states
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -136,6 +137,35 @@ def test_without_time_the_raw_formula_ships_and_is_simplified_later(tmp_path: Pa
     assert done.simplified in ("MS + R", "R + MS") and done.unfinished == ()
     assert set(done.metrics) == {"MS", "R"}
     assert done.words[0].startswith("seeks: ") and "monsters slain (MS" in done.words[0]
+
+
+def test_meanings_are_those_of_the_formulas() -> None:
+    assert list(meanings([parse("R * MS / N")], GAME)) == ["MS", "R", "N"]
+    found = meanings([parse("CARE + TO"), parse("UTILITY - 0.1 * D")], GAME)
+    assert list(found) == ["TO", "D", "UTILITY", "CARE"] and "treasures" in found["TO"]
+
+
+def test_open_lists_are_told_one_by_one_with_their_shares_of_the_turns() -> None:
+    lists = [OpenList(parse("MS - 0.1 * NEAR"), 3.0, True), OpenList(parse("UTILITY - 0.001 * D"))]
+    first, second = lists_in_words(lists, GAME, TRAIN[:2], KILLER.utility)
+    assert first.startswith("list 1 (75% of the turns, novel states first): seeks: monsters slain (MS")
+    assert "the way to what can be had (NEAR low" in first
+    assert second.startswith("list 2 (25% of the turns): seeks: a high utility (UTILITY")
+    assert "short plans (D low" in second
+
+
+def test_scores_of_open_lists_are_simplified_to_the_same_order_or_kept() -> None:
+    lists = [OpenList(parse("MS * 1 + (CARE - 0) + (PE - PE) + 3"), 2.0, True), OpenList(parse("TO - 0.1 * NT"))]
+    short = shortening.of_lists(lists, GAME, TRAIN[:2], KILLER.utility)
+    assert short.lists[1] == lists[1] and short.lists[0].weight == 2.0 and short.lists[0].novel
+    assert short.replaced and short.lists[0].score.size == 3 and short.lists[0].score.symbols == {"MS", "CARE"}
+    assert "1 score simplified, from 18 to 8 nodes" in short.reason and not short.cut
+    late = shortening.of_lists(lists, GAME, TRAIN[:2], KILLER.utility, time.monotonic() - 1)
+    assert late.cut and late.lists[1] == lists[1] and "2 lists not tried" in late.reason
+    policy = policies.Policy("hasty", GAME.name, "lists", persona="monster_killer", utility=KILLER.utility.text,
+                             lists=late.lists, unfinished=("simplification",))  # fmt: skip
+    done = simplification.simplify_policy(policy, GAME)
+    assert [one.score.size for one in done.lists] == [3, 5] and done.unfinished == () and len(done.words) == 2
 
 
 # beside others

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,12 +33,13 @@ from persona_evo.evolve.run import (
     summary,
 )
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import first_formulas, start_in_words
+from persona_evo.evolve.start import chosen, first_formulas, left_out, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import policies, runs
 
 from .drive_synthetic import config, work
@@ -228,7 +230,7 @@ def test_the_search_of_an_evolution_is_written_down(
 
 def tiny(preset: str = "modern", **changes: Any) -> EvolutionSettings:
     values = {"population": 8, "islands": 2, "generations": 2, "elites": 1, "migrants": 1, "final_trials": 2,
-              "final_candidates": 3, "first": ("ucb1",) if preset == "modern" else ()}  # fmt: skip
+              "final_candidates": 3, "first": ()}  # fmt: skip
     return EvolutionSettings.of(preset, **{**values, **changes})
 
 
@@ -297,7 +299,7 @@ def test_a_start_that_is_larger_than_the_population_says_what_has_room() -> None
 
     def said(population: int, *first: str) -> str:
         chosen = tiny("modern", first=first, population=population, islands=1, elites=1, migrants=1)
-        return start_in_words(first, GAME, persona.utility, persona.priority, chosen)
+        return start_in_words(chosen, GAME, persona.utility, persona.priority)
 
     whole = first_formulas(tiny("modern", first=("utility",)), GAME, persona.utility, persona.priority)
     n = len(whole)
@@ -313,11 +315,56 @@ def test_a_start_that_is_larger_than_the_population_says_what_has_room() -> None
 def test_first_formulas() -> None:
     extended = tiny("modern", first=("ucb1",), variables="extended")
     assert first_formulas(extended, GAME) == ["R + 1.4142135623730951 * sqrt(log(P) / N)"]
-    assert first_formulas(tiny("paper", first=("ucb1", "PE + R")), GAME) == ["PE + R"]
-    with pytest.raises(SettingsError, match="does not fit"):
-        first_formulas(tiny("paper", first=("sqrt(R)",)), GAME)
+    assert first_formulas(tiny("paper", first=("PE + R",)), GAME) == ["PE + R"]
+    assert first_formulas(tiny("modern", first=()), GAME) == []
     with pytest.raises(SettingsError, match="needs levels"):
         evolve(GAME, load("runner", GAME), [], tiny(), 1)
+
+
+@pytest.mark.parametrize(
+    ("preset", "first", "told"),
+    [
+        ("modern", "ucb1", "variables=metrics does not have.*--set variables=extended"),
+        ("paper", "ucb1", "variables=paper does not have.*--set variables=extended --set functions=extended"),
+        ("paper", "sqrt(R)", "it has sqrt.*--set functions=extended"),
+        ("paper", "PE - NT", "it has NT.*--set costly=true"),
+        ("modern", "PE + WON", "it has WON.*--set metrics=.*,NT,.*WON"),
+        ("modern", "PE + ABC", "no ABC"),
+        ("modern", "-" * 12 + "PE", "its depth is 12.*--set depth_limit=12"),
+    ],
+)
+def test_a_named_policy_that_does_not_fit_says_why(preset: str, first: str, told: str) -> None:
+    with pytest.raises(SettingsError, match="does not fit") as told_so:
+        first_formulas(tiny(preset, first=("PE", first)), GAME)
+    assert re.search(told, str(told_so.value), re.DOTALL)
+
+
+def test_ucb1_that_is_named_brings_its_variables() -> None:
+    def made(names: list[str] | None, **changes: Any) -> EvolutionSettings:
+        return chosen("modern", GAME, None, changes, names)
+
+    persona = load("runner", GAME)
+    assert made(["ucb1"]).variables == "extended" and made(["utility"]).variables == "metrics"
+    assert first_formulas(made(["ucb1", "utility"]), GAME, persona.utility, persona.priority)[0] == UCB1_FORMULA
+    assert made(["none"]).first == () and first_formulas(made(["none"]), GAME) == []
+    assert made(None, first=("ucb1",)) == made(["ucb1"])
+    with pytest.raises(SettingsError, match="none does not go with other policies"):
+        made(["none", "ucb1"])
+    with pytest.raises(SettingsError, match="named twice"):
+        made(["ucb1"], first=("utility",))
+    with pytest.raises(SettingsError, match="--set variables=extended"):
+        first_formulas(made(["ucb1"], variables="metrics"), GAME)
+
+
+def test_a_default_that_does_not_fit_is_told_and_left_out() -> None:
+    persona = load("runner", GAME)
+    wanted = GAME, persona.utility, persona.priority
+    usual = EvolutionSettings.modern()
+    missing = left_out(usual, *wanted)
+    assert missing.startswith("UCB1 does not join the first population") and "\n" not in missing
+    assert UCB1_FORMULA not in first_formulas(usual, *wanted)
+    assert "UCB1" not in start_in_words(usual, *wanted)
+    assert left_out(EvolutionSettings.modern(variables="extended"), *wanted) == left_out(tiny(), *wanted) == ""
 
 
 def test_the_first_population_has_what_the_persona_wants_and_the_way_there() -> None:

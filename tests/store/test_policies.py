@@ -164,11 +164,6 @@ def test_the_installed_folder_comes_before_the_source_tree(tmp_path: Path, monke
     assert policies.shipped_folder() == package / "_policies"
 
 
-def test_meanings_are_those_of_the_formula() -> None:
-    found = policies.meanings(parse("R * MS / N"), registry.get(GAME))
-    assert list(found) == ["MS", "R", "N"] and "monsters" in found["MS"]
-
-
 def test_a_policy_of_another_game_says_which(tmp_path: Path) -> None:
     path = policies.write(Policy("chain", "puyo", formula="R"), tmp_path / "chain.json")
     with pytest.raises(PolicyError, match="another game") as e:

@@ -1,0 +1,144 @@
+"""What an evolution breeds for its search, what that may read, and the lists that it starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from persona_evo.errors import SettingsError
+from persona_evo.evolve import genome, start
+from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.islands import check_first
+from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, PLANNED, EvolutionSettings
+from persona_evo.formula import Formula, parse
+from persona_evo.games import registry
+from persona_evo.personas.lists import (
+    CEILING,
+    DEFAULT_LISTS,
+    FEW_LISTS,
+    FEW_UNGUIDED_LISTS,
+    UNGUIDED_LISTS,
+    OpenList,
+)
+from persona_evo.search.list_orders import chosen, stands_for
+from persona_evo.search.problem import Problem
+from persona_evo.search.tree_policy import TreePolicy, read_of, with_lists
+from persona_evo.store import policies
+from persona_evo.words import counted
+
+
+def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings:
+    """Settings that name what an individual is, by the search where they leave it to that.
+
+    Raises:
+        SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
+    """
+    whole = spec.league is None and registry.get(spec.game).planned
+    planned = bool(spec.search.lists) and whole
+    if settings.variables in PLANNED and not (whole and spec.search.best_first):
+        raise SettingsError("these variables are worked out in plans of whole levels alone",
+                            found=f"variables {settings.variables!r}", expected="search 'single' or 'anytime', without "
+                            "an agent, in a game that is planned whole", hint="--set variables=metrics")  # fmt: skip
+    still = settings.variables == "metrics"
+    if settings.individual == BY_SEARCH:
+        return replace(settings, individual=LISTS if planned and still else FORMULA)
+    if settings.individual == LISTS and not planned:
+        raise SettingsError("open lists can be evolved only for a planner that searches with them",
+                            found=f"search {spec.search.preset_name!r}" if spec.league is None else "an agent",
+                            expected="search 'anytime', without an agent, in a game that is planned whole",
+                            hint="leave out the setting individual")  # fmt: skip
+    if settings.individual == LISTS and not still:
+        raise SettingsError("the scores of open lists cannot read the search's variables, which change",
+                            found=f"variables {settings.variables!r}", expected="variables 'metrics'")  # fmt: skip
+    return settings
+
+
+def symbols_of(settings: EvolutionSettings, spec: FitnessSpec) -> tuple[str, ...]:
+    """What individuals may read beside the search's variables: metrics, and in lists what the planner works out.
+
+    Raises:
+        SettingsError: the settings name a metric that the game does not have.
+    """
+    game = registry.get(spec.game)
+    metrics = metrics_of(settings, game)
+    if settings.individual != LISTS and settings.variables not in PLANNED:
+        return metrics
+    utility = parse(spec.utility, game.symbols)
+    bounded = any(Problem.of(game, level.load(game), utility).bounded for level in spec.levels)
+    if settings.individual != LISTS:
+        return tuple(s for s in metrics if bounded or s in game.symbols or CEILING not in read_of([s]))
+    return (*metrics, *stands_for(game, utility, bounded))
+
+
+def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequence[OpenList] = ()) -> list[str]:
+    """What joins the first population: what `settings.first` names.
+
+    Where lists are bred a formula stands for those that the planner would search with if it were the own score. After
+    these come the planner's other defaults, with the first of the formulas.
+
+    Args:
+        lists: the persona's own, which go before the defaults.
+
+    Raises:
+        SettingsError: a formula, or lists, given as such do not fit.
+        FormulaError: it is no formula.
+    """
+    game = registry.get(spec.game)
+    utility = parse(spec.utility, game.symbols)
+    if settings.individual != LISTS:
+        return start.first_formulas(settings, game, utility, spec.priority)
+    given = [name for name in settings.first if genome.is_lists(name)]
+    own = [parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority)]
+    symbols = symbols_of(settings, spec)
+    for text in given:
+        if not check_first(settings, symbols, [text]):
+            raise SettingsError("open lists do not fit into the first population", found=text,
+                                expected="lists within the settings' functions, metrics, depth and size")  # fmt: skip
+    if "library" in settings.first:
+        kept = [p for p in policies.available(game.name) if p.kind == "lists"]
+        given += [text for text in (genome.of_policy(p.tree_policy(game)) for p in kept) if text]
+    level = spec.levels[0].load(game)
+    found = list(given)
+    for formula in own:
+        policy = with_lists(TreePolicy("", formula), lists)
+        found += _with(chosen(spec.search, policy, utility, spec.budget, level, bool(game.targets)), formula, symbols)
+    for defaults in (FEW_LISTS, DEFAULT_LISTS, FEW_UNGUIDED_LISTS, UNGUIDED_LISTS) if own else ():
+        found += _with(defaults, own[0], symbols)
+    return list(dict.fromkeys(check_first(settings, symbols, found)))
+
+
+def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequence[OpenList] = ()) -> str:
+    """What the first population is made of (see `first_individuals`)."""
+    game = registry.get(spec.game)
+    if settings.individual != LISTS:
+        utility = parse(spec.utility, game.symbols)
+        return start.start_in_words(settings, game, utility, spec.priority)
+    found = first_individuals(settings, spec, lists)
+    joined, left = min(len(found), settings.population), settings.population - len(found)
+    whose = "the persona's" if lists else "the planner's"
+    known = f"{counted(joined, 'set')} of open lists, {whose} with other formulas" if joined else ""
+    fresh = counted(left, "random set") + ("" if joined else " of open lists") if left > 0 else ""
+    said = ", ".join(filter(None, [known, fresh]))
+    if left < 0:
+        said += f"; a population of {settings.population} has no room for {counted(-left, 'more set')}, nor for random "
+        said += "ones"
+    return said
+
+
+def left_out(settings: EvolutionSettings, spec: FitnessSpec) -> str:
+    """Which policies do not join the first population though nobody named them one by one; "" if all do."""
+    game = registry.get(spec.game)
+    return start.left_out(_formulas(settings), game, parse(spec.utility, game.symbols), spec.priority)
+
+
+def _formulas(settings: EvolutionSettings) -> EvolutionSettings:
+    """The settings with those policies of the first population that are formulas, or stand for some."""
+    names = tuple(name for name in settings.first if not genome.is_lists(name))
+    return replace(settings, individual=FORMULA, first=names)
+
+
+def _with(lists: Sequence[OpenList], own: Formula, symbols: Sequence[str]) -> list[str]:
+    """The text of lists with an own score, without those that read what is not there; nothing where none is left."""
+    usable = [one for one in genome.with_own(lists, own) if one.score.symbols <= set(symbols)]
+    return [genome.text_of(usable)] if usable else []
