@@ -23,6 +23,7 @@ from typing import NamedTuple
 from persona_evo import seeds
 from persona_evo.evolve import genetics, operators
 from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.individuals import settled, symbols_of
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
@@ -66,8 +67,8 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
         settings: random formulas and mutations are those of an evolution with these settings.
         line: the formula whose constants are tuned.
     """
-    game = registry.get(training.spec.game)
-    primitives = genetics.Primitives.of(settings, genetics.metrics_of(settings, game))
+    settings = settled(settings, training.spec)
+    primitives = genetics.Primitives.of(settings, symbols_of(settings, training.spec))
 
     def newcomers(count: int, stream: random.Random) -> list[str]:
         trees = [genetics.random_tree(settings, primitives, stream) for _ in range(count)]

@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError
+from persona_evo.evolve.individuals import first_individuals, settled
 from persona_evo.evolve.searchers import UCB1 as UCB1_TEXT
-from persona_evo.evolve.start import first_formulas
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.reproduce.evolution import journal
 from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT, TRAINING, Levels
 from persona_evo.playtest.reproduce.evolution.measuring import Known, Probe, best_of, measure, probe, read
-from persona_evo.playtest.reproduce.evolution.settings import SEEDED, SETTINGS, Cell, Settings, lines, study_game
+from persona_evo.playtest.reproduce.evolution.settings import (
+    SEEDED,
+    SETTINGS,
+    Cell,
+    Settings,
+    lines,
+    spec_of,
+    study_game,
+)
 from persona_evo.playtest.reproduce.evolution.training import LINES, RUNS, tune_lines
 
 LINE, SEED, SHIPPED, PLAIN, UTILITY = "best line", "best seed", "shipped policy", "UCB1", "no policy"
@@ -107,8 +115,9 @@ class Choices:
     def seed_probes(self, setting: str, persona: str) -> list[Probe]:
         """All formulas that an evolution with seeds starts from on the training levels."""
         who = load_persona(persona, study_game())
-        settings = self.settings.evolving(Cell(setting, SEEDED, persona))
-        texts = first_formulas(settings, study_game(), who.utility, who.priority)
+        spec = spec_of(self.settings, setting, who, self.levels.pool(persona, TRAINING).levels)
+        settings = settled(self.settings.evolving(Cell(setting, SEEDED, persona)), spec)
+        texts = first_individuals(settings, spec, who.lists)
         return [self.probe(setting, persona, text, TRAINING, 1) for text in texts]
 
     def probe(

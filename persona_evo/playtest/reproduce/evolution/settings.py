@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError, unknown
+from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
@@ -210,8 +211,9 @@ def _four() -> list[Persona]:
 
 def _shipped(persona: str) -> str:
     """The text of the policy that ships for a persona, "" for none."""
-    found = [p for p in policies.available(study_game().name) if p.name == persona]
-    return found[0].formula if found else ""
+    game = study_game()
+    found = [p for p in policies.available(game.name) if p.name == persona]
+    return genome.of_policy(found[0].tree_policy(game)) or "" if found else ""
 
 
 def _whole(name: str, value: object) -> None:
