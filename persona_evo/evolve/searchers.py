@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from persona_evo import seeds
-from persona_evo.evolve import genetics, operators
+from persona_evo.evolve import genetics, genome
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.individuals import settled, symbols_of
 from persona_evo.evolve.parallel import Workers
@@ -71,12 +71,10 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
     primitives = genetics.Primitives.of(settings, symbols_of(settings, training.spec))
 
     def newcomers(count: int, stream: random.Random) -> list[str]:
-        trees = [genetics.random_tree(settings, primitives, stream) for _ in range(count)]
-        return [genetics.formula(tree).text for tree in trees]
+        return [genome.to_text(genome.random_genome(settings, primitives, stream)) for _ in range(count)]
 
     def mutant(text: str, stream: random.Random) -> str:
-        tree = genetics.read(text, primitives)
-        return genetics.formula(operators.mutate(tree, settings, primitives, stream)[0]).text
+        return genome.to_text(genome.mutate(genome.read(text, primitives), settings, primitives, stream)[0])
 
     if name == "random":
         return Method(lambda best, stream: [*([best] if best else []), *newcomers(BATCH, stream)], None)
