@@ -27,6 +27,7 @@ from persona_evo.games import registry
 from persona_evo.games.core import WON, Game
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
+from persona_evo.search.skilled_player import Skilled
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _GUESS = 300_000.0
@@ -97,6 +98,8 @@ class _Workshop:
         loaded = level.load(self.game)
         if league is not None:
             return league.games(self.game, loaded)[opponent]
+        if self.spec.skill is not None:
+            return Skilled(self.game, loaded, self.spec.skill)
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
@@ -139,6 +142,13 @@ def play(
         if formula not in policies:
             policies[formula] = shop.policy(formula)
         yield shop.play(policies[formula], case, seed, side, spec.budget.part(share))
+
+
+def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:
+    """What some trials end with, in their order."""
+    shop = _workshop(spec)
+    for formula, case, seed, side in trials:
+        yield shop.plan(shop.policy(formula), case, seed, side, spec.budget)
 
 
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:

@@ -34,7 +34,7 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     Raises:
         SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
     """
-    whole = spec.league is None and registry.get(spec.game).planned
+    whole = spec.league is None and spec.skill is None and registry.get(spec.game).planned
     planned = bool(spec.search.lists) and whole
     if settings.variables in PLANNED and not (whole and spec.search.best_first):
         raise SettingsError("these variables are worked out in plans of whole levels alone",

@@ -262,8 +262,8 @@ def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
 _LOWEST: dict[str, int] = {
     "population": 2, "islands": 1, "generations": 1, "runs": 1, "depth_min": 1, "depth_max": 1, "depth_limit": 1,
     "size_limit": 3, "levels_a_generation": 0, "race_from": 0, "migration_every": 0, "migrants": 0,
-    "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1, "reevaluations": 1, "rounds": 0, "memory": 0, "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1,
-    "final_trials": 1,
+    "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1, "reevaluations": 1, "rounds": 0, "memory": 0,
+    "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1, "final_trials": 1,
 }  # fmt: skip
 
 _HIGHEST: dict[str, int] = {
