@@ -170,9 +170,8 @@ def from_values(**values: Any) -> Settings:
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
     changes: dict[str, Any] = {"population": 20, "islands": 2} if quick else {}
-    if method == EVOLUTION:
-        changes |= {"first": ("ucb1",), "variables": "extended"}
-    return EvolutionSettings.of("modern", **changes)
+    changes["first"] = () if method == EVOLUTION else ("utility",)
+    return EvolutionSettings.sampling(**changes)
 
 
 def spec_of(settings: Settings, setting: str, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
