@@ -133,7 +133,8 @@ def test_what_formulas_of_an_evolution_may_read() -> None:
 def test_an_evolution_that_may_read_the_ceiling_starts_from_ways_with_it() -> None:
     chosen = settings("planner", individual="formula")
     wanted = dataclasses.replace(chosen, first=("utility",))
-    assert "TO - 0.1 * NT - 0.001 * ST + 0.5 * CEILING" in first_individuals(wanted, dataclasses.replace(spec(), priority="TO"))
+    collector = dataclasses.replace(spec(), priority="TO")
+    assert "TO - 0.1 * NT - 0.001 * ST + 0.5 * CEILING" in first_individuals(wanted, collector)
     assert not any("CEILING" in text for text in first_individuals(wanted, spec("(TO - 0.5) * (PE - 0.5)")))
     given = dataclasses.replace(chosen, first=("TO + CEILING",))
     assert first_individuals(given, spec()) == ["TO + CEILING"]
