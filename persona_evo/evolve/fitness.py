@@ -144,8 +144,8 @@ def play(
 def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:
     """What some trials end with, in their order."""
     shop = _workshop(spec)
-    for formula, case, seed, side in trials:
-        yield shop.plan(shop.policy(formula), case, seed, side, spec.budget)
+    for trial in trials:
+        yield shop.plan(shop.policy(trial.formula), trial.case, trial.seed, trial.side, spec.budget)
 
 
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:

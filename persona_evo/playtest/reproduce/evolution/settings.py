@@ -169,10 +169,10 @@ def from_values(**values: Any) -> Settings:
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
-    changes: dict[str, Any] = {"population": 20, "islands": 2} if quick else {}
+    changes: dict[str, Any] = dict(_QUICKER) if quick else {}
     if method == EVOLUTION:
         changes |= {"first": ("ucb1",), "variables": "extended"}
-    return EvolutionSettings.of("modern", **changes)
+    return EvolutionSettings.sampling(**changes)
 
 
 def spec_of(settings: Settings, setting: str, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
@@ -222,6 +222,8 @@ def _whole(name: str, value: object) -> None:
 
 
 _QUICK: dict[str, Any] = {
-    "runs": 2, "each": 60, "training": 10, "validation": 4, "held_out": 6, "trials": 1, "wins": (4, 6), "lines": 2,
+    "runs": 2, "each": 60, "training": 8, "validation": 3, "held_out": 4, "trials": 1, "wins": (4, 6), "lines": 2,
     "curves": 1, "budgets": (300, 1_000),
 }  # fmt: skip
+_QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
+"""What an evolution is in a first look."""

@@ -125,8 +125,8 @@ def _do(
 def material(settings: Settings, levels: Levels, setting: str, persona: str) -> Training:
     """Pools and fitness of a persona in a setting."""
     pool, validation = (levels.pool(persona, stream) for stream in (TRAINING, VALIDATION))
-    spec = spec_of(settings, setting, load_persona(persona, study_game()), pool.levels)
-    return Training(spec, pool.best, validation)
+    who = load_persona(persona, study_game())
+    return Training(spec_of(settings, setting, who, pool.levels), pool.best, validation, who.lists)
 
 
 def seed_of(settings: Settings, cell: Cell, number: int) -> int:
