@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, league_of, levels_of, rules_of_search
+from persona_evo.evolve import comparison, pools
 from persona_evo.evolve import run as runs_of_evolution
-from persona_evo.evolve.comparison import held_out
+from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.games.generating import asked
 from persona_evo.personas import Persona, load
 from persona_evo.search.duel import budget_for
 from persona_evo.search.settings import SearchSettings
@@ -38,11 +41,13 @@ def evolve_policy(
     agent: str = "",
     search: str | SearchSettings | None = None,
     seed_policies: str | Sequence[str] | None = None,
+    held_out: int = pools.HELD_OUT,
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
 
     Args:
+        levels: to train on; "generate:200" draws 200 from the seed and solves them, where the game has a generator.
         preset: "modern" or "paper"; `settings` change single values, such as generations or population.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
             has for a move.
@@ -59,6 +64,8 @@ def evolve_policy(
             which sets `variables` to "extended" unless they are given, "utility", "library", a policy's name or file,
             "formula:TEXT". None for the preset's, of which what does not fit is left out.
 
+        held_out: how many levels are held out beside generated ones.
+
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
 
@@ -70,15 +77,31 @@ def evolve_policy(
     meeting = league_of(game, who, league, agent)
     first = None if seed_policies is None else first_policies(seed_policies, game.name)
     chosen = chosen_settings(preset, game, meeting, settings, first)
-    trained = levels_of(game, levels)
+    seed = fresh() if seed is None else seed
+    made = _pools(game, who, levels, seed, jobs, held_out)
+    trained = made["train"].load(game) if made else levels_of(game, levels)
+    unseen = made["held out"].load(game) if made else comparison.held_out(game, trained)
     best, _ = runs_of_evolution.evolve_runs(
-        game, who, trained, chosen, fresh() if seed is None else seed, root=Path(out),
+        game, who, trained, chosen, seed, root=Path(out),
         search=None if search is None else rules_of_search(search, game),
         budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, tell=tell,
         deadline=_deadline(duration), game_name=who.game, league=meeting,
-        held_out=None if game.outside is not None else held_out(game, trained),
+        held_out=None if game.outside is not None else unseen,
     )  # fmt: skip
     return best
+
+
+def _pools(
+    game: Game, persona: Persona, levels: LevelsLike, seed: int, jobs: int, held_out: int
+) -> dict[str, pools.Pool]:  # fmt: skip
+    """The pools of generated levels, none where levels are named."""
+    named = [levels] if isinstance(levels, (str, Path, Level)) else levels
+    count = asked([str(name) for name in named if isinstance(name, str)])
+    if not count:
+        return {}
+    with Workers(jobs) as workers:
+        counts = pools.counts(count, held_out)
+        return pools.prepared(game, persona.utility, counts, seed, workers, lists=persona.lists)
 
 
 def resume_evolution(

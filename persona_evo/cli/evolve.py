@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
+from persona_evo.cli.pools import add_held_out, pools_of
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
@@ -32,7 +33,7 @@ MOST = 1_000_000
 GAMES = 4
 """Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
-           "seed_policies", "levels", "out", "rules", "league", "agent")
+           "seed_policies", "levels", "held_out", "out", "rules", "league", "agent")
 """Options that a resumed run has from its folder."""
 
 
@@ -41,7 +42,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("evolve", description=__doc__)
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
     parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL",
-                        help="files, folders, patterns, names or sets to train on (default: train)")
+                        help="files, folders, patterns, names or sets to train on; generate:N draws N levels from the "
+                        "seed and solves them, for games with a level generator (default: train)")
+    add_held_out(parser)
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
     parser.add_argument("--generations", type=whole(1, MOST), metavar="N",
                         help="number of populations to evaluate (default: 100)")
@@ -107,8 +110,9 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     league = options.league_of(args, game, persona)
     settings = _settings(args, game, league)
     budget = options.budget_of(args, league)
-    levels = options.levels_of(args, game, args.levels or ["train"])
     seed = options.seed_of(args)
+    made = pools_of(args, game, persona, seed, workers)
+    levels = made["train"].load(game) if made else options.levels_of(args, game, args.levels or ["train"])
     runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     search = None if args.search is None else rules_of_search(args.search, game)
@@ -129,14 +133,16 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
         game_name=registry.address(game), league=league,
-        held_out=None if game.outside is not None else held_out(game, levels),
+        held_out=made["held out"].load(game) if made else None if game.outside is not None
+        else held_out(game, levels),
     )
     options.report_findings(game)
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
             say(f"run {outcome.folder}: {persona.priority} {value}")
-    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona, args.levels or ())
+    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona,
+                  () if made else args.levels or ())
 
 
 def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
@@ -158,7 +164,7 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)
-    return finish(outcome, game, levels=[level["source"] for level in config["levels"]])
+    return finish(outcome, game, levels=[level["source"] for level in config["levels"] if level["source"]])
 
 
 def _settings(args: argparse.Namespace, game: Game, league: League | None) -> EvolutionSettings:

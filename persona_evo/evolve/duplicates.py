@@ -159,11 +159,11 @@ def keys_for(settings: EvolutionSettings, symbols: Sequence[str]) -> Keys:
     return Keys(settings.duplicates, symbols)
 
 
-def first_of_equals(trials: Sequence[tuple[str | TreePolicy, int, int, int]], *, by_form: bool) -> list[int]:
+def first_of_equals(trials: Sequence[tuple[str | TreePolicy, int, int, int, float]], *, by_form: bool) -> list[int]:
     """For each playthrough the number of the first one that is bound to have the same result, often its own.
 
     Args:
-        trials: (formula or tree policy, case, seed, side).
+        trials: (formula or tree policy, case, seed, side, share of the budget).
         by_form: formulas of the same canonical form and symbols are equal, else only those written the same. It holds
             for searches that know a formula by its scores, its symbols and how long its scores hold.
     """

@@ -20,11 +20,11 @@ from persona_evo.evolve import genome
 from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Usage, Workers
+from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
-from persona_evo.games.core import Game
+from persona_evo.games.core import WON, Game
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled
@@ -37,19 +37,22 @@ _QUICKEST = 1e-6
 
 
 class FitnessTrial(NamedTuple):
-    """What plays (a formula's text, or a tree policy), number of the case, seed; in games for two the side, 0 or 1."""
+    """What plays (a formula's text, or a tree policy), number of the case, seed; in games for two the side, 0 or 1; the
+    share of the budget that it gets."""
 
     formula: str | TreePolicy
     case: int
     seed: int
     side: int = 0
+    share: float = 1.0
 
 
 class Score(NamedTuple):
-    """What a playthrough ended with: the persona's utility, and the metric it is about."""
+    """What a playthrough ended with: the persona's utility, the metric it is about, and whether it was won (1 or 0)."""
 
     utility: float
     priority: float
+    won: float = 0.0
 
 
 class OutOfTime(Exception):
@@ -107,7 +110,7 @@ class _Workshop:
 
     def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
         found = self.plan(policy, case, seed, side, budget)
-        return Score(found.utility, found.metrics.get(self.spec.priority, 0.0))
+        return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
 
 
 _here = threading.local()
@@ -132,13 +135,13 @@ def play(
     spec, stop = shared
     shop = _workshop(spec)
     policies: dict[str | TreePolicy, TreePolicy] = {}
-    for formula, case, seed, side in trials:
+    for formula, case, seed, side, share in trials:
         if stop is not None and stop.is_due():
             yield None
             continue
         if formula not in policies:
             policies[formula] = shop.policy(formula)
-        yield shop.play(policies[formula], case, seed, side, spec.budget)
+        yield shop.play(policies[formula], case, seed, side, spec.budget.part(share))
 
 
 def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:
@@ -179,12 +182,15 @@ class Fitness:
         self._spared = 0
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
-        """For each request the mean utility of each case.
+        """For each request what each of its cases counts (`FitnessSpec.share`): the mean over its trials.
 
         Raises:
             OutOfTime: `stop` came first.
         """
-        return [[score.utility for score in cases] for cases in self.scores(requests)]
+        return [
+            [self.spec.share(case, s.utility, s.won) for case, s in zip(_cases(request), scores, strict=True)]
+            for request, scores in zip(requests, self.scores(requests), strict=True)
+        ]
 
     def scores(self, requests: Sequence[Request]) -> list[list[Score]]:
         """For each request the mean of utility and priority in each case.
@@ -196,24 +202,28 @@ class Fitness:
             OutOfTime: `stop` came first.
         """
         most = max((len(trials) for request in requests for trials in request.seeds), default=0)
-        played = self.trials([r.formula for r in requests], [r.seeds for r in requests], 0, most)
+        played = self.trials([r.formula for r in requests], [r.seeds for r in requests], 0, most,
+                             [_cases(r) for r in requests], [r.shares for r in requests])  # fmt: skip
         means = [None if cases is None else [_mean(trials) for trials in cases] for cases in played]
         if self.stop is not None:
             for request, cases in zip(requests, means, strict=True):
                 if cases is not None:
-                    self._learn(request.formula, [score.utility for score in cases])
+                    self._learn(request, [score.utility for score in cases])
         if any(cases is None for cases in means):
             raise OutOfTime
         return [cases for cases in means if cases is not None]
 
     def trials(
-        self, policies: Sequence[str | TreePolicy], seeds: Sequence[Sequence[Sequence[int]]], first: int, end: int
-    ) -> list[list[list[Score]] | None]:
+        self, policies: Sequence[str | TreePolicy], seeds: Sequence[Sequence[Sequence[int]]], first: int, end: int,
+        numbers: Sequence[Sequence[int]] | None = None, shares: Sequence[Sequence[float]] | None = None,
+    ) -> list[list[list[Score]] | None]:  # fmt: skip
         """What each policy scored in the trials from number `first` on and before number `end`.
 
         Args:
             policies: formulas, or tree policies.
             seeds: [policy][case][trial], of all trials that there are.
+            numbers: of these cases, [policy][case]; None where they are all cases in order.
+            shares: of the budget, [policy][case], empty for the whole budget; None for that everywhere.
 
         Returns:
             [policy][case][trial]; None for a policy that had not played everything when `stop` came.
@@ -227,7 +237,10 @@ class Fitness:
             if trial < len(trials)
         ]
         results = self._play([
-            FitnessTrial(policies[who], case, seeds[who][case][trial], (seeds[who][case][0] + trial) % sides)
+            FitnessTrial(
+                policies[who], numbers[who][case] if numbers else case, seeds[who][case][trial],
+                (seeds[who][case][0] + trial) % sides, shares[who][case] if shares and shares[who] else 1.0,
+            )
             for who, case, trial in places
         ])  # fmt: skip
         found: list[list[list[Score]]] = [[[] for _ in cases] for cases in seeds]
@@ -271,10 +284,13 @@ class Fitness:
         self.pace = max(_QUICKEST, ended - started)
         return (ended - began) / max(_QUICKEST, time.process_time() - worked)
 
-    def _learn(self, formula: str, utilities: list[float]) -> None:
-        known, n = self.finished.get(formula, ([0.0] * len(utilities), 0))
-        means = [(mean * n + u) / (n + 1) for mean, u in zip(known, utilities, strict=True)]
-        self.finished[formula] = means, n + 1
+    def _learn(self, request: Request, utilities: list[float]) -> None:
+        known, n = self.finished.get(request.formula, ([], 0))
+        if request.cases:  # other levels each time
+            self.finished[request.formula] = known + utilities, 1
+            return
+        means = [(mean * n + u) / (n + 1) for mean, u in zip(known or utilities, utilities, strict=True)]
+        self.finished[request.formula] = means, n + 1
 
     def _play(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
         """The scores of trials, of which equal ones are played once."""
@@ -318,5 +334,9 @@ class Fitness:
 
 
 def _mean(scores: Sequence[Score]) -> Score:
-    n = len(scores)
-    return Score(sum(s.utility for s in scores) / n, sum(s.priority for s in scores) / n)
+    return Score(*(sum(column) / len(scores) for column in zip(*scores, strict=True)))
+
+
+def _cases(request: Request) -> Sequence[int]:
+    """The numbers of the cases that a request plays."""
+    return request.cases or range(len(request.seeds))

@@ -16,6 +16,9 @@ from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
 
+LEAST_BEST = 0.1
+"""A best known utility that is nearer to 0 counts as this much."""
+
 
 class LevelText(NamedTuple):
     """A level as it can be sent anywhere: what `game.load` takes."""
@@ -57,8 +60,9 @@ class FitnessSpec:
     game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
     reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
     move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
-    the persona's open lists, where the search has lists. skill: how well a player plays that searches anew for each
-    move; the budget is one of a move then.
+    the persona's open lists, where the search has lists. best: the best known utility of each case, by which the
+    evolution measures (see `share`); empty where utilities count as they are. wins: weight of the win in that measure.
+    skill: how well a player plays that searches anew for each move; the budget is one of a move then.
     """
 
     game: str
@@ -69,6 +73,8 @@ class FitnessSpec:
     budget: Budget
     league: League | None = None
     lists: tuple[OpenList, ...] = ()
+    best: tuple[float, ...] = ()
+    wins: float = 0.0
     skill: Skill | None = None
 
     @classmethod
@@ -100,6 +106,22 @@ class FitnessSpec:
         """
         return self.league is None and not self.search.lists and registry.get(self.game).outside is None
 
+    def share(self, case: int, utility: float, won: float) -> float:
+        """What a playthrough of a case counts in the evolution.
+
+        Args:
+            utility: at its end. won: whether it was won, 0 or 1, or the share of several.
+
+        Returns:
+            The share of the best known utility that was reached, so that easy levels do not dominate, mixed with the
+            win by its weight; the utility itself where the best is not known.
+        """
+        value = utility
+        if self.best:
+            best = self.best[case]
+            value = 1.0 - (best - utility) / max(abs(best), LEAST_BEST)
+        return (1.0 - self.wins) * value + self.wins * won
+
     @cached_property
     def digest(self) -> str:
         """Names this specification in the workers' memory."""
@@ -115,6 +137,8 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
         "budget": spec.budget.to_dict(),
         **({} if spec.league is None else {"league": spec.league.to_dict()}),
         **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
+        **({"best": list(spec.best)} if spec.best else {}),
+        **({"wins": spec.wins} if spec.wins else {}),
         **({} if spec.skill is None else {"skill": asdict(spec.skill)}),
     }
 
@@ -130,5 +154,7 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
         budget=Budget.from_dict(values["budget"]),
         league=League.from_dict(values["league"], registry.get(game)) if "league" in values else None,
         lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
+        best=tuple(float(utility) for utility in values.get("best", ())),
+        wins=float(values.get("wins", 0.0)),
         skill=Skill(**values["skill"]) if "skill" in values else None,
     )

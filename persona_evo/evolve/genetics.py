@@ -111,6 +111,10 @@ class Primitives:
         i = stream.randrange(len(self.symbols) + 1)
         return self.symbols[i] if i < len(self.symbols) else constant(stream.uniform(*self.constants))
 
+    def symbol(self, stream: random.Random) -> Any:
+        """A named leaf; all have the same chance."""
+        return self.symbols[stream.randrange(len(self.symbols))]
+
     def function(self, stream: random.Random, arity: int | None = None) -> Any:
         """A function, of `arity` operands if that is given; all have the same chance."""
         if arity is None:

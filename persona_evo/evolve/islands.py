@@ -16,28 +16,16 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from persona_evo import seeds
 from persona_evo.errors import GameError
-from persona_evo.evolve import genetics, genome, hall, selection
+from persona_evo.evolve import genetics, genome, hall, racing, selection
 from persona_evo.evolve.duplicates import Memory, keys_for
-from persona_evo.evolve.records import Generation, Individual, Island, Row, State
+from persona_evo.evolve.records import Generation, Individual, Island, Request, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
 
 _TREES = 4
 """Trees and keys kept at hand, as a multiple of the population."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One evaluation: play each level with this tree policy, once for each of the level's seeds.
-
-    seeds: [level][trial].
-    """
-
-    formula: str
-    seeds: tuple[tuple[int, ...], ...]
 
 
 Evaluate = Callable[[Sequence[Request]], Sequence[Sequence[float]]]
@@ -51,6 +39,7 @@ def generations(
     *,
     metrics: Sequence[str],
     levels: int,
+    validation: int = 0,
     first: Sequence[str] = (),
     state: State | None = None,
     check: Callable[[], None] = lambda: None,
@@ -61,7 +50,9 @@ def generations(
         seed: everything follows from it.
         evaluate: see `Evaluate`; called once to three times a generation.
         metrics: symbols of the metrics that formulas may use (`genetics.metrics_of`).
-        levels: how many levels an evaluation plays.
+        levels: how many levels there are to train on.
+        validation: how many levels, with the numbers after these, elites and hall of fame are compared on; at least one
+            where the settings draw levels for each generation.
         first: formulas that join the first population, dealt to the islands in turn.
         state: where to continue.
         check: called for each individual that is bred; what it raises ends the generation.
@@ -70,7 +61,7 @@ def generations(
         SettingsError: a formula of `first` or of `state` uses what the settings do not have.
         GameError: the evaluation gave something else than `levels` finite numbers.
     """
-    model = _Model(settings, seed, evaluate, metrics, levels, check)
+    model = _Model(settings, seed, evaluate, metrics, levels, validation, check)
     if state is None:
         yield model.begin(first)
         state = model.state
@@ -82,9 +73,9 @@ def generations(
 class _Model:
     def __init__(
         self, settings: EvolutionSettings, seed: int, evaluate: Evaluate, metrics: Sequence[str], levels: int,
-        check: Callable[[], None],
+        validation: int, check: Callable[[], None],
     ) -> None:  # fmt: skip
-        self.settings, self.seed, self.levels = settings, seed, levels
+        self.settings, self.seed, self.levels, self.validation = settings, seed, levels, validation
         self.primitives = genetics.Primitives.of(settings, metrics)
         self.keys = keys_for(settings, genetics.leaves(settings, metrics))
         self._evaluate, self._check = evaluate, check
@@ -122,7 +113,7 @@ class _Model:
         arrivals = self._migrate(old.islands, old.generation + 1)
         bred = []
         for island, guests in zip(old.islands, arrivals, strict=True):
-            candidates = [*island.individuals, *guests]
+            candidates = [*self._finishers(island), *guests]
             population = selection.elites(candidates, self.settings)
             pool = selection.mating_pool(candidates, self.settings, island.stream)
             self._breed(population, pool, island.stream)
@@ -132,12 +123,16 @@ class _Model:
 
     def _finish(self, started: float) -> Generation:
         self._evaluating = 0.0
-        counts = self._appraise()
-        for turn in range(self.settings.rounds):
-            for i, n in enumerate(self._look_again(turn)):
-                counts[i] += n
         state = self.state
-        everyone = [i for island in state.islands for i in island.individuals]
+        if self.settings.levels_a_generation:
+            counts = racing.race(self.settings, self.seed, state, self.levels, self.validation, self._ask)
+            everyone = [i.validated() for island in state.islands for i in island.individuals if i.validation]
+        else:
+            counts = self._appraise()
+            for turn in range(self.settings.rounds):
+                for i, n in enumerate(self._look_again(turn)):
+                    counts[i] += n
+            everyone = [i for island in state.islands for i in island.individuals]
         state.hall = hall.update(state.hall, everyone, self.settings.hall_of_fame)
         state.evaluations += sum(counts)
         rows = tuple(self._row(i, counts[i]) for i in range(self.settings.islands))
@@ -153,7 +148,8 @@ class _Model:
         if len(islands) == 1 or s.migration_every == 0 or generation % s.migration_every:
             return arrivals
         for i, island in enumerate(islands):
-            for individual in island.stream.sample(island.individuals, s.migrants):
+            settled = self._finishers(island)
+            for individual in island.stream.sample(settled, min(s.migrants, len(settled))):
                 step = 1 if s.topology == "ring" else island.stream.randrange(1, len(islands))
                 arrivals[(i + step) % len(islands)].append(individual.copy())
         return arrivals
@@ -185,10 +181,12 @@ class _Model:
     def _join(self, population: list[Individual], make: Callable[[], tuple[genome.Genome, str]]) -> None:
         """Add what `make` makes; where the settings ask for it, something that the population does not have yet."""
         self._check()
-        taken = {i.key for i in population} if self.settings.unique_tries else set()
-        for _ in range(self.settings.unique_tries + 1):
+        s = self.settings
+        taken = {i.key for i in population} if s.unique_tries else set()
+        seen = self.state.memory if s.levels_a_generation and s.unique_tries else {}
+        for _ in range(s.unique_tries + 1):
             individual = self._individual(*make())
-            if individual.key not in taken:
+            if individual.key not in taken and individual.key not in seen:
                 break
         population.append(individual)
 
@@ -207,6 +205,11 @@ class _Model:
         return Individual(text, genome.size(text), origin=origin, key=key)
 
     # evaluation
+
+    def _finishers(self, island: Island) -> list[Individual]:
+        """Those who have played all levels of the generation."""
+        played = max(len(i.utilities) for i in island.individuals)
+        return [i for i in island.individuals if len(i.utilities) == played]
 
     def _appraise(self) -> list[int]:
         """Evaluate who has no fitness yet; how many evaluations that took on each island."""
@@ -292,14 +295,15 @@ class _Model:
         if len(answers) != len(requests):
             raise GameError(f"the evaluation answered {len(answers)} of {len(requests)} requests")
         for request, answer in zip(requests, answers, strict=True):
-            if len(answer) != self.levels or not all(abs(u) < float("inf") for u in answer):
+            expected = len(request.seeds)
+            if len(answer) != expected or not all(abs(u) < float("inf") for u in answer):
                 raise GameError(
-                    f"the evaluation of {request.formula} gave {answer}, expected {self.levels} finite numbers"
+                    f"the evaluation of {request.formula} gave {answer}, expected {expected} finite numbers"
                 )
         return answers
 
     def _row(self, number: int, evaluations: int) -> Row:
-        individuals = self.state.islands[number].individuals
+        individuals = self._finishers(self.state.islands[number])
         best = min(individuals, key=selection.better(self.settings))
         n = len(individuals)
         return Row(

@@ -8,10 +8,12 @@
 | constant | every number moves a little; a tree without numbers has a leaf made one |
 | hoist | one of its subtrees alone |
 | shrink | one operation is replaced by one of its operands |
+| term | a small multiple of a leaf, or of the product of two, is added to it |
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 
@@ -21,6 +23,10 @@ from persona_evo.evolve.settings import EvolutionSettings
 _TRIES = 10
 _SMALL = 2
 """Depth of the subtree that a mutation inserts at most."""
+_LIGHTEST = 0.001
+"""The smallest weight of a term that a mutation adds; the largest is 1."""
+_PRODUCTS = 0.25
+"""Share of the added terms that are products of two leaves."""
 
 Mutation = Callable[[Tree, EvolutionSettings, Primitives, random.Random], Tree]
 
@@ -113,7 +119,22 @@ def shrink(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stre
     return mutant
 
 
+def term(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
+    """A weighted leaf, or product of two leaves, is added or subtracted; the weight's logarithm is uniform.
+
+    What a tree ranks first mostly stays first, so that a term refines what is there already.
+    """
+    named = primitives.pset.mapping
+    weight = float(f"{math.exp(stream.uniform(math.log(_LIGHTEST), 0.0)):.2g}")
+    added = [primitives.symbol(stream)]
+    if stream.random() < _PRODUCTS:
+        added = [named["*"], *added, primitives.symbol(stream)]
+    sign = named["+" if stream.random() < 0.5 else "-"]
+    return type(tree)([sign, *tree, named["*"], constant(weight), *added])
+
+
 MUTATION: dict[str, Mutation] = {
     "new": new, "subtree": subtree, "point": point, "constant": perturb, "hoist": hoist, "shrink": shrink,
+    "term": term,
 }  # fmt: skip
 """Mutations by the name that settings call them."""

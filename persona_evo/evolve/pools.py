@@ -21,7 +21,7 @@ from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level, main_metrics
-from persona_evo.games.generating import Constraints, Source, check_count
+from persona_evo.games.generating import STREAMS, Constraints, Source, check_count
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.plan import planner_for
 from persona_evo.search.settings import Budget, SearchSettings
@@ -33,6 +33,12 @@ WIN_ITERATIONS = (2_000, 20_000, 200_000)
 
 ITERATIONS = 20_000
 """Iterations of the search for the best known utility."""
+
+MORE = 5
+"""Times as many iterations are spent on a level whose best plan was not proven and does not win."""
+
+VALIDATION, HELD_OUT = 30, 50
+"""Levels of an evolution that it compares on, and that are held out, where nothing else is said."""
 
 CANDIDATES = 20
 """Levels tried for one place in a pool."""
@@ -58,6 +64,10 @@ class Pool:
 
     levels: tuple[LevelText, ...]
     best: tuple[float, ...]
+
+    def load(self, game: Game) -> list[Level]:
+        """The levels as the game reads them."""
+        return [level.load(game) for level in self.levels]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for a run's configuration."""
@@ -111,6 +121,11 @@ def make(
     """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
     levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
     return Pool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
+
+
+def counts(train: int, held_out: int = HELD_OUT, validation: int = VALIDATION) -> dict[str, int]:
+    """How many levels of each stream an evolution has."""
+    return dict(zip(STREAMS, (train, validation, held_out), strict=True))
 
 
 def prepared(
@@ -200,7 +215,7 @@ def best_known(
     Args:
         utility: of the persona.
         lists: its open lists.
-        iterations: of each search; one that proves its plan ends sooner.
+        iterations: of each search; one that proves its plan ends sooner, one that does not win is made longer.
         progress: told how far it is.
     """
     best = Best(registry.address(game), utility.text, tuple(lists), seed, iterations)
@@ -266,5 +281,11 @@ def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
     utility = parse(best.utility, game.symbols)
     policy = replace(TreePolicy.utility(utility), lists=best.lists)
     for level in levels:
-        planner = planner_for(game, level.load(game), SearchSettings.anytime(), best.iterations + 1)
-        yield planner.plan(utility, policy, Budget(best.iterations), best.seed).best_utility
+        loaded, found = level.load(game), list[float]()
+        for iterations in (best.iterations, MORE * best.iterations):
+            planner = planner_for(game, loaded, SearchSettings.anytime(), iterations + 1)
+            plan = planner.plan(utility, policy, Budget(iterations), best.seed)
+            found.append(plan.best_utility)
+            if plan.proven or plan.outcome == WON:
+                break
+        yield max(found)

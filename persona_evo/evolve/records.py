@@ -8,6 +8,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+@dataclass(frozen=True)
+class Request:
+    """One evaluation: play levels with this tree policy, once for each of the level's seeds.
+
+    seeds: [level][trial]. cases: numbers of the levels, empty for all in their order. shares: of the budget, a level
+    each, empty for all of it.
+    """
+
+    formula: str
+    seeds: tuple[tuple[int, ...], ...]
+    cases: tuple[int, ...] = ()
+    shares: tuple[float, ...] = ()
+
+    @property
+    def playthroughs(self) -> int:
+        """How many it has."""
+        return sum(map(len, self.seeds))
+
+
 @dataclass
 class Individual:
     """A formula and what is known of it.
@@ -20,6 +39,7 @@ class Individual:
         origin: where it came from: "random", "first", "crossover", "copy", "mutation:KIND".
         born: generation of its first evaluation.
         key: what duplicates of it share (see `duplicates`).
+        validation: utility of each level of the validation set, empty where it was not played on it.
     """
 
     formula: str
@@ -29,6 +49,7 @@ class Individual:
     origin: str = "random"
     born: int = 0
     key: str = ""
+    validation: list[float] = field(default_factory=list)
 
     @property
     def fitness(self) -> float:
@@ -47,18 +68,29 @@ class Individual:
     def copy(self) -> Individual:
         """An individual of its own with the same values."""
         return Individual(
-            self.formula, self.size, list(self.utilities), self.trials, self.origin, self.born, self.key
-        )
+            self.formula, self.size, list(self.utilities), self.trials, self.origin, self.born, self.key,
+            list(self.validation),
+        )  # fmt: skip
+
+    def validated(self) -> Individual:
+        """A copy whose utilities are those of the validation set."""
+        return Individual(
+            self.formula, self.size, list(self.validation), self.trials, self.origin, self.born, self.key,
+            list(self.validation),
+        )  # fmt: skip
 
     def to_json(self) -> list[Any]:
         """Compact form, read back by `from_json`."""
-        return [self.formula, self.size, self.utilities, self.trials, self.origin, self.born, self.key]
+        known = [self.validation] if self.validation else []
+        return [self.formula, self.size, self.utilities, self.trials, self.origin, self.born, self.key, *known]
 
     @classmethod
     def from_json(cls, values: list[Any]) -> Individual:
         """The inverse of `to_json`."""
-        formula, size, utilities, trials, origin, born, key = values
-        return cls(str(formula), int(size), [float(u) for u in utilities], int(trials), origin, int(born), key)
+        formula, size, utilities, trials, origin, born, key, *known = values
+        validation = [float(u) for u in known[0]] if known else []
+        own = [float(u) for u in utilities]
+        return cls(str(formula), int(size), own, int(trials), origin, int(born), key, validation)
 
 
 @dataclass

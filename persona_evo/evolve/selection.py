@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Sequence
 
+from persona_evo.evolve import genome
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.settings import EvolutionSettings
 
+_BITS = 100
+"""Bits of a description that cost `EvolutionSettings.parsimony`."""
+
+_description_length = functools.lru_cache(maxsize=10_000)(genome.description_length)
+
 
 def better(settings: EvolutionSettings) -> Callable[[Individual], tuple[float, int]]:
-    """A key that sorts the best first: by fitness, then by size where small ones are preferred.
+    """A key that sorts the best first: by fitness less what the description costs, then by size where small ones are
+    preferred.
 
     Individuals that are equal keep the order they had.
     """
-    if settings.prefer_small:
-        return lambda i: (-i.fitness, i.size)
-    return lambda i: (-i.fitness, 0)
+    if not settings.parsimony:
+        return lambda i: (-i.fitness, i.size if settings.prefer_small else 0)
+    cost = settings.parsimony / _BITS
+    return lambda i: (cost * _description_length(i.formula) - i.fitness, i.size if settings.prefer_small else 0)
 
 
 def elites(candidates: Sequence[Individual], settings: EvolutionSettings) -> list[Individual]:
-    """Copies of the best; where duplicates are recognised, of different ones."""
+    """Copies of the best; where duplicates are recognised, of different ones.
+
+    Where there is a validation set, these are the best on it.
+    """
     chosen: list[Individual] = []
     seen: set[str] = set()
-    for individual in sorted(candidates, key=better(settings)):
+    key = better(settings)
+    if settings.levels_a_generation:
+        candidates = [i for i in candidates if i.validation]
+        order = sorted(candidates, key=lambda i: key(i.validated()))
+    else:
+        order = sorted(candidates, key=key)
+    for individual in order:
         if len(chosen) == settings.elites:
             break
         if settings.duplicates != "off" and individual.key in seen:

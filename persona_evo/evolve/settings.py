@@ -18,7 +18,7 @@ PLANNED = ("planner", "parent")
 GROWTHS = ("grow", "full", "half")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
-MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink")
+MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink", "term")
 BY_SEARCH, FORMULA, LISTS = INDIVIDUALS = ("search", "formula", "lists")
 """What an individual is: what the search takes, one formula, or a planner's open lists."""
 
@@ -26,6 +26,13 @@ SMALL_ISLAND = 10
 """On smaller islands a quarter are elites, and a quarter migrants, unless something else is said."""
 
 _MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
+
+SAMPLING: Mapping[str, Any] = {
+    "population": 60, "islands": 2, "elites": 3, "migrants": 2, "depth_min": 1, "depth_max": 4, "size_limit": 63,
+    "mutation": 0.7, "mutations": {**_MODERN_MUTATIONS, "term": 12.0}, "crossover": 0.4, "levels_a_generation": 16,
+    "race_from": 4, "parsimony": 0.002, "tuning": 0.15, "reevaluations": 1, "rounds": 0, "unique_tries": 10,
+}  # fmt: skip
+"""What differs from `modern` where each generation plays some of many levels: small generations that race."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,15 @@ class EvolutionSettings:
         mutations: kinds of mutation and their weights (see `operators`).
         crossover: chance of a pair to exchange subtrees, else both are copied.
         trials: playthroughs of each level in one evaluation.
+        levels_a_generation: levels that are drawn anew for each generation, on which all of it play; elites and hall of
+            fame are then compared on a fixed validation set. 0 plays all levels in each generation.
+        race_from: levels after which the worse half of each island plays no further in this generation, and again
+            whenever twice as many are played; elites play on. 0 lets everybody play all levels.
+        budgets: shares of the budget that the levels of a generation get in turn; empty for the whole budget. A policy
+            that needs a large budget loses to one that does with less.
+        wins: weight of the win in the fitness, from 0 to 1; the rest is the weight of the utility.
+        parsimony: fitness that a description longer by 100 bits costs in comparisons (`genome.description_length`).
+        tuning: share of the playthroughs, or of the time, that goes into the constants of the best formulas in the end.
         common_seeds: all individuals of a generation play with the same seeds.
         reevaluations: evaluations that a candidate for the elite or the hall of fame gets at most, each on fresh seeds
             and all averaged; 1 trusts the first one.
@@ -114,6 +130,12 @@ class EvolutionSettings:
     mutations: Mapping[str, float] = field(default_factory=lambda: {"new": 1.0})
     crossover: float = 1.0
     trials: int = 1
+    levels_a_generation: int = 0
+    race_from: int = 0
+    budgets: tuple[float, ...] = ()
+    wins: float = 0.0
+    parsimony: float = 0.0
+    tuning: float = 0.0
     common_seeds: bool = False
     reevaluations: int = 1
     rounds: int = 0
@@ -129,7 +151,7 @@ class EvolutionSettings:
     preset: str = "paper"
 
     def __post_init__(self) -> None:
-        for name in ("metrics", "first"):
+        for name in ("metrics", "first", "budgets"):
             if isinstance(getattr(self, name), str) or not isinstance(getattr(self, name), Iterable):
                 raise _wrong(name, getattr(self, name), "a list of texts")
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -171,6 +193,11 @@ class EvolutionSettings:
             "preset": "modern",
         }
         return cls(**{**values, **changes})
+
+    @classmethod
+    def sampling(cls, **changes: Any) -> EvolutionSettings:
+        """The preset `modern` for many levels to train on, of which each generation plays some."""
+        return cls.modern(**{**SAMPLING, **changes})
 
     @classmethod
     def of(cls, preset: str, **changes: Any) -> EvolutionSettings:
@@ -234,9 +261,9 @@ def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
 
 _LOWEST: dict[str, int] = {
     "population": 2, "islands": 1, "generations": 1, "runs": 1, "depth_min": 1, "depth_max": 1, "depth_limit": 1,
-    "size_limit": 3, "migration_every": 0, "migrants": 0, "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1,
-    "reevaluations": 1, "rounds": 0, "memory": 0, "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1,
-    "final_trials": 1,
+    "size_limit": 3, "levels_a_generation": 0, "race_from": 0, "migration_every": 0, "migrants": 0,
+    "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1, "reevaluations": 1, "rounds": 0, "memory": 0,
+    "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1, "final_trials": 1,
 }  # fmt: skip
 
 _HIGHEST: dict[str, int] = {
@@ -267,10 +294,14 @@ def _check(s: EvolutionSettings) -> None:
         if not isinstance(value, str) or value not in choices:
             expected, hint = unknown(str(value), choices)
             raise SettingsError(f"setting {name!r} has no such choice", found=repr(value), expected=expected, hint=hint)
-    for name in ("mutation", "crossover"):
+    for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)
         if not _is_number(value) or not 0 <= value <= 1:
-            raise _wrong(name, value, "a chance between 0 and 1")
+            raise _wrong(name, value, f"a {what} between 0 and 1")
+    if not _is_number(s.parsimony) or s.parsimony < 0:
+        raise _wrong("parsimony", s.parsimony, "a number of at least 0")
+    if not all(_is_number(share) and 0 < share <= 1 for share in s.budgets):
+        raise _wrong("budgets", s.budgets, "shares of the budget, above 0 and at most 1")
     for name in ("costly", "common_seeds", "prefer_small"):
         if not isinstance(getattr(s, name), bool):
             raise _wrong(name, getattr(s, name), "true or false")

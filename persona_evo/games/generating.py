@@ -85,6 +85,7 @@ class Generator:
         draw: draw(rng, kind, constraints) gives the text of a level, or None where the attempt failed. It need not keep
             the constraints, but should try. Everything random comes from `rng`.
         kinds: what kinds of levels there are: name -> what they are like.
+        attempts: attempts(constraints) says how many texts are drawn for one level at most.
         path: the number of the structure that says how many moves lead to the end at least; "" where there is none.
         shown: numbers of the structure that say in a line what a level is like.
         from_seed: whether a level's file is a few settings and a seed, from which the game draws the rest.
@@ -92,6 +93,7 @@ class Generator:
 
     draw: Callable[[Random, str, Constraints], str | None]
     kinds: Mapping[str, str]
+    attempts: Callable[[Constraints], int] = lambda constraints: ATTEMPTS
     path: str = ""
     shown: tuple[str, ...] = ()
     from_seed: bool = False
@@ -217,7 +219,7 @@ class Source:
                 yield level
 
     def candidates(self, number: int) -> Iterator[tuple[Level, bool]]:
-        """The candidates for a level of the pool, the first one first; all of one kind.
+        """The candidates for a level of the pool, the first one first; of the kind whose turn it is, then of others.
 
         Args:
             number: of the level, from 1.
@@ -226,19 +228,21 @@ class Source:
             Each level, and whether it is known to be sound; otherwise it is sound if it can be won.
 
         Raises:
-            SettingsError: there are no more among ATTEMPTS drawn texts; with what was wrong with them.
+            SettingsError: there are no more among the texts drawn; with what was wrong with them.
         """
-        kind = self.kinds[(number - 1) % len(self.kinds)]
-        rng = Random(f"level {self.game.name} {self.stream} {self.seed} {number} {kind}")
-        name = f"{STREAMS[self.stream]}{kind}-{self.seed}-{number:03d}"
+        first = (number - 1) % len(self.kinds)
         seen = _Seen(self.constraints)
-        for _ in range(ATTEMPTS):
-            text = self.generator.draw(rng, kind, self.constraints)
-            if text is None:
-                seen.failed += 1
-            elif stream_of(text) == self._number and (found := self._sound(text, name, seen)) is not None:
-                yield found
-        raise seen.error(self.game, kind)
+        for kind in (*self.kinds[first:], *self.kinds[:first]):
+            rng = Random(f"level {self.game.name} {self.stream} {self.seed} {number} {kind}")
+            name = f"{STREAMS[self.stream]}{kind}-{self.seed}-{number:03d}"
+            for _ in range(max(1, self.generator.attempts(self.constraints) // len(self.kinds))):
+                seen.drawn += 1
+                text = self.generator.draw(rng, kind, self.constraints)
+                if text is None:
+                    seen.failed += 1
+                elif stream_of(text) == self._number and (found := self._sound(text, name, seen)) is not None:
+                    yield found
+        raise seen.error(self.game, self.kinds)
 
     def _sound(self, text: str, name: str, seen: _Seen) -> tuple[Level, bool] | None:
         """A candidate, None where the game refuses it, its check finds a problem, or it breaks a constraint."""
@@ -267,7 +271,7 @@ class _Seen:
     def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
         self._values: dict[str, Span] = {}
-        self.failed = self.unsound = self.unfit = self.sound = 0
+        self.drawn = self.failed = self.unsound = self.unfit = self.sound = 0
 
     def fits(self, game: Game, numbers: Mapping[str, float]) -> bool:
         """Whether a level with these numbers keeps the constraints."""
@@ -283,7 +287,7 @@ class _Seen:
         self.unfit += bool(unmet)
         return not unmet
 
-    def error(self, game: Game, kind: str) -> SettingsError:
+    def error(self, game: Game, kinds: Sequence[str]) -> SettingsError:
         """No level came out of all this."""
         spans = self._constraints.spans
         what = [f"{name} {span}" for name, span in spans.items()]
@@ -292,7 +296,7 @@ class _Seen:
                    (self.sound, "were sound, and not wanted")]  # fmt: skip
         counts = enumerated([f"{count:,} {words}" for count, words in numbers if count])
         return SettingsError(
-            f"no level of the kind {kind!r} of {game.title} was found in {counted(ATTEMPTS, 'attempt')}",
+            f"no such level of {game.title} ({', '.join(kinds)}) was found in {counted(self.drawn, 'attempt')}",
             found="; ".join(filter(None, (enumerated(found), counts))),
             expected=enumerated(what) if what else "a sound level",
             hint="widen the constraints, or choose other kinds" if spans else "choose another seed or other kinds",

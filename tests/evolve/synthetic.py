@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from persona_evo.evolve.islands import Request
+from persona_evo.evolve.records import Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from persona_evo.evolve.duplicates import Keys, Memory, first_of_equals, sample
 from persona_evo.evolve.fitness import Fitness, _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.core import Token
 from persona_evo.formula.rewrite import canonical

@@ -16,8 +16,8 @@ from persona_evo.evolve.comparison import Comparing, held_out, paired
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
-from persona_evo.evolve.islands import Request
 from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.run import DEADLINE, FINISHED, evolve, resume

@@ -18,7 +18,7 @@ from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
 from persona_evo.evolve.fitness import _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
-from persona_evo.evolve.islands import Request
+from persona_evo.evolve.records import Request
 from persona_evo.evolve.run import (
     DEADLINE,
     FINISHED,

@@ -12,15 +12,19 @@ from dataclasses import dataclass
 from random import Random
 
 from persona_evo.games.analysis import Moves, beside, distances, parts
-from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, MAX_SIDE, WALL
+from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, WALL
 from persona_evo.games.findings import Spot
-from persona_evo.games.generating import Constraints, Generator
+from persona_evo.games.generating import ATTEMPTS, Constraints, Generator
 
 Floor = set[Spot]
 
 SIDES = (8, 24)
 """Fewest and most tiles of a side, walls included, unless the constraints say otherwise."""
-LEAST_SIDE = 4
+LEAST_SIDE, MOST_SIDE = 4, 100
+"""What the constraints can ask for."""
+
+MOST_TILES = 1_500_000
+"""Tiles drawn for one level at most, all attempts together."""
 
 PATH = "path_portals"
 """The number of the structure that says how far the exit is."""
@@ -169,11 +173,15 @@ def furnished(
     rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: Constraints
 ) -> dict[Spot, str] | None:
     """Where everything stands. The exit is rather far from the hero; a portal leads to the vault if there is one."""
-    free = sorted(floor)
+    free, moves = sorted(floor), moves_on(floor)
     rng.shuffle(free)
-    hero = free.pop()
-    far = distances([hero], moves_on(floor))
     low, high = wanted.span(PATH, 1, len(floor))
+    hero = free[-1]
+    far = distances([hero], moves)
+    if max(far.values()) < low:  # the farthest tile of any has the longest ways
+        hero = max(free, key=lambda tile: far[tile])
+        far = distances([hero], moves)
+    free.remove(hero)
     fit = [tile for tile in free if low <= far[tile] <= high]
     if not fit:
         return None
@@ -193,7 +201,7 @@ def furnished(
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
     """A level, or None where the floor that came out is too small for what is to stand on it."""
-    width, height = (min(MAX_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *SIDES))) for name in ("width", "height"))
+    width, height = (min(MOST_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *SIDES))) for name in ("width", "height"))
     pieces = [set(piece) for piece in parts(SHAPES[kind](rng, width, height))]
     pieces.sort(key=lambda piece: (-len(piece), min(piece)))
     if not pieces or len(pieces[0]) < (width - 2) * (height - 2) * 2 // 5 or len(pieces[0]) < 3:
@@ -205,6 +213,12 @@ def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
     return None if things is None else text_of(width, height, floor | vault, things)
 
 
+def attempts(wanted: Constraints) -> int:
+    """Fewer attempts for larger levels, which take longer."""
+    width, height = (min(MOST_SIDE, wanted.span(name, *SIDES)[1]) for name in ("width", "height"))
+    return max(1, min(ATTEMPTS, MOST_TILES // max(1, width * height)))
+
+
 SHOWN = ("width", "height", PATH, "monsters", "treasures", "potions", "traps", "portals")
 
-GENERATOR = Generator(draw, KINDS, path=PATH, shown=SHOWN)
+GENERATOR = Generator(draw, KINDS, attempts, path=PATH, shown=SHOWN)

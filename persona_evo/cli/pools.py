@@ -1,0 +1,58 @@
+"""Generated levels for an evolution: what `--levels generate:N` asks for, made and solved before it begins."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import whole
+from persona_evo.cli.say import Progress
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.parallel import Workers
+    from persona_evo.evolve.pools import Pool
+    from persona_evo.games.core import Game
+    from persona_evo.personas import Persona
+
+def add_held_out(parser: argparse.ArgumentParser) -> None:
+    """--held-out."""
+    parser.add_argument("--held-out", type=whole(1, 10_000), metavar="N",
+                        help="with --levels generate:N: number of held-out levels, which nothing is chosen by and the "
+                        "result is reported on (default: 50)")  # fmt: skip
+
+
+def is_asked(args: argparse.Namespace) -> bool:
+    """Whether levels are to be generated.
+
+    Raises:
+        SettingsError: --held-out without levels that are, or a wrong number of levels.
+    """
+    from persona_evo.games.generating import asked
+
+    if asked(args.levels or ()):
+        return True
+    if args.held_out is not None:
+        raise SettingsError("held-out levels are generated with the others", found=f"--held-out {args.held_out}",
+                            expected="--levels generate:N beside it", hint="leave --held-out out")  # fmt: skip
+    return False
+
+
+def pools_of(
+    args: argparse.Namespace, game: Game, persona: Persona, seed: int, workers: Workers
+) -> dict[str, Pool]:
+    """The pools by their streams; none where levels are named."""
+    if not is_asked(args):
+        return {}
+    from persona_evo.evolve import pools
+    from persona_evo.games.generating import asked
+
+    lines: dict[str, Progress] = {}
+
+    def tell(what: str, done: int, total: int) -> None:
+        lines.setdefault(what, Progress()).show(f"{what}: {done} of {total}", last=done == total)
+
+    counts = pools.counts(asked(args.levels), args.held_out or pools.HELD_OUT)
+    return pools.prepared(game, persona.utility, counts, seed, workers, lists=persona.lists,
+                          options=options.options_of(args, game), tell=tell)  # fmt: skip

@@ -1,0 +1,128 @@
+"""A generation that races: levels drawn for it, the worse half of each island given up on the way, the best validated.
+
+All play the first few levels; then the worse half of each island stops, and again whenever twice as many levels are
+played (successive halving: Jamieson and Talwalkar 2016), so that many candidates cost little. Who does not finish does
+not breed. Those at least as good as the worst elite are then played on the validation set, which is the same in all
+generations: elites and hall of fame are chosen by it, as the levels of two generations cannot be compared.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from persona_evo import seeds
+from persona_evo.evolve import selection
+from persona_evo.evolve.duplicates import Memory
+from persona_evo.evolve.records import Individual, Request, State
+from persona_evo.evolve.settings import EvolutionSettings
+
+FEWEST = 4
+"""Individuals of an island that always play on."""
+
+Ask = Callable[[Sequence[Request]], list[list[float]]]
+
+
+def race(
+    settings: EvolutionSettings, seed: int, state: State, levels: int, validation: int, ask: Ask
+) -> list[int]:
+    """Give everybody of a generation its utilities, and the best their validation.
+
+    Args:
+        state: whose islands hold the generation; elites are those that have a validation already.
+        levels: to draw from. validation: how many levels follow them.
+        ask: has requests played.
+
+    Returns:
+        How many formulas of each island played.
+    """
+    drawn = draw(settings, seed, state.generation, levels)
+    better = selection.better(settings)
+    running: list[list[Individual]] = []
+    memory = Memory(state.memory, settings.memory)
+    for island in state.islands:
+        for individual in island.individuals:
+            if not individual.validation:
+                individual.born = state.generation
+            individual.utilities, individual.trials = [], 1
+            memory.keep(individual.key, individual.validation, 1)
+        running.append(list(island.individuals))
+    counts = [len({i.key for i in island}) for island in running]
+    done, until = 0, settings.race_from or len(drawn.cases)
+    while True:
+        _play(running, drawn, done, until, ask)
+        if until >= len(drawn.cases):
+            break
+        running = [_better_half(island, better) for island in running]
+        done, until = until, min(len(drawn.cases), 2 * until)
+    _validate(settings, seed, running, levels, validation, ask, memory)
+    return counts
+
+
+def draw(settings: EvolutionSettings, seed: int, generation: int, levels: int) -> Request:
+    """What a generation plays, without a formula: levels, their seeds, and their shares of the budget."""
+    count = min(settings.levels_a_generation, levels)
+    cases = random.Random(seeds.derive(seed, "levels", generation)).sample(range(levels), count)
+    shares = [settings.budgets[i % len(settings.budgets)] for i in range(count)] if settings.budgets else []
+    plan = tuple(
+        tuple(seeds.derive(seed, "play", generation, "level", case, trial) for trial in range(settings.trials))
+        for case in cases
+    )
+    return Request("", plan, tuple(cases), tuple(shares))
+
+
+def part(drawn: Request, formula: str, first: int, end: int) -> Request:
+    """The levels of a draw from number `first` on and before number `end`, for a formula."""
+    return Request(formula, drawn.seeds[first:end], drawn.cases[first:end], drawn.shares[first:end])
+
+
+def validating(formula: str, seed: int, levels: int, first: int, end: int) -> Request:
+    """The levels of the validation set from number `first` on and before number `end`, for a formula; they come behind
+    `levels` others."""
+    cases = range(levels + first, levels + end)
+    return Request(formula, tuple((seeds.derive(seed, "validation", case),) for case in cases), tuple(cases))
+
+
+def _play(running: Sequence[Sequence[Individual]], drawn: Request, first: int, end: int, ask: Ask) -> None:
+    """Have everybody play some levels; duplicates play once."""
+    sharing: dict[str, list[Individual]] = {}
+    for island in running:
+        for individual in island:
+            sharing.setdefault(individual.key, []).append(individual)
+    answers = ask([part(drawn, same[0].formula, first, end) for same in sharing.values()])
+    for same, utilities in zip(sharing.values(), answers, strict=True):
+        for individual in same:
+            individual.utilities = [*individual.utilities, *utilities]
+
+
+def _better_half(island: Sequence[Individual], better: Callable[[Individual], tuple[float, int]]) -> list[Individual]:
+    """The elites, and the better half of the others."""
+    others = sorted((i for i in island if not i.validation), key=better)
+    return [*(i for i in island if i.validation), *others[: max(FEWEST, (len(others) + 1) // 2)]]
+
+
+def _validate(
+    settings: EvolutionSettings, seed: int, running: Sequence[Sequence[Individual]], levels: int, validation: int,
+    ask: Ask, memory: Memory,
+) -> None:  # fmt: skip
+    """Play the best on the validation set; who is behind the worst elite after a third of it plays no further."""
+    better = selection.better(settings)
+    chosen: dict[str, list[Individual]] = {}
+    bars: dict[str, float] = {}
+    third = max(1, validation // 3)
+    for island in running:
+        elites = [i for i in island if i.validation]
+        full = len(elites) >= settings.elites > 0
+        bar = max(map(better, elites)) if full else None
+        best = [i for i in sorted(island, key=better) if not i.validation and (bar is None or better(i) <= bar)]
+        for individual in best[: settings.elites + 1]:
+            chosen.setdefault(individual.key, []).append(individual)
+            bars[individual.key] = min(sum(i.validation[:third]) for i in elites) if full else float("-inf")
+    firsts = ask([validating(same[0].formula, seed, levels, 0, third) for same in chosen.values()])
+    left = {key: first for (key, first) in zip(chosen, firsts, strict=True) if sum(first) >= bars[key]}
+    rest = ask([validating(chosen[key][0].formula, seed, levels, third, validation) for key in left])
+    for key, more in zip(left, rest, strict=True):
+        values = [*left[key], *more]
+        for individual in chosen[key]:
+            individual.validation = list(values)
+        memory.keep(key, values, 1)

@@ -1,0 +1,145 @@
+"""An evolution in memory, for as many playthroughs as it is given: what studies and tests run many of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from persona_evo.evolve import genetics, selection
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
+from persona_evo.evolve.islands import generations
+from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.records import Individual, Request
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.tuning import finalist, tune
+from persona_evo.personas.lists import OpenList
+
+_WITHOUT_END = 1_000_000
+"""Generations; the playthroughs end it before."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is trained on.
+
+    Attributes:
+        spec: what is played; its levels are those of the pool.
+        best: the best known utility of each level.
+        validation: levels on which elites and hall of fame are compared.
+        lists: the persona's open lists.
+    """
+
+    spec: FitnessSpec
+    best: tuple[float, ...]
+    validation: Pool
+    lists: tuple[OpenList, ...] = ()
+
+    def with_validation(self, wins: float = 0.0) -> FitnessSpec:
+        """The specification with the levels of the validation behind those to train on, and all that is known best."""
+        return replace(
+            self.spec, levels=(*self.spec.levels, *self.validation.levels), best=(*self.best, *self.validation.best),
+            wins=wins,
+        )  # fmt: skip
+
+
+class Point(NamedTuple):
+    """A point of a learning curve: playthroughs so far, fitness of the best policy on the levels of its last generation
+    and on the validation set, and the policy."""
+
+    playthroughs: int
+    training: float
+    validation: float
+    policy: str
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What an evolution came to: the policy's text (`genome.to_policy`), the playthroughs, and the learning curve."""
+
+    policy: str
+    playthroughs: int
+    curve: tuple[Point, ...]
+
+
+class Spent(Exception):
+    """There are no playthroughs left. It never reaches a user."""
+
+
+class Counter:
+    """Has requests played as long as there are playthroughs left.
+
+    Args:
+        fitness: plays. playthroughs: how many there are.
+
+    Attributes:
+        spent: playthroughs asked for so far, those of duplicates included.
+    """
+
+    def __init__(self, fitness: Fitness, playthroughs: int) -> None:
+        self.fitness, self.playthroughs, self.spent = fitness, playthroughs, 0
+
+    def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
+        """As `Fitness`.
+
+        Raises:
+            Spent: they are more than are left; none was played.
+        """
+        asked = sum(request.playthroughs for request in requests)
+        if self.spent + asked > self.playthroughs:
+            raise Spent
+        self.spent += asked
+        return self.fitness(requests)
+
+
+def train(
+    training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers
+) -> Trained:
+    """Evolve until the playthroughs are spent; a generation that would need more than are left is given up.
+
+    Args:
+        settings: with levels drawn for each generation (`EvolutionSettings.sampling`).
+        playthroughs: enough for one generation, at least; a share of them is for tuning constants.
+
+    Raises:
+        SettingsError: there are too few playthroughs for one generation.
+    """
+    spec = training.with_validation(settings.wins)
+    settings = replace(settled(settings, training.spec), generations=_WITHOUT_END)
+    levels, validation = len(training.spec.levels), len(training.validation.levels)
+    ask = Counter(Fitness(spec, workers), round(playthroughs * (1.0 - settings.tuning)))
+    symbols = symbols_of(settings, training.spec)
+    course = generations(
+        settings, seed, ask, metrics=symbols, levels=levels, validation=validation,
+        first=first_individuals(settings, training.spec, training.lists),
+    )  # fmt: skip
+    better = selection.better(settings)
+    curve: list[Point] = []
+    hall: list[Individual] = []
+    best = None
+    with contextlib.suppress(Spent):
+        for generation in course:
+            hall = generation.state.hall
+            best = min(hall, key=better)
+            trained = max((row.best for row in generation.rows), default=0.0)
+            curve.append(Point(ask.spent, trained, best.fitness, best.formula))
+    if best is None:
+        raise _too_few(playthroughs)
+    ask.playthroughs = playthroughs
+    primitives = genetics.Primitives.of(settings, symbols)
+    with contextlib.suppress(Spent):
+        best = finalist(hall, settings, seed, levels, ask)
+    tuned = tune(best, settings, seed, primitives, levels, validation, ask, playthroughs - ask.spent)
+    curve.append(Point(ask.spent, curve[-1].training, tuned.fitness, tuned.formula))
+    return Trained(tuned.formula, ask.spent, tuple(curve))
+
+
+def _too_few(playthroughs: int) -> Exception:
+    from persona_evo.errors import SettingsError
+
+    return SettingsError("too few playthroughs for one generation", found=str(playthroughs),
+                         expected="more, or a smaller population")  # fmt: skip

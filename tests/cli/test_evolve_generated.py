@@ -1,0 +1,63 @@
+"""`evolve --levels generate:N`: pools out of the run's seed, kept in its folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import persona_evo as pe
+from tests.cli.tool import run
+
+SMALL = ("--persona", "runner", "--generations", 1, "--population", 10, "--islands", 1, "--iterations", 60, "--jobs", 1,
+         "--set", "final_trials=1", "--set", "final_candidates=1")  # fmt: skip
+
+
+def config_of(folder: Path) -> dict[str, object]:
+    """The configuration of the only run in a folder."""
+    (one,) = folder.iterdir()
+    found: dict[str, object] = json.loads((one / "config.json").read_text())
+    return found
+
+
+def test_levels_are_drawn_from_the_seed_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("evolve", *SMALL, "--levels", "generate:3", "--held-out", 2, "--seed", 6)
+    made = run(capsys, *given, "--out", tmp_path / "a")
+    assert made.code == 0, made.err
+    assert "generating levels (train): 3 of 3" in made.err and "generate:" not in made.out
+    config = config_of(tmp_path / "a")
+    texts = [level["text"] for level in config["levels"]]  # type: ignore[attr-defined]
+    assert texts == [level.text for level in pe.generate_levels(3, 6, jobs=1)]
+    held = [level["text"] for level in config["held_out"]]  # type: ignore[attr-defined]
+    assert held == [level.text for level in pe.generate_levels(2, 6, stream="held out", jobs=1)]
+    resume = next(iter((tmp_path / "a").iterdir()))
+    again = run(capsys, "evolve", "--resume", resume, "--generations", 2, "--jobs", 1)
+    assert again.code == 0 and "generating" not in again.err and config_of(tmp_path / "a")["levels"] == config["levels"]
+    outcome = pe.evolve_policy(
+        "runner", "generate:3", seed=6, held_out=2, generations=1, population=10, islands=1, iterations=60, jobs=1,
+        final_trials=1, final_candidates=1, out=tmp_path / "b",
+    )  # fmt: skip
+    assert outcome.policy is not None and config_of(tmp_path / "b")["levels"] == config["levels"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--levels", "generate:3", "train"], "do not go with others"),
+        (["--levels", "generate:x"], "not a number of levels"),
+        (["--levels", "train", "--held-out", "5"], "leave --held-out out"),
+        (["--levels", "generate:3", "--game", "colosseum", "--persona", "duelist"], "no level generator"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_generated_is_told(
+    given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = run(capsys, "evolve", *SMALL, *given, "--out", tmp_path)
+    assert refused.code == 2 and re.search(said, refused.err) and not list(tmp_path.iterdir())
+
+
+def test_other_commands_say_how_to_have_levels_generated(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = run(capsys, "playtest", "generate:20", "--personas", "runner")
+    assert refused.code == 2 and "persona-evo level generate --count N" in refused.err
