@@ -14,7 +14,6 @@ is that of `training`, and every playthrough counts.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -25,16 +24,14 @@ from persona_evo.evolve import genetics, genome
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.individuals import settled, symbols_of
 from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.racing import draw, validating
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
-from persona_evo.games.core import Game
 from persona_evo.search.tree_policy import TreePolicy
 
-RUNGS = (5, 10, 20)
-"""Levels that candidates have played after each part of a race."""
-COST = 10
+COST = 8
 """Playthroughs of a race for each candidate, about."""
 BATCH, STARTS = 32, 8
 """Random formulas of a round of random search, and of one of hill climbing."""
@@ -54,10 +51,12 @@ class Method(NamedTuple):
     Attributes:
         candidates: of a round, given the best so far, None in the first round.
         mutate: a neighbour of a policy; None for a search that does not climb.
+        settings: of an evolution: how levels are drawn, and how candidates race.
     """
 
     candidates: Callable[[str | None, random.Random], list[str]]
     mutate: Mutate | None
+    settings: EvolutionSettings
 
 
 def method(name: str, training: Training, settings: EvolutionSettings, line: str = "") -> Method:
@@ -77,12 +76,13 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
         return genome.to_text(genome.mutate(genome.read(text, primitives), settings, primitives, stream)[0])
 
     if name == "random":
-        return Method(lambda best, stream: [*([best] if best else []), *newcomers(BATCH, stream)], None)
+        return Method(lambda best, stream: [*([best] if best else []), *newcomers(BATCH, stream)], None, settings)
     if name == "hill":
-        return Method(lambda best, stream: newcomers(STARTS, stream), mutant)
+        return Method(lambda best, stream: newcomers(STARTS, stream), mutant, settings)
     if name == "ucb1":
-        return Method(lambda best, stream: [best] if best else [f"{UCB1}{c:.6g}" for c in GRID], _other_c)
-    return Method(lambda best, stream: [best or line], _other_constants)
+        grid = [f"{UCB1}{c:.6g}" for c in GRID]
+        return Method(lambda best, stream: [best] if best else grid, _other_c, settings)
+    return Method(lambda best, stream: [best or line], _other_constants, settings)
 
 
 def search(
@@ -100,14 +100,14 @@ def search(
     Returns:
         The policy that is best on the validation levels.
     """
-    ground = _Ground(training, playthroughs, workers)
+    ground = _Ground(training, how.settings, seed, playthroughs, workers)
     stream = random.Random(seeds.derive(seed, "search"))
     curve: list[Point] = []
     judged: dict[str, float] = {}
     best: str | None = None
     round_ = 0
     while True:
-        plan = ground.drawn(seed, round_)
+        plan = ground.drawn(round_)
         round_ += 1
         candidates = list(dict.fromkeys(how.candidates(best, stream)))[: max(1, ground.left // COST)]
         winner, shares = _race(ground, candidates, plan)
@@ -117,7 +117,7 @@ def search(
             judged[winner] = ground.validation(winner)
             best = max(judged, key=lambda text: judged[text])
         curve.append(Point(ground.spent, sum(shares) / len(shares), judged[best or winner], best or winner))
-        if ground.left < RUNGS[-1] * 2:
+        if ground.left < 2 * len(plan):
             assert best is not None
             return Trained(best, ground.spent, tuple(curve))
 
@@ -130,52 +130,57 @@ class _Ground:
     """Where policies are played and playthroughs are counted.
 
     Attributes:
-        spent: playthroughs so far. left: those before the next ones have to be on the validation levels.
+        spent: playthroughs so far.
     """
 
-    def __init__(self, training: Training, playthroughs: int, workers: Workers) -> None:
-        self._training, self._playthroughs = training, playthroughs
-        self._game = registry.get(training.spec.game)
-        self._fitness = Fitness(training.spec, workers)
-        validating = dataclasses.replace(training.spec, levels=training.validation.levels)
-        self._validating = Fitness(validating, workers)
+    def __init__(
+        self, training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers
+    ) -> None:
+        self._settings, self._seed, self._playthroughs = settings, seed, playthroughs
+        self._spec = training.with_validation(settings.wins)
+        self._fitness = Fitness(self._spec, workers)
+        self._game = registry.get(self._spec.game)
+        self._levels = len(training.spec.levels)
         self.spent = 0
 
     @property
     def left(self) -> int:
-        return self._playthroughs - self.spent - len(self._training.validation.levels)
+        """Playthroughs before the next ones have to be on the validation levels."""
+        return self._playthroughs - self.spent - (len(self._spec.levels) - self._levels)
 
-    def drawn(self, seed: int, round_: int) -> Plan:
-        """The levels of a round."""
-        stream = random.Random(seeds.derive(seed, "levels", round_))
-        count = len(self._training.spec.cases)
-        cases = stream.sample(range(count), min(RUNGS[-1], count))
-        return [(case, seeds.derive(seed, "play", round_, case)) for case in cases]
+    def drawn(self, round_: int) -> Plan:
+        """The levels of a round: those that an evolution with the same seed draws for a generation."""
+        drawn = draw(self._settings, self._seed, round_, self._levels)
+        return [(case, trials[0]) for case, trials in zip(drawn.cases, drawn.seeds, strict=True)]
+
+    def rungs(self, plan: Plan) -> list[int]:
+        """Levels after which worse candidates stop, as in a generation that races; in the end all of them."""
+        found, rung = [], self._settings.race_from or len(plan)
+        while rung < len(plan):
+            found.append(rung)
+            rung *= 2
+        return [*found, len(plan)]
 
     def shares(self, policies: Sequence[str], plan: Plan) -> list[list[float]]:
-        """For each policy its share of the best known utility in each part of a plan."""
+        """For each policy what each part of a plan counts."""
         self.spent += len(policies) * len(plan)
-        return _shares(self._fitness, self._game, policies, plan, self._training.best)
+        played = self._fitness.trials(
+            [playable(text) for text in policies], [[(seed,) for _, seed in plan]] * len(policies), 0, 1,
+            [[case for case, _ in plan]] * len(policies),
+        )  # fmt: skip
+        return [
+            [self._spec.share(case, one.utility, one.won) for (case, _), (one,) in zip(plan, cases, strict=True)]
+            for cases in played if cases is not None
+        ]  # fmt: skip
 
     def validation(self, policy: str) -> float:
-        """The mean share on the validation levels."""
-        best = self._training.validation.best
-        self.spent += len(best)
-        plan = [(case, seeds.derive(0, "validation", case)) for case in range(len(best))]
-        shares = _shares(self._validating, self._game, [policy], plan, best)[0]
+        """What a policy counts on the validation levels."""
+        plan = validating(policy, self._seed, self._levels, 0, len(self._spec.levels) - self._levels)
+        shares = self.shares([policy], [(case, one[0]) for case, one in zip(plan.cases, plan.seeds, strict=True)])[0]
         return sum(shares) / len(shares)
 
 
-def _shares(
-    fitness: Fitness, game: Game, policies: Sequence[str], plan: Plan, best: Sequence[float]
-) -> list[list[float]]:
-    of = dict(plan)
-    asked = [(of[case],) if case in of else () for case in range(len(best))]
-    played = fitness.trials([playable(text, game) for text in policies], [asked] * len(policies), 0, 1)
-    return [[share(cases[case][0].utility, best[case]) for case, _ in plan] for cases in played if cases is not None]
-
-
-def playable(text: str, game: Game) -> str | TreePolicy:
+def playable(text: str) -> str | TreePolicy:
     """A policy's text as a fitness plays it: UCB1 with its constant, or the text as it is."""
     return TreePolicy.ucb1(float(text[len(UCB1) :])) if text.startswith(UCB1) else text
 
@@ -184,7 +189,7 @@ def _race(ground: _Ground, candidates: Sequence[str], plan: Plan) -> tuple[str, 
     """The best of some policies, and its shares on the whole plan: after each rung the better half goes on."""
     racing = [(text, list[float]()) for text in candidates]
     done = 0
-    for rung in [n for n in RUNGS if n < len(plan)] + [len(plan)]:
+    for rung in ground.rungs(plan):
         new = ground.shares([text for text, _ in racing], plan[done:rung])
         racing = [(text, known + more) for (text, known), more in zip(racing, new, strict=True)]
         racing.sort(key=lambda row: -sum(row[1]))
@@ -198,7 +203,7 @@ def _climb(
 ) -> tuple[str, list[float]]:
     """Take each mutant that is at least as good on the plan, until PATIENCE of them in a row were no better."""
     failures = 0
-    rungs = [n for n in RUNGS if n < len(plan)] + [len(plan)]
+    rungs = ground.rungs(plan)
     while failures < PATIENCE and ground.left >= len(plan):
         mutant, known = mutate(start, stream), list[float]()
         for rung in rungs if mutant != start else ():
@@ -224,8 +229,3 @@ def _other_constants(text: str, stream: random.Random) -> str:
     for i in chosen:
         tokens[i] = float(f"{float(tokens[i]) * math.exp(stream.gauss(0.0, 0.7)):.4g}")
     return Formula(tuple(tokens)).text
-
-
-def share(utility: float, best: float) -> float:
-    """A utility as share of the best that is known of the level."""
-    return utility / best if best > 0 else utility

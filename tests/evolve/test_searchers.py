@@ -26,7 +26,7 @@ GAME = registry.get("minidungeons2")
 COLLECTOR = personas.load("treasure_collector", GAME)
 LEVELS = mapsets.resolve(GAME, [f"train{n:02}" for n in range(1, 9)])
 BEST = (1.0,) * 4
-SETTINGS = EvolutionSettings.modern(variables="extended", first=("ucb1",))
+SETTINGS = EvolutionSettings.sampling(variables="extended", first=("ucb1",), levels_a_generation=4, race_from=2)
 SKILL = Skill("full sight", 1, 200, 0.0, 1.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import NamedTuple
 
@@ -13,7 +13,15 @@ from persona_evo.playtest.bootstrap import difference, fewer
 from persona_evo.playtest.reproduce.evolution.choices import LINE, PLAIN, SEED, SHIPPED, UTILITY, Choices
 from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT
 from persona_evo.playtest.reproduce.evolution.measuring import Measure
-from persona_evo.playtest.reproduce.evolution.settings import EVOLUTION, METHODS, SEEDED, SETTINGS, Cell, study_game
+from persona_evo.playtest.reproduce.evolution.settings import (
+    EVOLUTION,
+    METHODS,
+    SEEDED,
+    SETTINGS,
+    Cell,
+    spec_of,
+    study_game,
+)
 from persona_evo.playtest.reproduce.evolution.stages import ENOUGH, budget_probe, win_probe
 from persona_evo.playtest.statistics import Interval
 
@@ -156,8 +164,9 @@ def in_own_metric(c: Choices, setting: str) -> dict[str, dict[str, float]] | Non
 
 def share_of_best(c: Choices, persona: str, measure: Measure) -> float:
     """The mean share of the best known utility on the held-out levels."""
-    best = c.levels.pool(persona, HELD_OUT).best
-    return fmean(u / b if b > 0 else u for u, b in zip(measure.by_level, best, strict=True))
+    pool = c.levels.pool(persona, HELD_OUT)
+    spec = replace(spec_of(c.settings, "single", load_persona(persona, study_game()), ()), best=pool.best)
+    return fmean(spec.share(case, utility, 0.0) for case, utility in enumerate(measure.by_level))
 
 
 # goals

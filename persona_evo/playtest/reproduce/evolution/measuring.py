@@ -117,7 +117,7 @@ def play(task: _Task) -> dict[str, Any]:
     """
     probe, spec = task.probe, task.spec
     game = study_game()
-    policy = playable(probe.policy, game)
+    policy = playable(probe.policy)
     trials = [FitnessTrial(policy, case, derive(task.seed, "measure", probe.seeds, level.digest, trial))
               for case, level in enumerate(spec.levels) for trial in range(probe.trials)]  # fmt: skip
     ends = list(plans(spec, trials))

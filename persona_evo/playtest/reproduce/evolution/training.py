@@ -96,7 +96,10 @@ def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.
 
 def train(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
     """Do all runs of all cells; whether all are done."""
-    wanted = [(cell, number, "") for cell in settings.cells() for number in range(1, settings.runs + 1)]
+    cells = settings.cells()
+    first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
+    rest = [cell for cell in cells if cell not in first]
+    wanted = [(cell, number, "") for some in (first, rest) for number in range(1, settings.runs + 1) for cell in some]
     return _do("train", folder / RUNS, wanted, settings, levels, shift)
 
 
@@ -125,8 +128,8 @@ def _do(
 def material(settings: Settings, levels: Levels, setting: str, persona: str) -> Training:
     """Pools and fitness of a persona in a setting."""
     pool, validation = (levels.pool(persona, stream) for stream in (TRAINING, VALIDATION))
-    spec = spec_of(settings, setting, load_persona(persona, study_game()), pool.levels)
-    return Training(spec, pool.best, validation)
+    who = load_persona(persona, study_game())
+    return Training(spec_of(settings, setting, who, pool.levels), pool.best, validation, who.lists)
 
 
 def seed_of(settings: Settings, cell: Cell, number: int) -> int:
