@@ -39,7 +39,7 @@ def add(studies: Any) -> None:
     parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting "
                         "(default: 20)")
     parser.add_argument("--playthroughs", type=whole(40, 10_000_000), metavar="N",
-                        help="of each run (default: 4000 with a single list, 4000 and 3000 in the planner, 500 from "
+                        help="of each run (default: 4000 with a single list, 5000 and 4000 in the planner, 600 from "
                         "move to move)")
     parser.add_argument("--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: "
                         "200)")

@@ -53,9 +53,9 @@ class Setting(NamedTuple):
 
 SETTINGS = {
     "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 4_000),
-    "planner-300": Setting("anytime", 300, (SEEDED,), 4_000),
-    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 3_000),
-    "casual": Setting("", 200, (SEEDED,), 500),
+    "planner-300": Setting("anytime", 300, (SEEDED,), 5_000),
+    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 4_000),
+    "casual": Setting("", 200, (SEEDED,), 600),
 }
 
 
