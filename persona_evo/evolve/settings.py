@@ -200,8 +200,11 @@ class EvolutionSettings:
         return cls.modern(**{**SAMPLING, **changes})
 
     @classmethod
-    def of(cls, preset: str, **changes: Any) -> EvolutionSettings:
+    def of(cls, preset: str, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
         """The preset called `preset` with single values changed.
+
+        Args:
+            sampled: whether each generation draws its levels; `modern` has other values then (see `SAMPLING`).
 
         Raises:
             SettingsError: no such preset, no such setting, or a value out of range.
@@ -211,7 +214,8 @@ class EvolutionSettings:
             expected, hint = unknown(preset, presets)
             raise SettingsError("no such preset of the evolution", found=preset, expected=expected, hint=hint)
         _known(changes)
-        return presets[preset](**{**_fitting(changes), **changes})
+        usual = SAMPLING if sampled and preset == "modern" else {}
+        return presets[preset](**{**usual, **_fitting({**usual, **changes}), **changes})
 
     @property
     def island_size(self) -> int:
@@ -262,8 +266,8 @@ def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
 _LOWEST: dict[str, int] = {
     "population": 2, "islands": 1, "generations": 1, "runs": 1, "depth_min": 1, "depth_max": 1, "depth_limit": 1,
     "size_limit": 3, "levels_a_generation": 0, "race_from": 0, "migration_every": 0, "migrants": 0,
-    "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1, "reevaluations": 1, "rounds": 0, "memory": 0, "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1,
-    "final_trials": 1,
+    "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1, "reevaluations": 1, "rounds": 0, "memory": 0,
+    "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1, "final_trials": 1,
 }  # fmt: skip
 
 _HIGHEST: dict[str, int] = {
