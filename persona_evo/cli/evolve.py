@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
-from persona_evo.cli.pools import add_held_out, pools_of
+from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
+    from persona_evo.evolve.driving import Progress as Generation
     from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import Outcome
-    from persona_evo.evolve.run import Progress as Generation
     from persona_evo.evolve.schedule import Phase
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
@@ -133,8 +133,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
         game_name=registry.address(game), league=league,
-        held_out=made["held out"].load(game) if made else None if game.outside is not None
-        else held_out(game, levels),
+        held_out=None if made or game.outside is not None else held_out(game, levels), pools=made,
     )
     options.report_findings(game)
     if len(all_runs) > 1:
@@ -182,7 +181,7 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     first = first_policies(args.seed_policies, game.name) if args.seed_policies else None
-    return chosen(args.preset or "modern", game, league, changes, first)
+    return chosen(args.preset or "modern", game, league, changes, first, generated=is_asked(args))
 
 
 def teller() -> Callable[[Generation], None]:
@@ -226,7 +225,7 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
-    from persona_evo.evolve.run import INTERRUPTED
+    from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
     from persona_evo.store import policies
