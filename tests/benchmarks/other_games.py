@@ -71,16 +71,16 @@ class Study:
 SMALL = {"population": 24, "levels_a_generation": 8, "race_from": 2, "elites": 2, "migrants": 1}
 
 STUDIES = {
-    "roguelike2d": Study("roguelike2d", "forager", (60, 20, 40), 1_000, 3_000, 3),
-    "roguelike2d-300": Study("roguelike2d", "forager", (60, 20, 40), 300, 3_000, 3),
+    "roguelike2d": Study("roguelike2d", "forager", (40, 12, 30), 300, 2_000, 2),
+    "roguelike2d-1000": Study("roguelike2d", "forager", (40, 12, 30), 1_000, 2_000, 2),
     "museum": Study(
         "tests/examples/museum.py:GAME", "tests/examples/thief.toml",
         ("runs/evolve-other-games/museum/train", "runs/evolve-other-games/museum/validation",
-         "runs/evolve-other-games/museum/held-out"), 100, 800, 3, SMALL,
+         "runs/evolve-other-games/museum/held-out"), 100, 400, 2, SMALL,
     ),
     "roguelike2d-tcp": Study(
         "unity_support/games/roguelike2d/forward.toml", "forager",
-        ("default@6001-6024", "default@6101-6108", "default@6201-6224"), 100, 700, 2,
+        ("default@6001-6024", "default@6101-6108", "default@6201-6224"), 100, 350, 2,
         {**SMALL, "population": 16, "variables": "extended",
          "metrics": ("ST", "FD", "PR", "EA", "DT", "NX", "NF", "NM")},
     ),
