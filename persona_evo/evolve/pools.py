@@ -284,7 +284,7 @@ def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
         loaded, found = level.load(game), list[float]()
         for iterations in (best.iterations, MORE * best.iterations):
             planner = planner_for(game, loaded, SearchSettings.anytime(), iterations + 1)
-            plan = planner.plan(utility, policy, Budget(iterations), best.seed)
+            plan = planner.plan(utility, policy, Budget(iterations), best.seed, polish=0)
             found.append(plan.best_utility)
             if plan.proven or plan.outcome == WON:
                 break
