@@ -3,8 +3,11 @@ MiniDungeons 2.
 
 Names are those of STUDIES. For each, several independent runs evolve a policy on levels of one pool, all with as many
 playthroughs. What they found plays levels that nobody trained on, and so do UCB1 with the usual constant and with a
-constant that was tuned on the training levels. `FOLDER/NAME.json` has the policies and the differences with their
-intervals, `FOLDER/NAME.csv` the utility of each playthrough.
+constant that was tuned on the training levels.
+
+`FOLDER/NAME.jsonl` has what each step came to: a study that was stopped goes on behind these, and steps can be made side
+by side (`--only`). `FOLDER/NAME.json` has the policies and the differences with their intervals, `FOLDER/NAME.csv` the
+utility of each playthrough.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,7 @@ from persona_evo.search.tree_policy import TreePolicy
 ROOT = Path(__file__).parents[2]
 SEED = 1
 STREAMS = ("train", "validation", "held out")
+EVOLVED, TUNED = "evolved ", "tuned ucb1"
 
 
 @dataclass(frozen=True)
@@ -96,42 +100,60 @@ def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Worker
     return [Pool(tuple(map(LevelText.of, mapsets.resolve(game, [name]))), ()) for name in names]
 
 
-def measure(name: str, runs: int, playthroughs: int, out: Path) -> None:
-    """One study: evolve, play the held-out levels, write both files."""
+def measure(name: str, steps: Sequence[str], only: Sequence[str], playthroughs: int, out: Path) -> None:
+    """One study: what is not there yet of its steps; when all are, play the held-out levels and write both files.
+
+    Args:
+        steps: "evolved N" or TUNED; each comes to a policy, which is a line of `NAME.jsonl` at once.
+        only: steps to make now, all that are missing if empty.
+    """
     study = STUDIES[name]
     game = registry.get(study.address)
     persona = personas.load(str(ROOT / study.persona) if "/" in study.persona else study.persona, game)
+    out.mkdir(parents=True, exist_ok=True)
     with Workers(1, "threading") as workers, closing_outside(game):
         drawn, validation, held_out = pools_of(study, game, persona.utility, persona.lists, workers)
         spec = FitnessSpec(registry.address(game), drawn.levels, persona.utility.text, persona.priority,
                            SearchSettings.single(), Budget(study.iterations))  # fmt: skip
         training = Training(spec, drawn.best, validation, persona.lists)
         settings = EvolutionSettings.sampling(**study.settings)
-        found = {"ucb1": "ucb1:1.4142135623730951"}
-        costs: dict[str, float] = {}
-
-        def note(key: str, text: str, began: float) -> None:
-            found[key], costs[key] = text, round(time.process_time() - began, 1)
-            say(f"{name} {key}: {text} ({costs[key]} s)")
-
-        for number in range(1, runs + 1):
+        for step in only or steps:
+            if step in _made(out / f"{name}.jsonl"):
+                continue
             began = time.process_time()
-            trained = train(training, settings, seeds.derive(SEED, "run", number), playthroughs, workers)
-            found[f"start {number}"] = trained.curve[0].policy
-            note(f"evolved {number}", trained.policy, began)
-        began = time.process_time()
-        tuned = search(method("ucb1", training, settings), training, SEED, playthroughs, workers)
-        note("tuned ucb1", tuned.policy, began)
-        utilities = play(found, held_out, spec, study.trials, workers)
-    report(name, study, found, costs, utilities, held_out, playthroughs, out)
+            if step == TUNED:
+                found = search(method("ucb1", training, settings), training, SEED, playthroughs, workers)
+            else:
+                seed = seeds.derive(SEED, "run", int(step.removeprefix(EVOLVED)))
+                found = train(training, settings, seed, playthroughs, workers)
+            line = {"step": step, "policy": found.policy, "start": found.curve[0].policy,
+                    "core seconds": round(time.process_time() - began, 1)}  # fmt: skip
+            with (out / f"{name}.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            say(f"{name} {step}: {found.policy}")
+        made = _made(out / f"{name}.jsonl")
+        if all(step in made for step in steps):
+            policies = {"ucb1": "ucb1:1.4142135623730951"}
+            for step in steps:
+                policies[step] = made[step]["policy"]
+                if step != TUNED:
+                    policies[step.replace(EVOLVED, "start ")] = made[step]["start"]
+            utilities = play(policies, held_out, spec, study.trials, workers)
+            report(name, study, policies, utilities, held_out, playthroughs, out)
+
+
+def _made(file: Path) -> dict[str, dict[str, Any]]:
+    """The lines of the steps that were made."""
+    if not file.exists():
+        return {}
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return {line["step"]: line for line in lines}
 
 
 def play(
     found: dict[str, str], held_out: Pool, spec: FitnessSpec, trials: int, workers: Workers
 ) -> dict[str, list[list[tuple[float, float]]]]:
     """For each policy (utility, won) of [level][trial]; equal policies play once."""
-    from dataclasses import replace
-
     plan = [[seeds.derive(SEED, "held out", level, trial) for trial in range(trials)]
             for level in range(len(held_out.levels))]  # fmt: skip
     fitness = Fitness(replace(spec, levels=held_out.levels, best=()), workers)
@@ -143,8 +165,8 @@ def play(
 
 
 def report(
-    name: str, study: Study, found: dict[str, str], costs: dict[str, float],
-    utilities: dict[str, list[list[tuple[float, float]]]], held_out: Pool, playthroughs: int, out: Path,
+    name: str, study: Study, found: dict[str, str], utilities: dict[str, list[list[tuple[float, float]]]],
+    held_out: Pool, playthroughs: int, out: Path,
 ) -> None:  # fmt: skip
     """Both files, and a line for each comparison."""
     means = {key: [sum(u for u, _ in level) / len(level) for level in levels] for key, levels in utilities.items()}
@@ -152,15 +174,13 @@ def report(
               for kind in ("evolved", "start", "ucb1", "tuned ucb1")}  # fmt: skip
     compared = {f"evolved - {other}": difference(groups["evolved"], groups[other])
                 for other in ("ucb1", "tuned ucb1", "start")}  # fmt: skip
-    out.mkdir(parents=True, exist_ok=True)
     plays = {key: [pair for level in levels for pair in level] for key, levels in utilities.items()}
     result = {
         "game": study.game, "persona": study.persona, "iterations": study.iterations, "playthroughs": playthroughs,
         "held out levels": len(held_out.levels), "trials": study.trials,
         "best known": sum(held_out.best) / len(held_out.best) if held_out.best else None,
         "policies": {key: {"policy": text, "utility": sum(u for u, _ in plays[key]) / len(plays[key]),
-                           "win rate": sum(w for _, w in plays[key]) / len(plays[key]),
-                           "core seconds": costs.get(key)} for key, text in found.items()},
+                           "win rate": sum(w for _, w in plays[key]) / len(plays[key])} for key, text in found.items()},
         "differences": {key: {"value": d.value, "low": d.low, "high": d.high} for key, d in compared.items()},
     }  # fmt: skip
     (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -185,11 +205,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="+", choices=sorted(STUDIES), metavar="NAME", help=", ".join(STUDIES))
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--runs", type=int, default=5, help="independent runs (default: 5)")
+    parser.add_argument("--only", action="append", default=[], metavar="STEP",
+                        help=f"make this step, such as '{EVOLVED}3' or '{TUNED}'; may be repeated (default: all)")
     parser.add_argument("--playthroughs", type=int, default=0, help="of a run (default: the study's)")
     args = parser.parse_args(arguments)
     try:
         for name in args.names:
-            measure(name, args.runs, args.playthroughs or STUDIES[name].playthroughs, args.out)
+            steps = [*(f"{EVOLVED}{number}" for number in range(1, args.runs + 1)), TUNED]
+            measure(name, steps, args.only, args.playthroughs or STUDIES[name].playthroughs, args.out)
     except PersonaEvoError as e:
         print(e, file=sys.stderr)
         return 2

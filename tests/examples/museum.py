@@ -30,7 +30,7 @@ def ahead(at, heading):
 
 
 class Plan:
-    """What a level fixes: where one can stand, where the door and the gems are, and where each guard is at each step."""
+    """What a level fixes: where one can stand, where door and gems are, and where each guard is at each step."""
 
     def __init__(self, text):
         cells = {(x, y): c for y, row in enumerate(text.strip("\n").split("\n")) for x, c in enumerate(row)}
@@ -70,7 +70,7 @@ class Museum:
         Metric("CAUGHT", "caught", "1 when caught by a guard", high=1, better="lower"),
         Metric("GD", "guard's distance", "rows and columns to the nearest guard, 10 at most", high=10, better="higher"),
     )  # fmt: skip
-    ways = {"NG": "gem", "NX": "door"}
+    ways = {"NG": "gem", "NX": "door"}  # noqa: RUF012
     homing = "-NX"
 
     def __init__(self, plan, at, gems, steps=0, caught=False):
@@ -113,7 +113,7 @@ class Museum:
         self.at, self.steps = ahead(before, MOVES[action]), self.steps + 1
         if self.at in self.gems:
             self.gems = self.gems - {self.at}
-        for was, to in zip(self.plan.guards[now], self.plan.guards[now + 1]):
+        for was, to in zip(self.plan.guards[now], self.plan.guards[now + 1], strict=True):
             if to == self.at or (was == self.at and to == before):
                 self.caught = True
 
