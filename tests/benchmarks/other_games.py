@@ -5,7 +5,7 @@ Names are those of STUDIES. For each, several independent runs evolve a policy o
 playthroughs. What they found plays levels that nobody trained on, and so do UCB1 with the usual constant and with a
 constant that was tuned on the training levels.
 
-`FOLDER/NAME.jsonl` has what each step came to: a study that was stopped goes on behind these, and steps can be made side
+`FOLDER/NAME.jsonl` has what each step came to: a study that was stopped goes on behind it, and steps can be made side
 by side (`--only`). `FOLDER/NAME.json` has the policies and the differences with their intervals, `FOLDER/NAME.csv` the
 utility of each playthrough.
 """
