@@ -100,12 +100,15 @@ def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Worker
     return [Pool(tuple(map(LevelText.of, mapsets.resolve(game, [name]))), ()) for name in names]
 
 
-def measure(name: str, steps: Sequence[str], only: Sequence[str], playthroughs: int, out: Path) -> None:
+def measure(
+    name: str, steps: Sequence[str], only: Sequence[str], playthroughs: int, out: Path, so_far: bool = False
+) -> None:
     """One study: what is not there yet of its steps; when all are, play the held-out levels and write both files.
 
     Args:
         steps: "evolved N" or TUNED; each comes to a policy, which is a line of `NAME.jsonl` at once.
         only: steps to make now, all that are missing if empty.
+        so_far: make none, and report on those that are there.
     """
     study = STUDIES[name]
     game = registry.get(study.address)
@@ -117,7 +120,7 @@ def measure(name: str, steps: Sequence[str], only: Sequence[str], playthroughs: 
                            SearchSettings.single(), Budget(study.iterations))  # fmt: skip
         training = Training(spec, drawn.best, validation, persona.lists)
         settings = EvolutionSettings.sampling(**study.settings)
-        for step in only or steps:
+        for step in () if so_far else only or steps:
             if step in _made(out / f"{name}.jsonl"):
                 continue
             began = time.process_time()
@@ -132,6 +135,7 @@ def measure(name: str, steps: Sequence[str], only: Sequence[str], playthroughs: 
                 file.write(json.dumps(line) + "\n")
             say(f"{name} {step}: {found.policy}")
         made = _made(out / f"{name}.jsonl")
+        steps = [step for step in steps if step in made] if so_far else steps
         if all(step in made for step in steps):
             policies = {"ucb1": "ucb1:1.4142135623730951"}
             for step in steps:
@@ -173,7 +177,7 @@ def report(
     groups = {kind: [means[key] for key in means if key.startswith(kind)]
               for kind in ("evolved", "start", "ucb1", "tuned ucb1")}  # fmt: skip
     compared = {f"evolved - {other}": difference(groups["evolved"], groups[other])
-                for other in ("ucb1", "tuned ucb1", "start")}  # fmt: skip
+                for other in ("ucb1", "tuned ucb1", "start") if groups[other]}  # fmt: skip
     plays = {key: [pair for level in levels for pair in level] for key, levels in utilities.items()}
     result = {
         "game": study.game, "persona": study.persona, "iterations": study.iterations, "playthroughs": playthroughs,
@@ -207,12 +211,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=5, help="independent runs (default: 5)")
     parser.add_argument("--only", action="append", default=[], metavar="STEP",
                         help=f"make this step, such as '{EVOLVED}3' or '{TUNED}'; may be repeated (default: all)")
+    parser.add_argument("--so-far", action="store_true", help="report on the steps that are there already")
     parser.add_argument("--playthroughs", type=int, default=0, help="of a run (default: the study's)")
     args = parser.parse_args(arguments)
     try:
         for name in args.names:
             steps = [*(f"{EVOLVED}{number}" for number in range(1, args.runs + 1)), TUNED]
-            measure(name, steps, args.only, args.playthroughs or STUDIES[name].playthroughs, args.out)
+            measure(name, steps, args.only, args.playthroughs or STUDIES[name].playthroughs, args.out,
+                    args.so_far)  # fmt: skip
     except PersonaEvoError as e:
         print(e, file=sys.stderr)
         return 2
