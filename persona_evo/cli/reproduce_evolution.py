@@ -38,8 +38,8 @@ def add(studies: Any) -> None:
     parser.add_argument("--persona", choices=PERSONAS, action="append", help="whom policies are for, likewise")
     parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting "
                         "(default: 20)")
-    parser.add_argument("--playthroughs", type=whole(40, 10_000_000), metavar="N",
-                        help="of each run (default: 2500 with a single list, 4000 and 3000 in the planner, 500 from "
+    parser.add_argument("--playthroughs", type=whole(60, 10_000_000), metavar="N",
+                        help="of each run (default: 2500 with a single list, 4000 and 3000 in the planner, 800 from "
                         "move to move)")
     parser.add_argument("--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: "
                         "200)")

@@ -55,7 +55,7 @@ SETTINGS = {
     "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 2_500),
     "planner-300": Setting("anytime", 300, (SEEDED,), 4_000),
     "planner-1000": Setting("anytime", 1_000, (SEEDED,), 3_000),
-    "casual": Setting("", 200, (SEEDED,), 500),
+    "casual": Setting("", 200, (SEEDED,), 800),
 }
 
 
@@ -169,7 +169,7 @@ def from_values(**values: Any) -> Settings:
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
-    changes: dict[str, Any] = dict(_QUICKER) if quick else {}
+    changes: dict[str, Any] = dict(_QUICKER if quick else _SLOW if not SETTINGS[setting].search else {})
     if method == EVOLUTION:
         changes |= {"first": ("ucb1",), "variables": "extended"}
     return EvolutionSettings.sampling(**changes)
@@ -225,5 +225,7 @@ _QUICK: dict[str, Any] = {
     "runs": 2, "each": 60, "training": 8, "validation": 3, "held_out": 4, "trials": 1, "wins": (4, 6), "lines": 2,
     "curves": 1, "budgets": (300, 1_000),
 }  # fmt: skip
+_SLOW = {"population": 24, "islands": 1, "elites": 2, "migrants": 0, "levels_a_generation": 12, "race_from": 3}
+"""What an evolution is where a playthrough takes long, and there are few of them."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
 """What an evolution is in a first look."""
