@@ -39,12 +39,12 @@ def add(studies: Any) -> None:
     parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting "
                         "(default: 20)")
     parser.add_argument("--playthroughs", type=whole(60, 10_000_000), metavar="N",
-                        help="of each run (default: 2500 with a single list, 4000 and 3000 in the planner, 800 from "
+                        help="of each run (default: 4000 with a single list, 5000 and 4000 in the planner, 600 from "
                         "move to move)")
     parser.add_argument("--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: "
                         "200)")
     parser.add_argument("--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on "
-                        "(default: 50)")
+                        "(default: 100)")
     parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, to compare on as well")
     parser.add_argument("--levels", type=filled, metavar="FOLDER", help="levels of other designers, likewise")
     parser.add_argument("--quick", action="store_true", help="tiny numbers throughout: about three minutes")

@@ -32,6 +32,9 @@ from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _GUESS = 300_000.0
 """Iterations per second, until the first playthroughs were timed."""
+_NODES_KEPT = 20_000_000
+"""Nodes for which a worker keeps memory, at most, so that it need not be made anew (4 GB in MiniDungeons 2); where the
+planners of all levels have more, one of them is kept."""
 _QUICKEST = 1e-6
 """Seconds that a playthrough takes at least."""
 
@@ -82,6 +85,7 @@ class _Workshop:
         self.game: Game = registry.get(spec.game)
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, Any] = {}
+        self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
 
     def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
         own = formula if isinstance(formula, TreePolicy) else genome.to_policy(str(formula), self.game)
@@ -89,6 +93,8 @@ class _Workshop:
 
     def planner(self, case: int) -> Any:
         if case not in self._planners:
+            if self._large:
+                self._planners.clear()
             self._planners[case] = self._planner(case)
         return self._planners[case]
 
@@ -147,8 +153,8 @@ def play(
 def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:
     """What some trials end with, in their order."""
     shop = _workshop(spec)
-    for trial in trials:
-        yield shop.plan(shop.policy(trial.formula), trial.case, trial.seed, trial.side, spec.budget)
+    for formula, case, seed, side, share in trials:
+        yield shop.plan(shop.policy(formula), case, seed, side, spec.budget.part(share))
 
 
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:

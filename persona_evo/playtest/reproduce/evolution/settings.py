@@ -24,7 +24,7 @@ from persona_evo.store import policies
 
 SEEDED, EVOLUTION, RANDOM, HILL, UCB1 = "seeded", "evolution", "random", "hill", "ucb1"
 METHODS = {
-    SEEDED: "evolution with seeds", EVOLUTION: "evolution from UCB1 alone", RANDOM: "random search",
+    SEEDED: "evolution with seeds", EVOLUTION: "evolution without seeds", RANDOM: "random search",
     HILL: "hill climbing", UCB1: "UCB1, C tuned",
 }  # fmt: skip
 """Methods that have runs, in words."""
@@ -52,10 +52,10 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 2_500),
-    "planner-300": Setting("anytime", 300, (SEEDED,), 4_000),
-    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 3_000),
-    "casual": Setting("", 200, (SEEDED,), 800),
+    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 4_000),
+    "planner-300": Setting("anytime", 300, (SEEDED,), 5_000),
+    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 4_000),
+    "casual": Setting("", 200, (SEEDED,), 600),
 }
 
 
@@ -94,7 +94,7 @@ class Settings:
     iterations: Mapping[str, int] = field(default_factory=lambda: {k: s.iterations for k, s in SETTINGS.items()})
     training: int = 200
     validation: int = 30
-    held_out: int = 50
+    held_out: int = 100
     trials: int = 2
     wins: tuple[int, ...] = (20, 100)
     lines: int = 0
@@ -169,9 +169,12 @@ def from_values(**values: Any) -> Settings:
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
-    changes: dict[str, Any] = dict(_QUICKER if quick else _SLOW if not SETTINGS[setting].search else {})
-    if method == EVOLUTION:
-        changes |= {"first": ("ucb1",), "variables": "extended"}
+    changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
+    if setting == "casual":
+        changes |= {"variables": "extended", "first": ("ucb1", "utility")}
+    else:
+        changes["variables"] = "planner" if setting == "single" else "metrics"
+        changes["first"] = () if method == EVOLUTION else ("utility",)
     return EvolutionSettings.sampling(**changes)
 
 

@@ -87,16 +87,25 @@ def _trained(task: Task) -> Trained:
 
 
 def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
-    """Tune the numbers of all lines in all settings, each line with the playthroughs of a run; whether all is done."""
-    tuned = {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
+    """Tune the numbers of all lines in all settings; the lines of a persona share the playthroughs of a run. Whether all
+    is done."""
+    tuned = tuned_lines(settings)
     wanted = [(Cell(setting, LINE, persona), number, line) for setting in settings.chosen for persona in tuned
               for number, line in enumerate(tuned[persona], 1)]  # fmt: skip
     return _do("lines", folder / LINES, wanted, settings, levels, shift)
 
 
+def tuned_lines(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """The lines of each persona whose numbers are tuned."""
+    return {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
+
+
 def train(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
     """Do all runs of all cells; whether all are done."""
-    wanted = [(cell, number, "") for cell in settings.cells() for number in range(1, settings.runs + 1)]
+    cells = settings.cells()
+    first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
+    rest = [cell for cell in cells if cell not in first]
+    wanted = [(cell, number, "") for some in (first, rest) for number in range(1, settings.runs + 1) for cell in some]
     return _do("train", folder / RUNS, wanted, settings, levels, shift)
 
 
@@ -114,7 +123,8 @@ def _do(
         where = cell.setting, cell.persona
         if where not in made:
             made[where] = material(settings, levels, *where)
-        playthroughs = settings.playthroughs[cell.setting]
+        shared = len(tuned_lines(settings)[cell.persona]) if line else 1
+        playthroughs = settings.playthroughs[cell.setting] // shared
         task = Task(cell, number, line, made[where], settings.evolving(cell), seed_of(settings, cell, number),
                     playthroughs)  # fmt: skip
         name = f"{cell.setting}, {cell.method}, {cell.persona}, {number}"
