@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from persona_evo.evolve import genome
 from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
-from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
-from persona_evo.games.core import WON, Game
+from persona_evo.games.core import WON, Game, Level
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled
@@ -101,7 +101,7 @@ class _Workshop:
     def _planner(self, case: int) -> Any:
         number, opponent = divmod(case, len(self.spec.cases) // len(self.spec.levels))
         level, league = self.spec.levels[number], self.spec.league
-        loaded = level.load(self.game)
+        loaded = _loaded(self.game, level)
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
@@ -122,6 +122,19 @@ class _Workshop:
 _here = threading.local()
 _WORKSHOPS = 2
 """Specifications a worker remembers."""
+_LEVELS = 1_000
+"""Loaded levels that a worker remembers."""
+
+
+def _loaded(game: Game, text: LevelText) -> Level:
+    """A level, at hand where this thread has loaded it for another specification."""
+    known: dict[LevelText, tuple[Game, Level]] = getattr(_here, "levels", {})
+    _here.levels = known
+    if text not in known or known[text][0] is not game:
+        if len(known) >= _LEVELS:
+            known.clear()
+        known[text] = game, text.load(game)
+    return known[text][1]
 
 
 def _workshop(spec: FitnessSpec) -> _Workshop:

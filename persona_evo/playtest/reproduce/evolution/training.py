@@ -87,8 +87,7 @@ def _trained(task: Task) -> Trained:
 
 
 def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
-    """Tune the numbers of all lines in all settings; the lines of a persona share the playthroughs of a run. Whether all
-    is done."""
+    """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
     tuned = tuned_lines(settings)
     wanted = [(Cell(setting, LINE, persona), number, line) for setting in settings.chosen for persona in tuned
               for number, line in enumerate(tuned[persona], 1)]  # fmt: skip
