@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,7 @@ class Choices:
     runs: dict[Cell, list[Run]]
     tuned: dict[tuple[str, str], list[str]]
     known: Known
+    _references: dict[tuple[str, str, str], str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, settings: Settings, levels: Levels) -> Choices:
@@ -91,6 +92,12 @@ class Choices:
 
     def reference(self, what: str, setting: str, persona: str) -> str | None:
         """The text of a policy that runs are compared with, None where there is none (yet)."""
+        key = what, setting, persona
+        if key not in self._references:
+            self._references[key] = self._reference(*key)
+        return self._references[key]
+
+    def _reference(self, what: str, setting: str, persona: str) -> str | None:
         if what == LINE:
             return best_of(self.known, self.line_probes(setting, persona))
         if what == SEED:
