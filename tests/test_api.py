@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 import sys
 from html import escape
@@ -158,3 +159,16 @@ def test_all_names_are_there_and_loaded_late() -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     heavy = {"numpy", "numba", "sympy", "deap", "scipy", "jinja2", "PIL", "joblib"} & set(done.stdout.split())
     assert not heavy, "the command line's parser loads what only commands need"
+
+
+def test_policies_to_start_from_are_named_as_on_the_command_line(tmp_path: Path) -> None:
+    few = {"generations": 1, "population": 8, "islands": 2, "elites": 1, "migrants": 1, "iterations": 40, "jobs": 1,
+           "final_trials": 1, "out": tmp_path, "seed": 2}  # fmt: skip
+    found = pe.evolve_policy("runner", "train01", seed_policies="none", **few)
+    config = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
+    assert config["first"] == [] and config["evolution"]["variables"] == "metrics"
+    with pytest.raises(pe.PersonaEvoError, match="variables=extended"):
+        pe.evolve_policy("runner", "train01", seed_policies=["ucb1"], variables="metrics", **few)
+    found = pe.evolve_policy("runner", "train01", seed_policies=["ucb1", "formula:PE + R"], **few)
+    config = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
+    assert config["evolution"]["variables"] == "extended" and config["first"][1] == "PE + R"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import montecarlo, options, reproduce_colosseum, reproduce_puyo
+from persona_evo.cli import montecarlo, options, reproduce_colosseum, reproduce_evolution, reproduce_puyo
 from persona_evo.cli.parser import filled, number, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.cli.say import Progress, duration, note
@@ -26,12 +26,14 @@ FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "
 def add(commands: Any) -> None:
     """The command's options, a command for each publication."""
     parser = commands.add_parser("reproduce", description=__doc__)
-    studies = parser.add_subparsers(dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum",
-                                    required=True)  # fmt: skip
+    studies = parser.add_subparsers(
+        dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum|evolution", required=True
+    )
     _minidungeons(studies)
     montecarlo.add(studies)
     reproduce_puyo.add(studies)
     reproduce_colosseum.add(studies)
+    reproduce_evolution.add(studies)
 
 
 def _minidungeons(studies: Any) -> None:

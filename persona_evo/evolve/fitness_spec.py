@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.skill import Skill
 
 LEAST_BEST = 0.1
 """A best known utility that is nearer to 0 counts as this much."""
@@ -61,6 +62,7 @@ class FitnessSpec:
     move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
     the persona's open lists, where the search has lists. best: the best known utility of each case, by which the
     evolution measures (see `share`); empty where utilities count as they are. wins: weight of the win in that measure.
+    skill: how well a player plays that searches anew for each move; the budget is one of a move then.
     """
 
     game: str
@@ -73,6 +75,7 @@ class FitnessSpec:
     lists: tuple[OpenList, ...] = ()
     best: tuple[float, ...] = ()
     wins: float = 0.0
+    skill: Skill | None = None
 
     @classmethod
     def of(
@@ -136,6 +139,7 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
         **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
         **({"best": list(spec.best)} if spec.best else {}),
         **({"wins": spec.wins} if spec.wins else {}),
+        **({} if spec.skill is None else {"skill": asdict(spec.skill)}),
     }
 
 
@@ -152,4 +156,5 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
         lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
         best=tuple(float(utility) for utility in values.get("best", ())),
         wins=float(values.get("wins", 0.0)),
+        skill=Skill(**values["skill"]) if "skill" in values else None,
     )

@@ -34,7 +34,7 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     Raises:
         SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
     """
-    whole = spec.league is None and registry.get(spec.game).planned
+    whole = spec.league is None and spec.skill is None and registry.get(spec.game).planned
     planned = bool(spec.search.lists) and whole
     if settings.variables in PLANNED and not (whole and spec.search.best_first):
         raise SettingsError("these variables are worked out in plans of whole levels alone",
@@ -87,7 +87,13 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     game = registry.get(spec.game)
     utility = parse(spec.utility, game.symbols)
     if settings.individual != LISTS:
-        return start.first_formulas(settings, game, utility, spec.priority)
+        texts = start.first_formulas(settings, game, utility, spec.priority)
+        found = check_first(settings, symbols_of(settings, spec), texts)
+        if unbounded := [text for text in texts if text not in found and text in settings.first]:
+            raise SettingsError("nothing bounds this utility, so that it has no CEILING", found=utility.text,
+                                expected="a utility that only rises, or only falls, with each of its metrics",
+                                hint=f"leave out {unbounded[0]}")  # fmt: skip
+        return found
     given = [name for name in settings.first if genome.is_lists(name)]
     own = [parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority)]
     symbols = symbols_of(settings, spec)

@@ -15,6 +15,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
+from persona_evo.personas.lists import CEILING
 from persona_evo.search.duel import League
 from persona_evo.search.tree_policy import PARENT, UCB1_FORMULA, plan_variables
 from persona_evo.words import counted, enumerated
@@ -38,7 +39,8 @@ def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Ga
     The way is each of the game's ways to targets, as long as there is anything to go to, and the shortest of them; and
     the way to a win. What tells how a game ended counts as 0 (a tree policy never chooses among the ended). The core
     priority alone, without what else the utility pays for, is what a search is best led by where the rest comes by
-    itself, such as being near the exit in the end.
+    itself, such as being near the exit in the end. Where formulas may read CEILING, each way with some of it is there,
+    too, so that the search keeps off what gives things away.
     """
     text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
     clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
@@ -48,6 +50,8 @@ def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Ga
     after = [m for m in game.metrics if m.symbol == priority and m.symbol in metrics]
     if after and text != priority:
         found += _with_ways(f"-{priority}" if after[0].better == "lower" else priority, near, home, clock)
+    if CEILING in metrics and CEILING not in game.symbols:
+        found += [f"{way} + 0.5 * {CEILING}" for way in found if way.endswith(clock) and parse(way).symbols & {*near}]
     return found
 
 

@@ -88,18 +88,18 @@ def summary(
     title: str, verdict: str, checks: Sequence[Check], findings: Sequence[Finding], facts: Mapping[str, str]
 ) -> str:
     """A page of Markdown: the verdict, the requirements, the findings, and where the rest is."""
-    parts = [f"## {_escaped(title)}", f"**{_escaped(verdict)}**"]
+    parts = [f"## {escaped(title)}", f"**{escaped(verdict)}**"]
     if checks:
-        rows = [" | ".join(["| passed" if c.passed else "| **FAILED**", _escaped(c.text), f"{_escaped(_value(c))} |"])
+        rows = [" | ".join(["| passed" if c.passed else "| **FAILED**", escaped(c.text), f"{escaped(_value(c))} |"])
                 for c in checks]  # fmt: skip
         parts.append("\n".join(["| | requirement | measured |", "|---|---|---|", *rows]))
     problems = [f for f in findings if f.severity == "problem"]
     notices = [f for f in findings if f.severity != "problem"]
-    told = [f"- **{f.severity}**, {_escaped(f.level)}: {_escaped(f.text)}" for f in [*problems, *notices[:NOTICES]]]
+    told = [f"- **{f.severity}**, {escaped(f.level)}: {escaped(f.text)}" for f in [*problems, *notices[:NOTICES]]]
     more = len(notices) - NOTICES
     told += [f"- and {counted(more, 'more notice')}"] if more > 0 else []
     parts.append("\n".join(["### Findings", "", *(told or ["none"])]))
-    parts.append("\n".join(f"- {_escaped(name)}: {_code(value)}" for name, value in facts.items()))
+    parts.append("\n".join(f"- {escaped(name)}: {_code(value)}" for name, value in facts.items()))
     return "\n\n".join(parts) + "\n"
 
 
@@ -131,7 +131,7 @@ def _line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A text that Markdown shows as it is, on one line, also within a table."""
     safe = _MARKDOWN.sub(r"\\\1", _line(text))
     return "".join(_ENTITIES.get(c, c) for c in safe)

@@ -12,19 +12,20 @@ move leads to a loss is worth what the loss is worth.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, WordRow, WordTable
 from persona_evo.formula import Formula
-from persona_evo.formula.native import formula_on_row
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.search.act import Actor
-from persona_evo.search.plan import Plan, Planner
+from persona_evo.search.plan import Plan, Planner, capacity_for
+from persona_evo.search.play import Play, worth
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
@@ -47,6 +48,28 @@ class Candidate(NamedTuple):
     rank: float
 
 
+class Judgement(NamedTuple):
+    """States to judge.
+
+    Attributes:
+        play: the level.
+        states: a state in each row.
+        values: float64[states], what becomes of them.
+    """
+
+    play: Play
+    states: WordTable
+    values: FloatRow
+
+
+@entry
+def judge(judgement: Judgement, count: int) -> int:
+    """The utility of the first `count` states; how many those are."""
+    for k in range(count):
+        judgement.values[k] = worth(judgement.play, judgement.states[k])
+    return count
+
+
 class SkilledPlayer:
     """Plays whole games on one level.
 
@@ -56,19 +79,24 @@ class SkilledPlayer:
         utility: over the game's metrics; what the player wants.
         policy: the tree policy that it searches by; its utility where the policy has no score of its own.
         skill: how well it plays.
+        budget: iterations of the search for a move, in place of the skill's for each legal move.
     """
 
-    def __init__(self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill) -> None:
+    def __init__(
+        self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill,
+        budget: Budget | None = None,
+    ) -> None:  # fmt: skip
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
+        self._budget = budget
         policy.check_planned("a player with a skill, who looks ahead at each move,", best_first=False)
         self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
-        self._utility = formula_on_row(utility, game.symbols)
         self._horizon = game.horizon_of(level)
         self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
         self._planner: Planner | None = None
         if game.deterministic:
-            most = skill.iterations * max(1, level.max_actions)
+            most = skill.iterations * max(1, level.max_actions) if budget is None else capacity_for(budget)
             self._planner = Planner(game, level, self._settings, most + 2)
+            self._play = Play.of(self._planner.game, self._planner.level, utility)
         self._spent = self._nodes = 0
 
     def play(self, seed: int) -> Plan:
@@ -108,15 +136,16 @@ class SkilledPlayer:
 
     def _candidates(self, state: WordRow, made: int, legal: int, seed: int) -> list[Candidate]:
         """The moves tried by a search from a state that so many moves have led to."""
-        budget = Budget(self.skill.iterations * legal)
+        budget = self._budget or Budget(self.skill.iterations * legal)
         if self._planner is None:
             return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
         self._planner.horizon = min(self._horizon, made + self.skill.sight)
         search = Run(self._planner, self._planner.pack(state), made, self.utility, self._policy, seed, None)
         search.spend(budget, time.perf_counter())
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
-        worth = self._worth(self._planner, search.tree.states[: search.nodes])
-        return _judged(search.tree, worth, np.random.default_rng(derive(seed, "ties")))
+        values = np.zeros(search.nodes)
+        judge(Handle(Judgement(self._play, search.tree.states, values)), search.nodes)
+        return _judged(search.tree, values, np.random.default_rng(derive(seed, "ties")))
 
     def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
@@ -128,14 +157,24 @@ class SkilledPlayer:
         order = sorted(zip(move.options, ties, strict=True), key=lambda o: (o[0].mean, o[0].visits, o[1]))
         return [Candidate(option.action, option.mean, rank) for rank, (option, _) in enumerate(order)]
 
-    def _worth(self, planner: Planner, states: WordTable) -> FloatRow:
-        """The utility of each state of a planner."""
-        measure, metrics = planner.game.rules_for(self.utility.symbols).measure, np.zeros(len(self.game.metrics))
-        found = np.zeros(len(states))
-        for k, state in enumerate(states):
-            measure(planner.level.tables, state, 0, metrics)
-            found[k] = self._utility(metrics)
-        return found
+
+class Skilled:
+    """A player with changing tree policies on one level, in the form of what plans a level (`plan.LevelPlanner`).
+
+    Args:
+        game, level: what is played.
+        skill: how well.
+    """
+
+    def __init__(self, game: Game, level: Level, skill: Skill) -> None:
+        self.game, self.level, self.skill = game, level, skill
+
+    def plan(
+        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> Plan:  # fmt: skip
+        """Play a game; budget: of a move."""
+        return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget).play(seed)
 
 
 def _judged(tree: Tree, worth: FloatRow, ties: np.random.Generator) -> list[Candidate]:
@@ -153,12 +192,13 @@ def _judged(tree: Tree, worth: FloatRow, ties: np.random.Generator) -> list[Cand
     lost = _lost(nodes[:, PARENT], status, left)
     depth, won = nodes[:, DEPTH] * np.where(lost, -1, 1), (status & OVER) == WON
     order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
-    best = np.empty(count, dtype=np.int64)
-    best[order] = np.arange(count)
-    parents = nodes[:, PARENT].tolist()
+    ranks = np.empty(count, dtype=np.int64)
+    ranks[order] = np.arange(count)
+    best, parents = ranks.tolist(), nodes[:, PARENT].tolist()
     for node in range(count - 1, 0, -1):
-        if parents[node] != ROOT:
-            best[parents[node]] = max(best[parents[node]], best[node])
+        parent = parents[node]
+        if parent != ROOT and best[parent] < best[node]:
+            best[parent] = best[node]
     return [
         Candidate(int(nodes[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
         for node in range(1, count)

@@ -11,7 +11,7 @@ import pytest
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import leaves
-from persona_evo.evolve.individuals import settled, symbols_of
+from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.winner import sampled_choices, simplified
 from persona_evo.formula import parse
@@ -128,6 +128,18 @@ def test_what_formulas_of_an_evolution_may_read() -> None:
     with pytest.raises(SettingsError, match="plans of whole levels alone"):
         settled(settings("planner"), spec(search=SearchSettings.paper()))
     assert settled(settings("planner"), spec(search=SearchSettings.anytime())).individual == "formula"
+
+
+def test_an_evolution_that_may_read_the_ceiling_starts_from_ways_with_it() -> None:
+    chosen = settings("planner", individual="formula")
+    wanted = dataclasses.replace(chosen, first=("utility",))
+    collector = dataclasses.replace(spec(), priority="TO")
+    assert "TO - 0.1 * NT - 0.001 * ST + 0.5 * CEILING" in first_individuals(wanted, collector)
+    assert not any("CEILING" in text for text in first_individuals(wanted, spec("(TO - 0.5) * (PE - 0.5)")))
+    given = dataclasses.replace(chosen, first=("TO + CEILING",))
+    assert first_individuals(given, spec()) == ["TO + CEILING"]
+    with pytest.raises(SettingsError, match="no CEILING"):
+        first_individuals(given, spec("(TO - 0.5) * (PE - 0.5)"))
 
 
 def test_what_siblings_share_is_kept_when_such_a_formula_is_simplified() -> None:
