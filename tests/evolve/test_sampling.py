@@ -375,6 +375,31 @@ def test_a_run_that_was_stopped_comes_to_the_same_policy(
     assert what_is_kept(resume(first.folder)) == what_is_kept(whole)
 
 
+@pytest.mark.parametrize("calls", [1, 9, 14, 17])
+def test_a_run_that_dies_at_any_moment_comes_to_the_same_policy(
+    made: dict[str, Pool], whole: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    left = [calls]
+    real = Fitness._play
+
+    def dying(self: Fitness, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        return real(self, trials)
+
+    monkeypatch.setattr(Fitness, "_play", dying)
+    with pytest.raises(Killed):
+        run(made, tmp_path)
+    monkeypatch.undo()
+    (folder,) = runs.find_runs(tmp_path)
+    assert runs.policy_of(folder) is None
+    assert what_is_kept(resume(folder)) == what_is_kept(whole)
+
+
 def test_held_out_levels_are_played_in_the_end_alone(
     made: dict[str, Pool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
