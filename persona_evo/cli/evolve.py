@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
-from persona_evo.cli.parser import assignment, filled, path, whole
+from persona_evo.cli.parser import assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
@@ -120,8 +120,9 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     search = None if args.search is None else rules_of_search(args.search, game)
     spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
     starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
-    each = min(settings.levels_a_generation, len(levels))
-    drawn = f", {each} drawn for each generation" if each else ""
+    each = min(settings.levels_a_generation, len(spec.cases))
+    pairs = " pairs of a level and an opponent" if len(spec.cases) > len(levels) else ""
+    drawn = f", {each}{pairs} drawn for each generation" if each else ""
     note(f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
          f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
@@ -179,8 +180,10 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
         if name == "preset":
             raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
                                 expected="--preset paper or --preset modern")
-        listed = name in ("metrics", "first")
-        changes[name] = tuple(str(value).split(",")) if listed else value
+        if name in ("metrics", "first", "budgets"):
+            parts = str(value).split(",")
+            value = tuple(map(plain, parts) if name == "budgets" else parts)
+        changes[name] = value
     for name in ("generations", "population", "islands", "runs"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
