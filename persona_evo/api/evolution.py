@@ -10,9 +10,9 @@ from typing import Any
 from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, league_of, levels_of, rules_of_search
 from persona_evo.evolve import comparison, pools
 from persona_evo.evolve import run as runs_of_evolution
+from persona_evo.evolve.driving import Progress as Generation
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.run import Outcome
-from persona_evo.evolve.run import Progress as Generation
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
@@ -76,17 +76,17 @@ def evolve_policy(
     game = registry.get(who.game)
     meeting = league_of(game, who, league, agent)
     first = None if seed_policies is None else first_policies(seed_policies, game.name)
-    chosen = chosen_settings(preset, game, meeting, settings, first)
+    chosen = chosen_settings(preset, game, meeting, settings, first, generated=bool(_generated(levels)))
     seed = fresh() if seed is None else seed
     made = _pools(game, who, levels, seed, jobs, held_out)
     trained = made["train"].load(game) if made else levels_of(game, levels)
-    unseen = made["held out"].load(game) if made else comparison.held_out(game, trained)
+    unseen = None if made or game.outside is not None else comparison.held_out(game, trained)
     best, _ = runs_of_evolution.evolve_runs(
         game, who, trained, chosen, seed, root=Path(out),
         search=None if search is None else rules_of_search(search, game),
         budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, tell=tell,
         deadline=_deadline(duration), game_name=who.game, league=meeting,
-        held_out=None if game.outside is not None else unseen,
+        held_out=unseen, pools=made,
     )  # fmt: skip
     return best
 
@@ -95,13 +95,18 @@ def _pools(
     game: Game, persona: Persona, levels: LevelsLike, seed: int, jobs: int, held_out: int
 ) -> dict[str, pools.Pool]:  # fmt: skip
     """The pools of generated levels, none where levels are named."""
-    named = [levels] if isinstance(levels, (str, Path, Level)) else levels
-    count = asked([str(name) for name in named if isinstance(name, str)])
+    count = _generated(levels)
     if not count:
         return {}
     with Workers(jobs) as workers:
         counts = pools.counts(count, held_out)
         return pools.prepared(game, persona.utility, counts, seed, workers, lists=persona.lists)
+
+
+def _generated(levels: LevelsLike) -> int:
+    """How many levels are to be generated, 0 where they are named."""
+    named = [levels] if isinstance(levels, (str, Path, Level)) else levels
+    return asked([str(name) for name in named if isinstance(name, str)])
 
 
 def resume_evolution(

@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
     jobs = options.jobs_of(args)
     from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
+    from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.evolve.parallel import Workers
-    from persona_evo.evolve.run import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games import mapsets, registry

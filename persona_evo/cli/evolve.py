@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, whole
-from persona_evo.cli.pools import add_held_out, pools_of
+from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
+    from persona_evo.evolve.driving import Progress as Generation
     from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import Outcome
-    from persona_evo.evolve.run import Progress as Generation
     from persona_evo.evolve.schedule import Phase
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MOST = 1_000_000
 GAMES = 4
 """Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
+MOST_LEVELS, SHOWN = 12, 3
+"""Of more levels than these only so many are shown: those with the lowest and those with the highest utility."""
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
            "seed_policies", "levels", "held_out", "out", "rules", "league", "agent")
 """Options that a resumed run has from its folder."""
@@ -118,7 +120,9 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     search = None if args.search is None else rules_of_search(args.search, game)
     spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
     starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
-    note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
+    each = min(settings.levels_a_generation, len(levels))
+    drawn = f", {each} drawn for each generation" if each else ""
+    note(f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
          f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
     if league is not None and league.opponents:
@@ -133,8 +137,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         game, persona, levels, settings, seed, root=args.out or Path("runs"),
         search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
         game_name=registry.address(game), league=league,
-        held_out=made["held out"].load(game) if made else None if game.outside is not None
-        else held_out(game, levels),
+        held_out=None if made or game.outside is not None else held_out(game, levels), pools=made,
     )
     options.report_findings(game)
     if len(all_runs) > 1:
@@ -182,7 +185,7 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     first = first_policies(args.seed_policies, game.name) if args.seed_policies else None
-    return chosen(args.preset or "modern", game, league, changes, first)
+    return chosen(args.preset or "modern", game, league, changes, first, generated=is_asked(args))
 
 
 def teller() -> Callable[[Generation], None]:
@@ -197,9 +200,11 @@ def teller() -> Callable[[Generation], None]:
         bred = "set" if is_lists(p.best.formula) else "formula"
         known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
+        where = " on the validation set" if p.best.validation else ""
         line.show(
-            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
-            f"mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, {duration(p.eta)} to go",
+            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f}{where} "
+            f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, "
+            f"{duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
 
@@ -226,7 +231,7 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
-    from persona_evo.evolve.run import INTERRUPTED
+    from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
     from persona_evo.store import policies
@@ -271,10 +276,18 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for symbol, meaning in policy.metrics.items():
         say(f"  {symbol:<7} {meaning}")
     trials = policy.run.get("trials")
-    seeds = f"{counted(trials, 'trial')} per level on new seeds" if trials else "as the evolution measured it"
-    say(f"mean utility {policy.mean:.4f}, {seeds}, level by level")
-    for level, value in policy.fitness.items():
+    levels = "level of the validation set" if "validation" in policy.run else "level"
+    seeds = f"{counted(trials, 'trial')} per {levels} on new seeds" if trials else "as the evolution measured it"
+    rows = list(policy.fitness.items())
+    many = len(rows) > MOST_LEVELS
+    if many:
+        rows.sort(key=lambda row: row[1])
+        rows = [*rows[:SHOWN], *rows[-SHOWN:]]
+    say(f"mean utility {policy.mean:.4f}, {seeds}, {'the lowest and the highest' if many else 'level by level'}")
+    for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
+    if "tuning" in policy.unfinished:
+        say("the time was up before all constants were tuned, so the same seed need not give this policy again")
     policy_command.tell_comparison(policy)
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     if outcome.generations:

@@ -64,12 +64,18 @@ class Comparing:
         persona: name, of whom there may be a policy already.
         seed: of the evolution.
         trials: of each case at most.
+        best: the best known utility of each level, of levels that a generator has drawn; else empty.
     """
 
-    def __init__(self, fitness: Fitness, levels: Sequence[LevelText], persona: str, seed: int, trials: int) -> None:
+    def __init__(
+        self, fitness: Fitness, levels: Sequence[LevelText], persona: str, seed: int, trials: int,
+        best: Sequence[float] = (),
+    ) -> None:  # fmt: skip
         self.game = registry.get(fitness.spec.game)
-        self.unseen = bool(levels)
-        spec: FitnessSpec = replace(fitness.spec, levels=tuple(levels)) if levels else fitness.spec
+        self.unseen, self.drawn = bool(levels), bool(best)
+        spec: FitnessSpec = fitness.spec
+        if levels:
+            spec = replace(fitness.spec, levels=tuple(levels), best=tuple(best), wins=0.0)
         self.fitness = Fitness(spec, fitness.workers)
         self.fitness.pace = fitness.pace
         self.rivals: list[tuple[str, TreePolicy]] = [("UCB1", TreePolicy.ucb1())]
@@ -103,10 +109,15 @@ class Comparing:
             return RivalComparison(names, self.unseen, missing="not compared with UCB1: there was no time left for it")
         found = []
         for (name, _), theirs in zip(rivals, played[1:], strict=True):
-            difference, half = paired(played[0], theirs)
+            difference, half = over_levels(played[0], theirs) if self.drawn else paired(played[0], theirs)
             low, high = (None, None) if half is None else (difference - half, difference + half)
             found.append(Rival(name, mean_utility(theirs), difference, low, high))
-        return RivalComparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing)
+        shares = [
+            sum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
+            for case, scores in enumerate(played[0])
+        ] if self.drawn else []  # fmt: skip
+        return RivalComparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing, self.drawn,
+                               share=sum(shares) / len(shares) if shares else None)  # fmt: skip
 
 
 def _same(policy: TreePolicy, text: str) -> bool:
@@ -143,3 +154,17 @@ def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -
 
     freedom = variance**2 / sum(part**2 / (n - 1) for part in parts)
     return difference, float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)
+
+
+def over_levels(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -> tuple[float, float | None]:
+    """(mean difference of utility, half width of its interval), levels being pairs and a sample of all that could be
+    drawn (Student's t); the half width is None with one level."""
+    differences = [mean_utility([x]) - mean_utility([y]) for x, y in zip(ours, theirs, strict=True)]
+    n = len(differences)
+    mean = sum(differences) / n
+    if n < 2:
+        return mean, None
+    from scipy.special import stdtrit
+
+    variance = sum((d - mean) ** 2 for d in differences) / (n - 1) / n
+    return mean, float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * math.sqrt(variance)

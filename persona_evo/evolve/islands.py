@@ -118,7 +118,9 @@ class _Model:
             pool = selection.mating_pool(candidates, self.settings, island.stream)
             self._breed(population, pool, island.stream)
             bred.append(Island(population, island.stream))
-        self.state = State(old.generation + 1, bred, old.hall, old.memory, old.evaluations)
+        self.state = State(
+            old.generation + 1, bred, old.hall, old.memory, old.evaluations, old.playthroughs
+        )
         return self._finish(started)
 
     def _finish(self, started: float) -> Generation:
@@ -289,6 +291,7 @@ class _Model:
     def _ask(self, requests: Sequence[Request]) -> list[list[float]]:
         if not requests:
             return []
+        self.state.playthroughs += sum(request.playthroughs for request in requests)
         started = time.perf_counter()
         answers = [[float(u) for u in utilities] for utilities in self._evaluate(requests)]
         self._evaluating += time.perf_counter() - started
@@ -306,6 +309,7 @@ class _Model:
         individuals = self._finishers(self.state.islands[number])
         best = min(individuals, key=selection.better(self.settings))
         n = len(individuals)
+        validated = [i.validated().fitness for i in self.state.islands[number].individuals if i.validation]
         return Row(
             generation=self.state.generation,
             island=number,
@@ -317,6 +321,7 @@ class _Model:
             evaluations=evaluations,
             remembered=self._remembered[number],
             formula=best.formula,
+            validation=max(validated, default=None),
         )
 
 

@@ -59,7 +59,7 @@ class Pool:
 
     Attributes:
         levels: each proven winnable.
-        best: the best known utility of each level for a persona.
+        best: the best known utility of each level for a persona; empty where it is not known.
     """
 
     levels: tuple[LevelText, ...]
@@ -78,7 +78,7 @@ class Pool:
         """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are no pool."""
         levels = tuple(LevelText.of_dict(level) for level in values["levels"])
         best = tuple(float(utility) for utility in values["best"])
-        if len(levels) != len(best):
+        if best and len(levels) != len(best):
             raise ValueError(f"{len(levels)} levels, {len(best)} utilities")
         return cls(levels, best)
 

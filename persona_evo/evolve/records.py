@@ -111,6 +111,7 @@ class State:
         hall: the hall of fame, best first.
         memory: key -> (utilities, trials) of evaluated formulas, the longest unused first.
         evaluations: formulas evaluated so far.
+        playthroughs: asked for so far, those of duplicates included.
     """
 
     generation: int
@@ -118,12 +119,14 @@ class State:
     hall: list[Individual]
     memory: dict[str, tuple[list[float], int]]
     evaluations: int = 0
+    playthroughs: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Values for JSON; floats and streams come back exactly."""
         return {
             "generation": self.generation,
             "evaluations": self.evaluations,
+            "playthroughs": self.playthroughs,
             "islands": [
                 {"individuals": [i.to_json() for i in island.individuals], "stream": _stream_out(island.stream)}
                 for island in self.islands
@@ -144,6 +147,7 @@ class State:
             ],
             hall=[Individual.from_json(i) for i in values["hall"]],
             memory={str(k): ([float(u) for u in us], int(n)) for k, us, n in values["memory"]},
+            playthroughs=int(values.get("playthroughs", 0)),
         )
 
 
@@ -158,6 +162,7 @@ class Row:
         evaluations: formulas that were evaluated for this island in this generation.
         remembered: formulas that reuse the result of a duplicate.
         formula: text of the best.
+        validation: fitness of the best on the validation set, None where there is none.
     """
 
     generation: int
@@ -170,10 +175,11 @@ class Row:
     evaluations: int
     remembered: int
     formula: str
+    validation: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """In the order of the journal."""
-        return dict(self.__dict__)
+        return {name: value for name, value in self.__dict__.items() if value is not None}
 
 
 @dataclass(frozen=True)

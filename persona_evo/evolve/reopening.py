@@ -11,8 +11,10 @@ from persona_evo.errors import InputError
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
 from persona_evo.evolve.genetics import metrics_of
+from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual, State
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
@@ -21,6 +23,9 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs, schema
 from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
+
+VALIDATION = "validation"
+"""Key of a run's configuration: the pool that it compares on, where each generation draws its levels."""
 
 
 def settings_of(folder: Path) -> EvolutionSettings:
@@ -61,7 +66,43 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
         r.made("league", lambda values: League.from_dict(values, game))
     check_levels(r)
     load_levels(r, game)
+    _check_best(r, "best")
+    if "held_out_best" in r.data:
+        _check_best(r, "held_out_best", "held_out")
+    if not 0.0 <= r.number("wins", 0.0) <= 1.0:
+        raise r.fail("is out of range", "wins", found=r.data["wins"], expected="a weight from 0 to 1")
     return spec_from_dict(game_name, priority, r.data)
+
+
+def training_of(folder: Path, game_name: str) -> Training:
+    """What a run trains on and compares on (raises as `spec_of`)."""
+    r = runs.config_reader(folder)
+    spec = spec_of(folder, game_name)
+    settings = settings_of(folder)
+    if not settings.levels_a_generation:
+        return Training(spec, spec.best, Pool((), ()), spec.lists)
+    validation = r.object(VALIDATION)
+    check_levels(validation)
+    load_levels(validation, registry.get(game_name))
+    _check_best(validation, "best")
+    pool = r.made(VALIDATION, Pool.of_dict)
+    if bool(pool.best) != bool(spec.best):
+        raise r.fail("the best known utilities are known for a part of the levels", VALIDATION, "best",
+                     said=counted(len(pool.best), "number"), expected="all or none of them",
+                     hint=schema.RESTORE)  # fmt: skip
+    return Training(spec, spec.best, pool, spec.lists)
+
+
+def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None:
+    """Refuse best known utilities that are not one finite number for each level, or none at all."""
+    values = reader.get(key, list, "a list of numbers", [])
+    count = len(reader.items(levels))
+    if values and len(values) != count:
+        raise reader.fail("does not fit the levels", key, said=counted(len(values), "number"),
+                          expected=f"{count}, one for each level", hint=schema.RESTORE)  # fmt: skip
+    for i, value in enumerate(values):
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < math.inf:
+            raise reader.fail("has the wrong type", key, i, found=value, expected="a finite number")
 
 
 def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
@@ -145,8 +186,10 @@ def _wrong(
         if len(island.individuals) != settings.island_size:
             found = f"an island of {counted(len(island.individuals), 'individual')}"
             return "state.islands", found, f"{settings.island_size}, as {runs.CONFIG} says"
-    levels = len(config["levels"]) if "levels" in config else len(state.hall[0].utilities)
-    levels *= max(1, len(config["league"]["opponents"])) if "league" in config else 1
+    each = max(1, len(config["league"]["opponents"])) if "league" in config else 1
+    if settings.levels_a_generation:
+        return _wrong_sample(state, settings, each * len(config[VALIDATION]["levels"]))
+    levels = each * len(config["levels"]) if "levels" in config else len(state.hall[0].utilities)
     groups = [("state.hall", state.hall), *(("state.islands", island.individuals) for island in state.islands)]
     for where, individuals in groups:
         for individual in individuals:
@@ -155,6 +198,24 @@ def _wrong(
     for key, (utilities, trials) in state.memory.items():
         if len(utilities) != levels or trials < 1 or not all(map(math.isfinite, utilities)):
             return "state.memory", repr([key, utilities, trials])[:120], f"finite utilities of {levels} levels"
+    return None
+
+
+def _wrong_sample(state: State, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
+    """As `_wrong`, of a run that draws levels: who was given up has fewer utilities, and not everybody is validated."""
+    most = settings.levels_a_generation
+    expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"
+    for island in state.islands:
+        for i in island.individuals:
+            known = 1 <= len(i.utilities) <= most and len(i.validation) in (0, validation)
+            if not (known and _fits(i, len(i.utilities)) and all(map(math.isfinite, i.validation))):
+                return "state.islands", repr(i.to_json())[:120], expected
+    for i in state.hall:
+        if not _fits(i, validation) or i.validation != i.utilities:
+            return "state.hall", repr(i.to_json())[:120], f"a formula with finite utilities of {validation} levels"
+    for key, (utilities, trials) in state.memory.items():
+        if len(utilities) not in (0, validation) or trials < 1 or not all(map(math.isfinite, utilities)):
+            return "state.memory", repr([key, utilities, trials])[:120], f"finite utilities of {validation} levels"
     return None
 
 

@@ -14,6 +14,12 @@ EQUAL = 1e-9
 """Difference of mean utilities below which two policies do equally well."""
 
 
+_OPTIONAL = ("training", "validation", "share")
+"""Numbers that a comparison need not have."""
+_NAMED = 8
+"""Levels that are named one by one, at most."""
+
+
 @dataclass(frozen=True)
 class Rival:
     """Another policy, and how the winner does beside it.
@@ -49,6 +55,10 @@ class RivalComparison:
         trials: of each level. utility: mean of the winner.
         rivals: whom it was compared with.
         missing: why there is no comparison, or not with everybody; "" if there is.
+        drawn: whether the levels are a sample of those that a generator draws, so that intervals are over levels.
+        training, validation: fitness of the winner on levels to train on and on the validation set of its evolution,
+            None where there is no such set.
+        share: of the best known utility of the levels, None where that is not known.
     """
 
     levels: tuple[str, ...] = ()
@@ -57,12 +67,18 @@ class RivalComparison:
     utility: float = 0.0
     rivals: tuple[Rival, ...] = ()
     missing: str = ""
+    drawn: bool = False
+    training: float | None = None
+    validation: float | None = None
+    share: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As a policy's file has it."""
         return {
             "levels": list(self.levels), "unseen": self.unseen, "trials": self.trials, "utility": self.utility,
             "rivals": [vars(rival) for rival in self.rivals], "missing": self.missing,
+            **({"drawn": True} if self.drawn else {}),
+            **{name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None},
         }  # fmt: skip
 
     @classmethod
@@ -74,20 +90,37 @@ class RivalComparison:
             for r in values["rivals"]
         )  # fmt: skip
         return cls(tuple(map(str, values["levels"])), bool(values["unseen"]), int(values["trials"]),
-                   float(values["utility"]), rivals, str(values["missing"]))  # fmt: skip
+                   float(values["utility"]), rivals, str(values["missing"]), bool(values.get("drawn", False)),
+                   *(None if values.get(name) is None else float(values[name]) for name in _OPTIONAL))  # fmt: skip
 
     def lines(self) -> list[str]:
         """The comparison in sentences, the plainest first."""
-        found = []
+        found = [self.headline] if self.headline else []
         if self.rivals:
-            named = ", ".join(self.levels)
+            many = self.drawn or len(self.levels) > _NAMED
+            what = "generated level" if self.drawn else "level"
+            named = counted(len(self.levels), what) if many else ", ".join(self.levels)
             where = f"{named} (not trained on)" if self.unseen else f"new seeds of {named}"
             for rival in self.rivals:
                 found.append(f"{rival.verdict} than {rival.name} on {where}: {self.utility:.4f} against "
                              f"{rival.utility:.4f}, {_difference(rival)}")  # fmt: skip
             found.append(f"mean utility of {counted(self.trials, 'trial')} per level"
-                         + (", with 95 % intervals over the trials" if self.trials > 1 else ""))  # fmt: skip
+                         + (f", with 95 % intervals over the {'levels' if self.drawn else 'trials'}"
+                            if self.drawn or self.trials > 1 else ""))  # fmt: skip
         return [*found, *([self.missing] if self.missing else [])]
+
+    @property
+    def headline(self) -> str:
+        """The fitness on levels to train on and on the validation set beside the result on held-out levels; "" where
+        there is no validation set."""
+        if self.validation is None:
+            return ""
+        training = "not measured" if self.training is None else f"{self.training:.4f}"
+        said = f"training fitness {training}, validation {self.validation:.4f}"
+        if not (self.trials and self.unseen):
+            return said
+        share = "" if self.share is None else f" ({self.share:.4f} of the best known)"
+        return f"{said}, held-out utility {self.utility:.4f}{share}"
 
 
 def _difference(rival: Rival) -> str:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import ConnectError, SettingsError
-from persona_evo.evolve import genome, reopening
+from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
-from persona_evo.evolve.fitness import Fitness, OutOfTime
+from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, drive, state_of
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
-from persona_evo.evolve.islands import Evaluate, generations
-from persona_evo.evolve.parallel import Usage, Workers, lent
-from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.evolve.parallel import Workers, lent
+from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.records import Individual
+from persona_evo.evolve.reopening import VALIDATION
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.training import Training
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
@@ -30,36 +32,10 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs
 from persona_evo.words import counted
 
-FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
-"""How a call ended: all generations are there, the time was up, or Ctrl-C. The last two can be resumed."""
-
 HELD_OUT = "held_out"
 """Key of a run's configuration: the levels on which the winner is compared with others."""
-
-_PACE = 10
-"""Generations that estimates of time look back on."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What is told after each generation.
-
-    generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
-    evaluations: of formulas, in this generation. remembered: formulas that reuse the result of a duplicate.
-    spared: playthroughs that reuse the result of an equal one. rate: evaluations per second. eta: seconds to go, or
-    until the deadline if that is earlier. usage: of the cores, where the evaluation knows.
-    """
-
-    generation: int
-    target: int
-    rows: tuple[Row, ...]
-    best: Individual
-    evaluations: int
-    remembered: int
-    spared: int
-    rate: float
-    eta: float
-    usage: Usage | None
+HELD_OUT_BEST = "held_out_best"
+"""Key of a run's configuration: the best known utility of each of these, where they were generated."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +65,6 @@ class Outcome:
         return f"{self.folder}: {self.status}, {after}{best}; policy: {self.policy or 'none'}"
 
 
-Tell = Callable[[Progress], None]
-
-
 def evolve(
     game: Game,
     persona: Any,
@@ -113,6 +86,7 @@ def evolve(
     league: League | None = None,
     held_out: Sequence[Level] | None = None,
     workers: Workers | None = None,
+    pools: Mapping[str, Pool] | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
 
@@ -136,6 +110,9 @@ def evolve(
         held_out: levels on which the winner is compared with UCB1 and the persona's known policy; none of them compares
             on new seeds of `levels`, and None compares with nobody.
         workers: to be used instead of new ones; they are left running.
+        pools: solved levels by their streams (`pools.prepared`), of which those to train on are `levels`; the held-out
+            ones take the place of `held_out`. Where the settings draw levels for each generation and there are no
+            pools, some levels are set apart to compare on.
 
     Raises:
         SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two.
@@ -152,7 +129,24 @@ def evolve(
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
     spec = specification(game, persona, levels, settings, search, budget, league, game_name)
     settings = settled(settings, spec)
-    config = {
+    if pools:
+        held_out = pools["held out"].load(game)
+    with closing_outside(game), lent(workers, game, jobs, backend, address) as chosen:
+        training = sampled.training_of(spec, settings, seed, chosen, pools, persona.lists)
+        config = _configuration(game, persona, training, settings, seed, held_out)
+        if pools:
+            config[HELD_OUT_BEST] = list(pools["held out"].best)
+        with runs.Run.create(root, config, name=name) as run:
+            return _work(run, training, chosen, deadline, progress, tell)
+
+
+def _configuration(
+    game: Game, persona: Any, training: Training, settings: EvolutionSettings, seed: int,
+    held_out: Sequence[Level] | None,
+) -> dict[str, Any]:  # fmt: skip
+    """What a run's folder keeps of what decides its result; the arguments as of `evolve`."""
+    spec = training.spec
+    return {
         "game": spec.game,
         "game_version": game.version,
         "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
@@ -161,14 +155,10 @@ def evolve(
         "evolution": settings.to_dict(),
         "first": first_individuals(settings, spec, persona.lists),
         **spec_to_dict(spec),
+        **({VALIDATION: training.validation.to_dict()} if training.validation.levels else {}),
         **({} if held_out is None else {HELD_OUT: [LevelText.of(level).to_dict() for level in held_out]}),
         "versions": winners.versions(game),
     }
-    with (
-        closing_outside(game), lent(workers, game, jobs, backend, address) as chosen,
-        runs.Run.create(root, config, name=name) as run,
-    ):  # fmt: skip
-        return _work(run, Fitness(spec, chosen), deadline, progress, tell)
 
 
 def specification(
@@ -215,7 +205,7 @@ def resume(
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
         chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
-        spec = reopening.spec_of(run.folder, str(run.config["game"]))
+        training = reopening.training_of(run.folder, str(run.config["game"]))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
             if generations < max(1, done):
@@ -223,7 +213,7 @@ def resume(
                     "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
-        return _work(run, Fitness(spec, chosen), deadline, progress, tell)
+        return _work(run, training, chosen, deadline, progress, tell)
 
 
 def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int,
@@ -272,114 +262,29 @@ def ended(folder: Path) -> Outcome | None:
     return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
 
 
-def drive(
-    run: runs.Run,
-    evaluate: Evaluate,
-    metrics: Sequence[str],
-    levels: int,
-    *,
-    deadline: float | None = None,
-    progress: Tell | None = None,
-) -> str:
-    """Make the generations that are missing in an open run and write each down; how it ended.
-
-    A generation that would not end before the deadline is not begun; where the evaluation runs out of time, the
-    generation is given up.
-    Ctrl-C ends it at once: what is on disk is the last whole generation, and resuming makes the broken one again.
-    """
-    settings = reopening.settings_of(run.folder)
-    target = run.checkpoint.target if run.checkpoint else int(run.config["target"])
-    state = _state(run)
-    pace: deque[float] = deque(maxlen=_PACE)
-    usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
-    spared: Callable[[], int] | None = getattr(evaluate, "spared", None)
-    course = generations(
-        replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
-        first=run.config.get("first", ()), state=state, check=getattr(evaluate, "check", lambda: None),
-    )  # fmt: skip
-    try:
-        getattr(evaluate, "warm_up", lambda: None)()
-        while state is None or state.generation + 1 < target:
-            if deadline is not None and pace and time.monotonic() + sum(pace) / len(pace) > deadline:
-                return DEADLINE
-            generation = next(course)
-            state = generation.state
-            used, saved = usage() if usage else None, spared() if spared else 0
-            _record(run, generation, target, used, saved)
-            pace.append(generation.seconds)
-            if progress:
-                progress(_progress(generation, target, pace, deadline, used, saved))
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except OutOfTime:
-        return DEADLINE
-    return FINISHED
-
-
-def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None, spared: int) -> None:
-    timing: dict[str, Any] = {
-        "seconds": round(generation.seconds, 4), "evaluating": round(generation.evaluating, 4),
-    }  # fmt: skip
-    if usage:
-        timing.update(jobs=usage.jobs, workers=usage.workers, busy=round(usage.share, 4), spared=spared)
-    run.record(
-        generation.index,
-        [row.to_json() for row in generation.rows],
-        timing,
-        generation.state.to_json(),
-        [hall_entry(i) for i in generation.state.hall],
-        target,
-    )
-
-
-def hall_entry(individual: Individual) -> dict[str, Any]:
-    """A member of the hall of fame as its file has it."""
-    return {
-        "fitness": individual.fitness, "size": individual.size, "formula": individual.formula,
-        "utilities": individual.utilities, "trials": individual.trials, "born": individual.born,
-        "origin": individual.origin,
-    }  # fmt: skip
-
-
-def _progress(
-    generation: Generation, target: int, pace: Sequence[float], deadline: float | None, usage: Usage | None, spared: int
-) -> Progress:
-    evaluations = sum(row.evaluations for row in generation.rows)
-    remembered = sum(row.remembered for row in generation.rows)
-    eta = (target - generation.index - 1) * sum(pace) / len(pace)
-    if deadline is not None:
-        eta = max(0.0, min(eta, deadline - time.monotonic()))
-    rate = evaluations / generation.seconds if generation.seconds > 0 else 0.0
-    return Progress(
-        generation.index, target, generation.rows, generation.best, evaluations, remembered, spared, rate, eta, usage
-    )
-
-
-def _state(run: runs.Run) -> State | None:
-    return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)
-
-
 def _work(
-    run: runs.Run, fitness: Fitness, deadline: float | None, progress: Tell | None, tell: TellPhase | None
-) -> Outcome:
-    game = registry.get(fitness.spec.game)
+    run: runs.Run, training: Training, workers: Workers, deadline: float | None, progress: Tell | None,
+    tell: TellPhase | None,
+) -> Outcome:  # fmt: skip
+    game = registry.get(training.spec.game)
     if game.outside is not None:
         game.outside.keep_in(run.folder)
     settings = EvolutionSettings.from_dict(run.config["evolution"])
+    fitness, cases = Fitness(training.with_validation(settings.wins), workers), sampled.Cases.of(training)
     try:
-        schedule, comparing = _schedule(run, fitness, settings, deadline)
+        schedule, comparing = _schedule(run, fitness, cases, settings, deadline)
         fitness.stop = schedule.generations_until()
         if tell and run.checkpoint is None:
-            _warn(fitness, settings, tell)
-        status = drive(run, fitness, symbols_of(settings, fitness.spec), len(fitness.spec.cases), deadline=fitness.stop,
-                       progress=progress)  # fmt: skip
+            _warn(fitness, cases, settings, tell)
+        status = drive(run, fitness, symbols_of(settings, training.spec), cases.train, validation=cases.validation,
+                       deadline=fitness.stop, progress=progress)  # fmt: skip
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
         again = command(game, "evolve", "--resume", run.folder)
         raise e.hinting(f"kept in {run.folder}: {made}; go on with: {again}") from e
     except KeyboardInterrupt:
         status = INTERRUPTED
-    state = _state(run)
+    state = state_of(run)
     hall = _evaluated(fitness, run.config.get("first", ())) if state is None else state.hall
     done = 0 if state is None else state.generation + 1
     best = hall[0] if hall else None
@@ -389,7 +294,12 @@ def _work(
     if before is not None:
         return Outcome(run.folder, status, done, best, *before, _in_start(run, before[0]))
     try:
-        winner = winners.choose(hall, settings, int(run.config["seed"]), fitness, schedule.choosing_until(), tell)
+        seed, until = int(run.config["seed"]), schedule.choosing_until()
+        if settings.levels_a_generation:
+            played = 0 if state is None else state.playthroughs
+            winner = sampled.choose(hall, training, settings, seed, fitness, played, until, tell)
+        else:
+            winner = winners.choose(hall, settings, seed, fitness, until, tell)
         if not winner.scores:
             return Outcome(run.folder, status, done, None)
         about = winners.describe(winner, fitness, comparing, schedule, tell)
@@ -404,30 +314,37 @@ def _work(
 
 
 def _schedule(
-    run: runs.Run, fitness: Fitness, settings: EvolutionSettings, deadline: float | None
+    run: runs.Run, fitness: Fitness, cases: sampled.Cases, settings: EvolutionSettings, deadline: float | None
 ) -> tuple[Schedule, Comparing | None]:
     """How the time is shared, and what the winner is to be compared with."""
     config, comparing = run.config, None
     if HELD_OUT in config:
         held_out = [LevelText.of_dict(level) for level in config[HELD_OUT]]
-        comparing = Comparing(
-            fitness, held_out, str(config["persona"]["name"]), int(config["seed"]), settings.final_trials
-        )
+        trials, best = settings.final_trials, config.get(HELD_OUT_BEST, ())
+        if best or settings.levels_a_generation:
+            trials = sampled.trials_beside_others(settings, len(held_out) or len(fitness.spec.cases))
+        comparing = Comparing(fitness, held_out, str(config["persona"]["name"]), int(config["seed"]), trials, best)
     if deadline is None:
         return Schedule(None, 0.0, 0.0), comparing
     slowness = 1.0
     if registry.get(fitness.spec.game).outside is None:
         slowness = fitness.time_one(fitness.spec.utility)
-    choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
+    if settings.levels_a_generation:
+        tuning = settings.tuning * max(0.0, deadline - time.monotonic())
+        choosing = fitness.seconds(cases.ending) + tuning
+    else:
+        choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
     others = fitness.seconds(comparing.playthroughs) if comparing else 0.0
     return Schedule(deadline, choosing, others, slowness), comparing
 
 
-def _warn(fitness: Fitness, settings: EvolutionSettings, tell: TellPhase) -> None:
+def _warn(fitness: Fitness, cases: sampled.Cases, settings: EvolutionSettings, tell: TellPhase) -> None:
     """Tell where the first generation will take longer than there is time for it."""
     if fitness.stop is None:
         return
     plays = settings.islands * settings.population * settings.trials * len(fitness.spec.cases)
+    if settings.levels_a_generation:
+        plays = cases.first_generation(settings)
     needed, left = fitness.seconds(plays), max(0.0, fitness.stop - time.monotonic())
     if needed > left:
         tell(Phase("the first generation", 0, plays, needed, left))

@@ -200,8 +200,11 @@ class EvolutionSettings:
         return cls.modern(**{**SAMPLING, **changes})
 
     @classmethod
-    def of(cls, preset: str, **changes: Any) -> EvolutionSettings:
+    def of(cls, preset: str, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
         """The preset called `preset` with single values changed.
+
+        Args:
+            sampled: whether each generation draws its levels; `modern` has other values then (see `SAMPLING`).
 
         Raises:
             SettingsError: no such preset, no such setting, or a value out of range.
@@ -211,7 +214,8 @@ class EvolutionSettings:
             expected, hint = unknown(preset, presets)
             raise SettingsError("no such preset of the evolution", found=preset, expected=expected, hint=hint)
         _known(changes)
-        return presets[preset](**{**_fitting(changes), **changes})
+        usual = SAMPLING if sampled and preset == "modern" else {}
+        return presets[preset](**{**usual, **_fitting({**usual, **changes}), **changes})
 
     @property
     def island_size(self) -> int:

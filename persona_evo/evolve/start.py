@@ -69,8 +69,9 @@ def _with_ways(text: str, near: Sequence[str], home: str, clock: str) -> list[st
 
 
 def chosen(
-    preset: str, game: Game, league: League | None, changes: Mapping[str, Any], first: Sequence[str] | None = None
-) -> EvolutionSettings:
+    preset: str, game: Game, league: League | None, changes: Mapping[str, Any], first: Sequence[str] | None = None,
+    *, generated: bool = False,
+) -> EvolutionSettings:  # fmt: skip
     """The settings of an evolution, with the policies that were named for its first population.
 
     "ucb1" among these sets `variables` to "extended" unless `changes` have them.
@@ -80,6 +81,7 @@ def chosen(
         changes: single settings, as they were given.
         first: names as in `EvolutionSettings.first`, or "none" alone; None where none were named, which leaves what
             `changes` or the preset have.
+        generated: whether many levels are generated, of which the preset "modern" draws some for each generation.
 
     Raises:
         SettingsError: no such setting, a value out of range, or "none" beside others.
@@ -93,7 +95,8 @@ def chosen(
         values["first"] = names if isinstance(names, str) else named(names)
         if "ucb1" in values["first"] and "variables" not in changes:
             values["variables"] = "extended"
-    return EvolutionSettings.of(preset, **values)
+    sampled = changes.get("levels_a_generation", generated) not in (0, False)
+    return EvolutionSettings.of(preset, sampled=sampled, **values)
 
 
 def named(first: Sequence[str]) -> tuple[str, ...]:

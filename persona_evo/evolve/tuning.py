@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from persona_evo import seeds
 from persona_evo.evolve import genetics, genome, selection
@@ -29,7 +30,7 @@ _MOVED = 0.4
 """Share of the constants that an offspring moves, at least one."""
 _LEVELS = 8
 """Levels on which an offspring plays beside its parent."""
-_FINALISTS, _FINAL_DRAWS = 4, 2
+FINALISTS, FINAL_DRAWS = 4, 2
 """Members of the hall that meet once more, and on how many levels, as a multiple of the validation set."""
 _TRIES = 20
 """Offspring without any that differs after which a formula is left as it is."""
@@ -44,8 +45,8 @@ def finalist(
         hall: each with its validation. levels: to draw from. ask: has requests played.
     """
     better = selection.better(settings)
-    candidates = sorted(hall, key=better)[:_FINALISTS]
-    count = _FINAL_DRAWS * len(candidates[0].validation)
+    candidates = sorted(hall, key=better)[:FINALISTS]
+    count = FINAL_DRAWS * len(candidates[0].validation)
     drawn = draw(replace(settings, levels_a_generation=count), seeds.derive(seed, "finalists"), 0, levels)
     answers = ask([part(drawn, one.formula, 0, count) for one in candidates])
 
@@ -53,6 +54,13 @@ def finalist(
         return better(replace(candidates[at], utilities=[*candidates[at].validation, *answers[at]]))
 
     return candidates[min(range(len(candidates)), key=met)]
+
+
+class Step(NamedTuple):
+    """The best individual after an offspring, and the playthroughs that were spent."""
+
+    best: Individual
+    spent: int
 
 
 def tune(
@@ -66,6 +74,16 @@ def tune(
         levels, validation: as for `racing.race`. ask: has requests played.
         playthroughs: not more than so many are played.
     """
+    for step in steps(best, settings, seed, primitives, levels, validation, ask, playthroughs):
+        best = step.best
+    return best
+
+
+def steps(
+    best: Individual, settings: EvolutionSettings, seed: int, primitives: Primitives, levels: int, validation: int,
+    ask: Ask, playthroughs: int,
+) -> Iterator[Step]:  # fmt: skip
+    """How the tuning goes on, offspring by offspring; the arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
     better = selection.better(settings)
     few = replace(settings, levels_a_generation=min(_LEVELS, settings.levels_a_generation))
@@ -89,8 +107,8 @@ def tune(
             found = Individual(text, genome.size(text), values, 1, "tuning", best.born, best.key, values)
             better_here = better(found) < better(best.validated())
             best = found if better_here else best
+        yield Step(best, spent)
         step = min(_LARGEST, max(_SMALLEST, step * (_UP if better_here else _DOWN)))
-    return best
 
 
 def _moved(text: str, primitives: Primitives, step: float, stream: random.Random) -> str:

@@ -7,7 +7,7 @@ import platform
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,19 @@ class Winner:
         scores: mean utility and priority metric of each case.
         trials: of each case, 0 where there was no time for any and the scores are those of the evolution.
         finalists: how many it was compared with, itself included.
+        names: of the cases that the scores belong to; None for all of the run's.
+        training, validation: fitness on levels to train on and on the validation set, None where there is no such set.
+        cut: whether the time was up before its constants were tuned as far as they should be.
     """
 
     individual: Individual
     scores: tuple[Score, ...]
     trials: int = 0
     finalists: int = 1
+    names: tuple[str, ...] | None = None
+    training: float | None = None
+    validation: float | None = None
+    cut: bool = False
 
     @property
     def utility(self) -> float:
@@ -190,7 +197,7 @@ class WinnerDescription:
         comparison: beside others, None where nobody asked for one.
         simplified: a shorter form, of a formula or of lists.
         words: what the formula, or each list, seeks, avoids and saves, a line each.
-        unfinished: steps that there was no time for: "comparison", "simplification".
+        unfinished: steps that there was no time for: "comparison", "tuning", "simplification".
     """
 
     comparison: RivalComparison | None
@@ -208,7 +215,8 @@ def describe(
     comparison = None
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
-        comparison = comparing.compare(text, schedule.comparing_until(), tell)
+        comparison = replace(comparing.compare(text, schedule.comparing_until(), tell),
+                             training=winner.training, validation=winner.validation)  # fmt: skip
     until = schedule.describing_until()
     if tell:
         tell(Phase("simplifying the formula", 0, 1, _left(until)))
@@ -225,7 +233,7 @@ def describe(
     if tell:
         tell(Phase("simplifying the formula", 1, 1, 0.0))
     steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
-             "simplification": short.cut}  # fmt: skip
+             "tuning": winner.cut, "simplification": short.cut}  # fmt: skip
     return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
 
 
@@ -243,7 +251,7 @@ def policy_text(
 
     game = registry.get(str(config["game"]))
     text = winner.individual.formula
-    names, league = fitness.spec.cases, fitness.spec.league
+    names, league = fitness.spec.cases if winner.names is None else winner.names, fitness.spec.league
     template = {} if league is None else plain(league.agent)
     if template:
         template["utility"] = template["utility"] or fitness.spec.utility
@@ -259,7 +267,7 @@ def policy_text(
         unfinished=about.unfinished,
         comparison={} if about.comparison is None else about.comparison.to_dict(),
         metrics=meanings(about.simplified.scores, game),
-        levels=tuple(level.name for level in fitness.spec.levels),
+        levels=tuple(str(level["name"]) for level in config["levels"]),
         fitness={name: score.utility for name, score in zip(names, winner.scores, strict=True)},
         mean=winner.utility,
         seed=int(config["seed"]),
@@ -273,6 +281,7 @@ def policy_text(
             "name": run, "generations": generations, "evaluations": evaluations,
             "trials": winner.trials, "finalists": winner.finalists, "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,
+            **({} if winner.validation is None else {"training": winner.training, "validation": winner.validation}),
             "priority": {name: score.priority for name, score in zip(names, winner.scores, strict=True)},
         },
         versions=dict(config["versions"]),

@@ -46,7 +46,7 @@ class Policy:
         simplification: what was done and checked, or why the raw one is kept.
         words: what the formula seeks, avoids and saves, a line each.
         comparison: how it does beside others, as `evolve.rivals.RivalComparison.to_dict` has it.
-        unfinished: steps that the evolution had no time for: "comparison", "simplification".
+        unfinished: steps that the evolution had no time for: "comparison", "tuning", "simplification".
         c: constant of UCB1.
         metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.

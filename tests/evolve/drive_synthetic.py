@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from persona_evo.evolve.driving import drive
 from persona_evo.evolve.islands import Evaluate, Request, generations
-from persona_evo.evolve.run import drive
 from persona_evo.store import runs
 
 from .synthetic import LEVELS, METRICS, small, synthetic

@@ -13,6 +13,7 @@ from persona_evo.errors import PolicyError
 from persona_evo.evolve import rivals as comparisons
 from persona_evo.evolve import shortening, simplification
 from persona_evo.evolve.comparison import Comparing, held_out, paired
+from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
@@ -20,7 +21,7 @@ from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
-from persona_evo.evolve.run import DEADLINE, FINISHED, evolve, resume
+from persona_evo.evolve.run import evolve, resume
 from persona_evo.evolve.schedule import DESCRIBE_SECONDS, END_SHARE, Phase, Schedule
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.evolve import genome, list_operators
+from persona_evo.evolve.driving import FINISHED
 from persona_evo.evolve.duplicates import Keys, first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import first_individuals, settled, start_in_words, symbols_of
-from persona_evo.evolve.run import FINISHED, Outcome, evolve, resume
+from persona_evo.evolve.run import Outcome, evolve, resume
 from persona_evo.evolve.settings import FORMULA, LISTS, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry

@@ -16,17 +16,13 @@ import pytest
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
+from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Progress, drive
 from persona_evo.evolve.fitness import _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.run import (
-    DEADLINE,
-    FINISHED,
-    INTERRUPTED,
     Outcome,
-    Progress,
     best_run,
-    drive,
     evolve,
     evolve_runs,
     resume,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve.run import FINISHED, Outcome
+from persona_evo.evolve.driving import FINISHED
+from persona_evo.evolve.run import Outcome
 from persona_evo.games import mapsets, registry
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch

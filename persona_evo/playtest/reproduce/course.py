@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from persona_evo import seeds
 from persona_evo.errors import Place, PolicyError, RunError
+from persona_evo.evolve import driving
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.settings import EvolutionSettings
@@ -284,11 +285,11 @@ class Course:
         if begun:
             _check(folder, self._expected(persona, levels, settings, seed, budget))
             outcome = evolution.ended(folder)
-        if outcome is None or outcome.status == evolution.DEADLINE:
+        if outcome is None or outcome.status == driving.DEADLINE:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
 
-            def progress(p: evolution.Progress) -> None:
+            def progress(p: driving.Progress) -> None:
                 tell((p.generation + 1) / p.target, f"generation {p.generation + 1}/{p.target}, "
                      f"best {p.best.fitness:.3f}")  # fmt: skip
 
@@ -302,7 +303,7 @@ class Course:
                     search=self.settings.search, budget=budget, jobs=self.jobs, backend=self.backend, deadline=end,
                     progress=progress,
                 )  # fmt: skip
-            if outcome.status == evolution.INTERRUPTED:
+            if outcome.status == driving.INTERRUPTED:
                 raise KeyboardInterrupt
         if outcome.policy is None:
             raise RunError(f"the time was up before any formula was evaluated: {name}", place=Place(str(self.folder)),

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError
+from persona_evo.evolve import driving
 from persona_evo.evolve import run as evolution
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
@@ -241,7 +242,7 @@ def _evolve(
     if outcome is not None:
         return outcome
 
-    def progress(p: evolution.Progress) -> None:
+    def progress(p: driving.Progress) -> None:
         if tell is not None:
             tell(f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}", 0.0)
 
@@ -253,7 +254,7 @@ def _evolve(
             root=where.parent, name=where.name, search=SearchSettings.single(), budget=Budget(s.iterations), jobs=jobs,
             backend=backend, progress=progress,
         )  # fmt: skip
-    if outcome.status == evolution.INTERRUPTED:
+    if outcome.status == driving.INTERRUPTED:
         raise KeyboardInterrupt
     return outcome
 

@@ -1,0 +1,137 @@
+"""The generations of an open run: made one after another, each written down, until the target, a deadline or Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from persona_evo.evolve import reopening
+from persona_evo.evolve.fitness import OutOfTime
+from persona_evo.evolve.islands import Evaluate, generations
+from persona_evo.evolve.parallel import Usage
+from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.store import runs
+
+FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
+"""How a call ended: all generations are there, the time was up, or Ctrl-C. The last two can be resumed."""
+
+_PACE = 10
+"""Generations that estimates of time look back on."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is told after each generation.
+
+    generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
+    evaluations: of formulas, in this generation. remembered: formulas that reuse the result of a duplicate.
+    spared: playthroughs that reuse the result of an equal one. rate: evaluations per second. eta: seconds to go, or
+    until the deadline if that is earlier. usage: of the cores, where the evaluation knows.
+    """
+
+    generation: int
+    target: int
+    rows: tuple[Row, ...]
+    best: Individual
+    evaluations: int
+    remembered: int
+    spared: int
+    rate: float
+    eta: float
+    usage: Usage | None
+
+
+Tell = Callable[[Progress], None]
+
+
+def drive(
+    run: runs.Run,
+    evaluate: Evaluate,
+    metrics: Sequence[str],
+    levels: int,
+    *,
+    validation: int = 0,
+    deadline: float | None = None,
+    progress: Tell | None = None,
+) -> str:
+    """Make the generations that are missing in an open run and write each down; how it ended.
+
+    A generation that would not end before the deadline is not begun; where the evaluation runs out of time, the
+    generation is given up.
+    Ctrl-C ends it at once: what is on disk is the last whole generation, and resuming makes the broken one again.
+    """
+    settings = reopening.settings_of(run.folder)
+    target = run.checkpoint.target if run.checkpoint else int(run.config["target"])
+    state = state_of(run)
+    pace: deque[float] = deque(maxlen=_PACE)
+    usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
+    spared: Callable[[], int] | None = getattr(evaluate, "spared", None)
+    course = generations(
+        replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
+        validation=validation, first=run.config.get("first", ()), state=state,
+        check=getattr(evaluate, "check", lambda: None),
+    )  # fmt: skip
+    try:
+        getattr(evaluate, "warm_up", lambda: None)()
+        while state is None or state.generation + 1 < target:
+            if deadline is not None and pace and time.monotonic() + sum(pace) / len(pace) > deadline:
+                return DEADLINE
+            generation = next(course)
+            state = generation.state
+            used, saved = usage() if usage else None, spared() if spared else 0
+            _record(run, generation, target, used, saved)
+            pace.append(generation.seconds)
+            if progress:
+                progress(_progress(generation, target, pace, deadline, used, saved))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OutOfTime:
+        return DEADLINE
+    return FINISHED
+
+
+def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None, spared: int) -> None:
+    timing: dict[str, Any] = {
+        "seconds": round(generation.seconds, 4), "evaluating": round(generation.evaluating, 4),
+    }  # fmt: skip
+    if usage:
+        timing.update(jobs=usage.jobs, workers=usage.workers, busy=round(usage.share, 4), spared=spared)
+    run.record(
+        generation.index,
+        [row.to_json() for row in generation.rows],
+        timing,
+        generation.state.to_json(),
+        [hall_entry(i) for i in generation.state.hall],
+        target,
+    )
+
+
+def hall_entry(individual: Individual) -> dict[str, Any]:
+    """A member of the hall of fame as its file has it."""
+    return {
+        "fitness": individual.fitness, "size": individual.size, "formula": individual.formula,
+        "utilities": individual.utilities, "trials": individual.trials, "born": individual.born,
+        "origin": individual.origin,
+    }  # fmt: skip
+
+
+def _progress(
+    generation: Generation, target: int, pace: Sequence[float], deadline: float | None, usage: Usage | None, spared: int
+) -> Progress:
+    evaluations = sum(row.evaluations for row in generation.rows)
+    remembered = sum(row.remembered for row in generation.rows)
+    eta = (target - generation.index - 1) * sum(pace) / len(pace)
+    if deadline is not None:
+        eta = max(0.0, min(eta, deadline - time.monotonic()))
+    rate = evaluations / generation.seconds if generation.seconds > 0 else 0.0
+    return Progress(
+        generation.index, target, generation.rows, generation.best, evaluations, remembered, spared, rate, eta, usage
+    )
+
+
+def state_of(run: runs.Run) -> State | None:
+    """The state that a run goes on from; None before its first generation is finished."""
+    return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)
