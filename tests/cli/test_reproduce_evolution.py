@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,8 @@ import pytest
 from persona_evo.playtest.reproduce.evolution import course
 from persona_evo.playtest.reproduce.evolution.journal import Progress
 from persona_evo.playtest.reproduce.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
-from tests.cli.tool import run
+from tests.cli.tool import command, environment, run
+from tests.shared import hear_ctrl_c
 
 TINY = ("--quick", "--setting", "single", "--persona", "runner", "--runs", "1", "--playthroughs", "60", "--training",
         "4", "--held-out", "2", "--seed", "5")  # fmt: skip
@@ -70,6 +75,24 @@ def test_stages_alone_and_any_number_of_jobs(tmp_path: Path, capsys: pytest.Capt
     assert found[0] == found[1]
     late = run(capsys, "reproduce", "evolution", "--resume", tmp_path / "2", "--for", "1ms", "--stage", "lines")
     assert late.code == 2 and "not a duration" in late.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_at_any_moment(how: signal.Signals, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    words = command("reproduce", "evolution", "--out", out, *TINY, "--stage", "pools", "--stage", "train", "--jobs", 2)
+    process = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
+    until = time.monotonic() + 120
+    while not (out / "runs.jsonl").exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(how)
+    _, said = process.communicate(timeout=60)
+    if process.returncode:  # it may have been done just before
+        assert process.returncode == (130 if how == signal.SIGINT else -how)
+        assert how == signal.SIGKILL or f"--resume {out}" in said
+    again = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", "train", "--jobs", "1")
+    assert again.code == 0 and len(rows(out / "runs.jsonl")) == 5
 
 
 def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:

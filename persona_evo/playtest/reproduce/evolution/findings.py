@@ -176,7 +176,7 @@ def goals(c: Choices) -> list[Goal]:
     """What was to be reached."""
     everybody = len(c.settings.personas)
     found = [
-        _for_personas(c, "single, evolution from UCB1 alone: mean at least that of the best line", everybody,
+        _for_personas(c, "single, evolution without seeds: mean at least that of the best line", everybody,
                       _pairs(c, "single", EVOLUTION, (LINE,)), lambda one: one.gain.value >= 0),
         _for_personas(c, "single, evolution with seeds: better than the best seed and the best line", MOST,
                       _pairs(c, "single", SEEDED, (SEED, LINE)), lambda one: one.gain.low > 0),
