@@ -267,5 +267,5 @@ def spoken(against: str) -> str:
 
 def signed(gain: Interval) -> str:
     """A difference with its interval: +.012 (+.003 to +.020)."""
-    value, low, high = (f"{v:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
+    value, low, high = (f"{round(v, 3) + 0.0:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
     return f"{value} ({low} to {high})"
