@@ -16,7 +16,7 @@ from persona_evo.playtest.reproduce.evolution import course
 from persona_evo.playtest.reproduce.evolution.journal import Progress
 from persona_evo.playtest.reproduce.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
 from tests.cli.tool import command, environment, run
-from tests.shared import hear_ctrl_c
+from tests.shared import ROOT, hear_ctrl_c
 
 TINY = ("--quick", "--setting", "single", "--persona", "runner", "--runs", "1", "--playthroughs", "60", "--training",
         "4", "--held-out", "2", "--seed", "5")  # fmt: skip
@@ -49,10 +49,21 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     for name in ("runs.jsonl", "measures.jsonl"):  # as if it had been killed while it wrote
         whole = (out / name).read_bytes()
         (out / name).write_bytes(whole[: len(whole) * 2 // 3])
+    long = ROOT / "policies" / "minidungeons2"
+    absent = run(capsys, "reproduce", "evolution", "--resume", out, "--long", long)
+    assert absent.code == 2 and "files such as single-runner.json" in absent.err
     again = run(capsys, "reproduce", "evolution", "--resume", out, "--levels", others, "--jobs", "1")
     assert again.code == 0, again.err
     assert {name: rows(out / name) for name in kept} == kept
     assert (out / "README.md").read_text(encoding="utf-8").count("\n") == text.count("\n")
+
+    (others / "single-runner.json").write_bytes((long / "runner.json").read_bytes())
+    for _ in range(2):
+        more = run(capsys, "reproduce", "evolution", "--resume", out, "--long", others, "--stage", "measure",
+                   "--stage", "report", "--jobs", "1")  # fmt: skip
+        assert more.code == 0, more.err
+        assert [row["policy"] for row in rows(out / "runs.jsonl") if row["method"] == "long"] == ["MS - NE * ST"]
+    assert "| Runner | one long run |" in (out / "README.md").read_text(encoding="utf-8")
 
     other = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--runs", "2")
     assert other.code == 2 and "the folder holds another reproduction" in other.err and "runs 1" in other.err
