@@ -47,8 +47,8 @@ def add(studies: Any) -> None:
                         "(default: 100)")
     parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, to compare on as well")
     parser.add_argument("--levels", type=filled, metavar="FOLDER", help="levels of other designers, likewise")
-    parser.add_argument("--long", type=path, metavar="FOLDER", help="policies of long runs, SETTING-PERSONA.json, to be "
-                        "compared as well")
+    parser.add_argument("--long", type=path, metavar="FOLDER", help="policies of long runs, SETTING-PERSONA.json, "
+                        "to compare as well")
     parser.add_argument("--quick", action="store_true", help="tiny numbers throughout: about three minutes")
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME", help="time for this call, such as 8h; the "
                         "next one goes on")
