@@ -12,7 +12,7 @@ from persona_evo.evolve.individuals import first_individuals, settled
 from persona_evo.evolve.searchers import UCB1 as UCB1_TEXT
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.reproduce.evolution import journal
-from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT, TRAINING, Levels
+from persona_evo.playtest.reproduce.evolution.levels import CHOOSING, HELD_OUT, TRAINING, Levels
 from persona_evo.playtest.reproduce.evolution.measuring import Known, Probe, best_of, measure, probe, read
 from persona_evo.playtest.reproduce.evolution.settings import (
     LONG,
@@ -125,7 +125,7 @@ class Choices:
         """All lines of a persona on the training levels: as they were written, and tuned."""
         tuned = self.tuned.get((setting, persona), [])
         texts = dict.fromkeys([*lines()[1][persona], *tuned])
-        return [self.probe(setting, persona, text, TRAINING, 1) for text in texts]
+        return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
     def seed_probes(self, setting: str, persona: str) -> list[Probe]:
         """All formulas that an evolution with seeds starts from on the training levels."""
@@ -133,7 +133,7 @@ class Choices:
         spec = spec_of(self.settings, setting, who, self.levels.pool(persona, TRAINING).levels)
         settings = settled(self.settings.evolving(Cell(setting, SEEDED, persona)), spec)
         texts = first_individuals(settings, spec, who.lists)
-        return [self.probe(setting, persona, text, TRAINING, 1) for text in texts]
+        return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
     def probe(
         self, setting: str, persona: str, policy: str, where: str = HELD_OUT, trials: int = 0, seeds: str = "",

@@ -170,11 +170,8 @@ def from_values(**values: Any) -> Settings:
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
     changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
-    if setting == "casual":
-        changes |= {"variables": "extended", "first": ("ucb1", "utility")}
-    else:
-        changes["variables"] = "planner" if setting == "single" else "metrics"
-        changes["first"] = () if method == EVOLUTION else ("utility",)
+    changes["variables"] = "planner" if setting == "single" else "metrics"
+    changes["first"] = () if method == EVOLUTION else ("utility",)
     return EvolutionSettings.sampling(**changes)
 
 
