@@ -15,6 +15,8 @@ from persona_evo.playtest.reproduce.evolution import journal
 from persona_evo.playtest.reproduce.evolution.levels import CHOOSING, HELD_OUT, TRAINING, Levels
 from persona_evo.playtest.reproduce.evolution.measuring import Known, Probe, best_of, measure, probe, read
 from persona_evo.playtest.reproduce.evolution.settings import (
+    LONG,
+    METHODS,
     SEEDED,
     SETTINGS,
     Cell,
@@ -76,7 +78,8 @@ class Choices:
         runs: dict[Cell, list[Run]] = {cell: [] for cell in settings.cells()}
         for number, row in enumerate(journal.read(folder / RUNS), 1):
             run = _run(row, folder / RUNS, number)
-            runs.setdefault(run.cell, []).append(run)
+            others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # of long runs the last one counts
+            runs[run.cell] = [*others, run]
         tuned: dict[tuple[str, str], list[str]] = {}
         for number, row in enumerate(journal.read(folder / LINES), 1):
             run = _run(row, folder / LINES, number)
@@ -85,6 +88,11 @@ class Choices:
         return cls(settings, levels, ordered, {k: sorted(v) for k, v in tuned.items()}, read(folder))
 
     # policies
+
+    def methods(self, setting: str) -> list[str]:
+        """Methods that have cells in a setting."""
+        found = {cell.method for cell in self.runs if cell.setting == setting}
+        return [method for method in METHODS if method in found]
 
     def chosen_run(self, cell: Cell) -> Run | None:
         """The run that is best on the validation levels, the first of equals."""

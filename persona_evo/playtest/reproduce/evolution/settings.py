@@ -22,12 +22,12 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
 from persona_evo.store import policies
 
-SEEDED, EVOLUTION, RANDOM, HILL, UCB1 = "seeded", "evolution", "random", "hill", "ucb1"
+SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
 METHODS = {
     SEEDED: "evolution with seeds", EVOLUTION: "evolution without seeds", RANDOM: "random search",
-    HILL: "hill climbing", UCB1: "UCB1, C tuned",
+    HILL: "hill climbing", UCB1: "UCB1, C tuned", LONG: "one long run",
 }  # fmt: skip
-"""Methods that have runs, in words."""
+"""Methods that have runs, in words. The last one is a single run that was made elsewhere."""
 
 
 class Setting(NamedTuple):
