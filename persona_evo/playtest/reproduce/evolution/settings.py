@@ -22,12 +22,12 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
 from persona_evo.store import policies
 
-SEEDED, EVOLUTION, RANDOM, HILL, UCB1 = "seeded", "evolution", "random", "hill", "ucb1"
+SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
 METHODS = {
     SEEDED: "evolution with seeds", EVOLUTION: "evolution without seeds", RANDOM: "random search",
-    HILL: "hill climbing", UCB1: "UCB1, C tuned",
+    HILL: "hill climbing", UCB1: "UCB1, C tuned", LONG: "one long run",
 }  # fmt: skip
-"""Methods that have runs, in words."""
+"""Methods that have runs, in words. The last one is a single run that was made elsewhere."""
 
 
 class Setting(NamedTuple):
@@ -170,11 +170,8 @@ def from_values(**values: Any) -> Settings:
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
     changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
-    if setting == "casual":
-        changes |= {"variables": "extended", "first": ("ucb1", "utility")}
-    else:
-        changes["variables"] = "planner" if setting == "single" else "metrics"
-        changes["first"] = () if method == EVOLUTION else ("utility",)
+    changes["variables"] = "planner" if setting == "single" else "metrics"
+    changes["first"] = () if method == EVOLUTION else ("utility",)
     return EvolutionSettings.sampling(**changes)
 
 
