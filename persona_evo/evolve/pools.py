@@ -247,14 +247,14 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
         else:
             raise SettingsError(
                 f"no level that is proven winnable was found for number {number} of {game.title}",
-                found=f"no win of {counted(CANDIDATES, 'sound level')} in {WIN_ITERATIONS[-1]:,} iterations each",
+                found=f"no win of {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
                 expected="levels that can be won", hint="widen the constraints, or choose other kinds",
             )  # fmt: skip
 
 
 def moves_to_win(game: Game, level: Level) -> int:
     """The moves of a plan that wins, 0 where none was found."""
-    for iterations in WIN_ITERATIONS:
+    for iterations in win_iterations(game):
         first = iterations == WIN_ITERATIONS[0]
         settings = replace(SearchSettings.single(), stop="first_win") if first else SearchSettings.anytime()
         planner = planner_for(game, level, settings, iterations + 1)
@@ -263,6 +263,11 @@ def moves_to_win(game: Game, level: Level) -> int:
             if found.outcome == WON:
                 return len(found.actions)
     return 0
+
+
+def win_iterations(game: Game) -> tuple[int, ...]:
+    """Of WIN_ITERATIONS those that are made in a game: a class, which is slow, takes minutes for the last."""
+    return WIN_ITERATIONS if game.compiled else WIN_ITERATIONS[:-1]
 
 
 def goals(game: Game) -> list[Formula]:
@@ -284,7 +289,7 @@ def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
         loaded, found = level.load(game), list[float]()
         for iterations in (best.iterations, MORE * best.iterations):
             planner = planner_for(game, loaded, SearchSettings.anytime(), iterations + 1)
-            plan = planner.plan(utility, policy, Budget(iterations), best.seed)
+            plan = planner.plan(utility, policy, Budget(iterations), best.seed, polish=0)
             found.append(plan.best_utility)
             if plan.proven or plan.outcome == WON:
                 break

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
+from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
@@ -16,6 +18,9 @@ from persona_evo.games.catalog.minidungeons2.soundness import sound
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.generating import STREAMS, Constraints, Source, Span, asked, generate, stream_of
 from persona_evo.games.mapsets import resolve
+from persona_evo.search.plan import Plan, planner_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
 
 GAME = registry.get("minidungeons2")
 
@@ -124,6 +129,29 @@ def test_the_pools_of_an_evolution_are_apart_and_can_be_kept() -> None:
     assert pools.Pool.of_dict(kept) == found["train"]
     with pytest.raises(ValueError, match="2 utilities"):
         pools.Pool.of_dict({**kept, "best": [0, 1]})
+
+
+def test_what_is_best_is_known_as_soon_as_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[int]()
+
+    def watched(*arguments: Any) -> Any:
+        planner = planner_for(*arguments)
+        plan = planner.plan
+
+        def noted(*given: Any, **options: Any) -> Plan:
+            made.append((found := plan(*given, **options)).iterations)
+            return found
+
+        monkeypatch.setattr(planner, "plan", noted)
+        return planner
+
+    monkeypatch.setattr(pools, "planner_for", watched)
+    utility, level = parse("WON", GAME.symbols), GAME.load("XXXXXXX\nXH   eX\nXXXXXXX\n", "open")
+    with Workers(1, "threading") as workers:
+        assert pools.best_known(GAME, [LevelText.of(level)], utility, 4, workers, iterations=5_000) == (1.0,)
+    usual = planner_for(GAME, level, SearchSettings.anytime(), 5_001)
+    polished = usual.plan(utility, TreePolicy.utility(utility), Budget(5_000), 4)
+    assert polished.proven and made[0] < polished.iterations
 
 
 def test_names_that_ask_for_generated_levels() -> None:
