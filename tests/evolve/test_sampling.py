@@ -325,10 +325,12 @@ def run(made: dict[str, Pool], root: Path, **options: Any) -> Outcome:
 
 
 def what_is_kept(outcome: Outcome) -> tuple[Any, ...]:
-    """Journal, hall and policy, without what differs between equal runs."""
+    """Journal, hall and policy, without what may differ between equal runs."""
     assert outcome.policy is not None
     policy = json.loads(outcome.policy.read_text())
     policy["run"].pop("name")
+    for key in ("simplified", "simplification", "unfinished", "words", "metrics"):
+        policy.pop(key, None)  # the simplification has a limit of time, which a busy machine may come to
     rows = [runs.comparable(row) for row in runs.read_journal(outcome.folder)]
     return rows, runs.read_hall(outcome.folder), policy
 
