@@ -19,7 +19,9 @@ SMALL = {
     "persona check": "",
     "level new": "",
     "level check": "",
-    "evolve --persona": "--generations 2 --population 10 --islands 2 --iterations 100 --jobs 1 --set final_trials=1",
+    "level generate": "--count 2",
+    "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 --iterations 100 "
+    "--jobs 1 --set final_trials=1",
     "evolve --resume": "--jobs 1",
     "policy list": "",
     "policy show": "",
@@ -40,6 +42,7 @@ SMALL = {
     "--jobs 1 --bound-seconds 0",
     "reproduce puyo": "--games 1 --drops 10 --generations 1 --population 10 --iterations 20 --jobs 1",
     "reproduce colosseum": "--games 2 --iterations 10 --seconds 0.01 --jobs 1",
+    "reproduce evolution": "--setting planner-300 --persona runner --runs 1 --playthroughs 40 --jobs 1",
     "experiment new": "",
     "experiment playstyles.toml": "--replicates 2 --rollouts 20 --jobs 1",
     "reproduce montecarlo": "--replicates 2 --rollouts 10 --jobs 1",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
-from persona_evo.cli.parser import assignment, filled, path, whole
+from persona_evo.cli.parser import assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MOST = 1_000_000
 GAMES = 4
 """Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
+MOST_LEVELS, SHOWN = 12, 3
+"""Of more levels than these only so many are shown: those with the lowest and those with the highest utility."""
 RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
            "seed_policies", "levels", "held_out", "out", "rules", "league", "agent")
 """Options that a resumed run has from its folder."""
@@ -118,7 +120,10 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     search = None if args.search is None else rules_of_search(args.search, game)
     spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
     starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
-    note(f"{persona.name} on {counted(len(levels), 'level')}, preset {settings.preset}, "
+    each = min(settings.levels_a_generation, len(spec.cases))
+    pairs = " pairs of a level and an opponent" if len(spec.cases) > len(levels) else ""
+    drawn = f", {each}{pairs} drawn for each generation" if each else ""
+    note(f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
          f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
          f"{'playthrough' if league is None else 'move'}, seed {seed}")
     if league is not None and league.opponents:
@@ -175,8 +180,10 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
         if name == "preset":
             raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
                                 expected="--preset paper or --preset modern")
-        listed = name in ("metrics", "first")
-        changes[name] = tuple(str(value).split(",")) if listed else value
+        if name in ("metrics", "first", "budgets"):
+            parts = str(value).split(",")
+            value = tuple(map(plain, parts) if name == "budgets" else parts)
+        changes[name] = value
     for name in ("generations", "population", "islands", "runs"):
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
@@ -196,9 +203,11 @@ def teller() -> Callable[[Generation], None]:
         bred = "set" if is_lists(p.best.formula) else "formula"
         known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
+        where = " on the validation set" if p.best.validation else ""
         line.show(
-            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f} ({counted(p.best.size, 'node')}), "
-            f"mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, {duration(p.eta)} to go",
+            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f}{where} "
+            f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, "
+            f"{duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
 
@@ -270,10 +279,18 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for symbol, meaning in policy.metrics.items():
         say(f"  {symbol:<7} {meaning}")
     trials = policy.run.get("trials")
-    seeds = f"{counted(trials, 'trial')} per level on new seeds" if trials else "as the evolution measured it"
-    say(f"mean utility {policy.mean:.4f}, {seeds}, level by level")
-    for level, value in policy.fitness.items():
+    levels = "level of the validation set" if "validation" in policy.run else "level"
+    seeds = f"{counted(trials, 'trial')} per {levels} on new seeds" if trials else "as the evolution measured it"
+    rows = list(policy.fitness.items())
+    many = len(rows) > MOST_LEVELS
+    if many:
+        rows.sort(key=lambda row: row[1])
+        rows = [*rows[:SHOWN], *rows[-SHOWN:]]
+    say(f"mean utility {policy.mean:.4f}, {seeds}, {'the lowest and the highest' if many else 'level by level'}")
+    for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
+    if "tuning" in policy.unfinished:
+        say("the time was up before all constants were tuned, so the same seed need not give this policy again")
     policy_command.tell_comparison(policy)
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     if outcome.generations:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.parser import filled, path, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
 from persona_evo.cli.say import Progress, duration, note
 
@@ -38,7 +38,7 @@ def add(studies: Any) -> None:
     parser.add_argument("--persona", choices=PERSONAS, action="append", help="whom policies are for, likewise")
     parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting "
                         "(default: 20)")
-    parser.add_argument("--playthroughs", type=whole(40, 10_000_000), metavar="N",
+    parser.add_argument("--playthroughs", type=whole(60, 10_000_000), metavar="N",
                         help="of each run (default: 4000 with a single list, 5000 and 4000 in the planner, 600 from "
                         "move to move)")
     parser.add_argument("--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: "
@@ -47,6 +47,8 @@ def add(studies: Any) -> None:
                         "(default: 100)")
     parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, to compare on as well")
     parser.add_argument("--levels", type=filled, metavar="FOLDER", help="levels of other designers, likewise")
+    parser.add_argument("--long", type=path, metavar="FOLDER", help="policies of long runs, SETTING-PERSONA.json, "
+                        "to compare as well")
     parser.add_argument("--quick", action="store_true", help="tiny numbers throughout: about three minutes")
     parser.add_argument("--for", dest="for_", type=filled, metavar="TIME", help="time for this call, such as 8h; the "
                         "next one goes on")
@@ -56,7 +58,7 @@ def add(studies: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do what is not there yet, and report."""
-    check_running(args, FROZEN, free="--stage, --paper, --levels, --for, ")
+    check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
     from persona_evo.evolve.deadline import duration as seconds
     from persona_evo.playtest.reproduce.evolution import course, levels
     from persona_evo.playtest.reproduce.keeping import usual_folder
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
              (levels.OTHERS, args.levels)) if where is not None}  # fmt: skip
     try:
         late = course.run(folder, settings, args.stage or STAGES, named, jobs=options.jobs_of(args),
-                          backend=args.backend, end=end, tell=_teller())  # fmt: skip
+                          backend=args.backend, end=end, tell=_teller(), long=args.long)  # fmt: skip
     except KeyboardInterrupt:
         return stopped(args, folder)
     if late:

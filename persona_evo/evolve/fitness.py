@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from persona_evo.evolve import genome
 from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
-from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
 from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
-from persona_evo.games.core import WON, Game
+from persona_evo.games.core import WON, Game, Level
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled
@@ -32,6 +32,9 @@ from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _GUESS = 300_000.0
 """Iterations per second, until the first playthroughs were timed."""
+_NODES_KEPT = 20_000_000
+"""Nodes for which a worker keeps memory, at most, so that it need not be made anew (4 GB in MiniDungeons 2); where the
+planners of all levels have more, one of them is kept."""
 _QUICKEST = 1e-6
 """Seconds that a playthrough takes at least."""
 
@@ -82,6 +85,7 @@ class _Workshop:
         self.game: Game = registry.get(spec.game)
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, Any] = {}
+        self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
 
     def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
         own = formula if isinstance(formula, TreePolicy) else genome.to_policy(str(formula), self.game)
@@ -89,13 +93,15 @@ class _Workshop:
 
     def planner(self, case: int) -> Any:
         if case not in self._planners:
+            if self._large:
+                self._planners.clear()
             self._planners[case] = self._planner(case)
         return self._planners[case]
 
     def _planner(self, case: int) -> Any:
         number, opponent = divmod(case, len(self.spec.cases) // len(self.spec.levels))
         level, league = self.spec.levels[number], self.spec.league
-        loaded = level.load(self.game)
+        loaded = _loaded(self.game, level)
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
@@ -116,6 +122,19 @@ class _Workshop:
 _here = threading.local()
 _WORKSHOPS = 2
 """Specifications a worker remembers."""
+_LEVELS = 1_000
+"""Loaded levels that a worker remembers."""
+
+
+def _loaded(game: Game, text: LevelText) -> Level:
+    """A level, at hand where this thread has loaded it for another specification."""
+    known: dict[LevelText, tuple[Game, Level]] = getattr(_here, "levels", {})
+    _here.levels = known
+    if text not in known or known[text][0] is not game:
+        if len(known) >= _LEVELS:
+            known.clear()
+        known[text] = game, text.load(game)
+    return known[text][1]
 
 
 def _workshop(spec: FitnessSpec) -> _Workshop:

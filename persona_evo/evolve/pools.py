@@ -23,7 +23,7 @@ from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level, main_metrics
 from persona_evo.games.generating import STREAMS, Constraints, Source, check_count
 from persona_evo.personas.lists import OpenList
-from persona_evo.search.plan import planner_for
+from persona_evo.search.plan import Planner, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.words import counted
@@ -288,7 +288,7 @@ def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
     for level in levels:
         loaded, found = level.load(game), list[float]()
         for iterations in (best.iterations, MORE * best.iterations):
-            planner = planner_for(game, loaded, SearchSettings.anytime(), iterations + 1)
+            planner = Planner(game, loaded, SearchSettings.anytime(), iterations + 1)
             plan = planner.plan(utility, policy, Budget(iterations), best.seed, polish=0)
             found.append(plan.best_utility)
             if plan.proven or plan.outcome == WON:

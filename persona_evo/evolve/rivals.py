@@ -97,8 +97,9 @@ class RivalComparison:
         """The comparison in sentences, the plainest first."""
         found = [self.headline] if self.headline else []
         if self.rivals:
-            many = len(self.levels) > _NAMED
-            named = counted(len(self.levels), "level") if many else ", ".join(self.levels)
+            many = self.drawn or len(self.levels) > _NAMED
+            what = "generated level" if self.drawn else "level"
+            named = counted(len(self.levels), what) if many else ", ".join(self.levels)
             where = f"{named} (not trained on)" if self.unseen else f"new seeds of {named}"
             for rival in self.rivals:
                 found.append(f"{rival.verdict} than {rival.name} on {where}: {self.utility:.4f} against "

@@ -141,7 +141,8 @@ def choose(
         fitness.stop = None if until is None else until - fitness.seconds(cases.measuring)
         best, cut = _tuned(hall, best, training, cases, settings, seed, fitness, round(settings.tuning * played), tell)
     fitness.stop = until
-    return _measured(best, cut, training, cases, settings, seed, fitness, tell)
+    finalists = min(len(hall), tuning.FINALISTS) if best.validation else 1
+    return _measured(best, cut, finalists, training, cases, settings, seed, fitness, tell)
 
 
 def _tuned(
@@ -176,21 +177,16 @@ def _tuned(
 
 
 def _measured(
-    best: Individual, cut: bool, training: Training, cases: Cases, settings: EvolutionSettings, seed: int,
-    fitness: Fitness, tell: TellPhase | None,
+    best: Individual, cut: bool, finalists: int, training: Training, cases: Cases, settings: EvolutionSettings,
+    seed: int, fitness: Fitness, tell: TellPhase | None,
 ) -> Winner:  # fmt: skip
     """The winner, played anew on the validation set and on drawn levels; as the run measured it where there is no time.
     """
-    winner = Winner(best, (), names=(), cut=cut)
+    winner = Winner(best, (), finalists=finalists, names=(), cut=cut)
     if best.validation:
         winner = replace(winner, scores=(Score(best.fitness, 0.0),), names=("validation set",), validation=best.fitness)
     elif best.utilities:
         winner = replace(winner, scores=(Score(best.fitness, 0.0),), names=("drawn levels",))
-    with contextlib.suppress(OutOfTime):
-        drawn = draw(replace(settings, levels_a_generation=cases.validation, budgets=()),
-                     seeds.derive(seed, "training fitness"), 0, cases.train)  # fmt: skip
-        (shares,) = fitness([part(drawn, best.formula, 0, cases.validation)])
-        winner = replace(winner, training=sum(shares) / len(shares))
     own = Fitness(replace(training.spec, levels=training.validation.levels, best=()), fitness.workers)
     own.pace = fitness.pace
     plan = tuple(
@@ -199,7 +195,12 @@ def _measured(
     )
     (played,) = play_rounds(own, [best.formula], plan, "measuring the policy", fitness.stop, tell)
     trials = min(len(scores) for scores in played)
-    if not trials:
-        return winner
-    means = tuple(Score(*(sum(column) / trials for column in zip(*scores, strict=True))) for scores in played)
-    return replace(winner, scores=means, trials=trials, names=own.spec.cases, finalists=tuning.FINALISTS)
+    if trials:
+        means = tuple(Score(*(sum(column) / trials for column in zip(*scores, strict=True))) for scores in played)
+        winner = replace(winner, scores=means, trials=trials, names=own.spec.cases)
+    with contextlib.suppress(OutOfTime):
+        drawn = draw(replace(settings, levels_a_generation=cases.validation, budgets=()),
+                     seeds.derive(seed, "training fitness"), 0, cases.train)  # fmt: skip
+        (shares,) = fitness([part(drawn, best.formula, 0, cases.validation)])
+        winner = replace(winner, training=sum(shares) / len(shares))
+    return winner

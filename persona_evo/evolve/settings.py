@@ -153,7 +153,8 @@ class EvolutionSettings:
     def __post_init__(self) -> None:
         for name in ("metrics", "first", "budgets"):
             if isinstance(getattr(self, name), str) or not isinstance(getattr(self, name), Iterable):
-                raise _wrong(name, getattr(self, name), "a list of texts")
+                what = "numbers" if name == "budgets" else "texts"
+                raise _wrong(name, getattr(self, name), f"a list of {what}")
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not isinstance(self.mutations, Mapping):
             raise _wrong(

@@ -281,6 +281,7 @@ def policy_text(
             "name": run, "generations": generations, "evaluations": evaluations,
             "trials": winner.trials, "finalists": winner.finalists, "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,
+            **({} if winner.validation is None else {"training": winner.training, "validation": winner.validation}),
             "priority": {name: score.priority for name, score in zip(names, winner.scores, strict=True)},
         },
         versions=dict(config["versions"]),

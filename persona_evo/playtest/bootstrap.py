@@ -5,6 +5,7 @@ Both runs and levels are drawn, so both are drawn again: intervals say what othe
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -40,9 +41,8 @@ def difference(a: Matrix, b: Matrix, seed: int = 0, level: float = 0.95, replica
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 2 or not x.size or not y.size or x.shape[1] != y.shape[1]:
         raise ValueError(f"matrices of {x.shape} and {y.shape}")
-    rng = np.random.default_rng(seed)
-    levels = _weights(rng, x.shape[1], replicates)
-    drawn = [(_weights(rng, len(m), replicates) @ m * levels).sum(axis=1) for m in (x, y)]
+    levels = _weights((seed, 0), x.shape[1], replicates)
+    drawn = [(_weights((seed, k), len(m), replicates) @ m * levels).sum(axis=1) for k, m in ((1, x), (2, y))]
     low, high = np.quantile(drawn[0] - drawn[1], [(1 - level) / 2, (1 + level) / 2])
     value = float(x.mean() - y.mean())
     return Interval(value, min(value, float(low)), max(value, float(high)), x.shape[1])
@@ -58,6 +58,8 @@ def fewer(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> f
     return sum(ways) / math.comb(count, together)
 
 
-def _weights(rng: np.random.Generator, count: int, replicates: int) -> NDArray[np.float64]:
+@functools.lru_cache(maxsize=8)
+def _weights(seed: tuple[int, int], count: int, replicates: int) -> NDArray[np.float64]:
     """float64[replicates, count], the share of each in a sample drawn with replacement."""
+    rng = np.random.default_rng(seed)
     return rng.multinomial(count, np.full(count, 1 / count), size=replicates) / count

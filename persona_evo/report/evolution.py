@@ -120,21 +120,25 @@ def _facts(e: Evolution) -> dict[str, str]:
     if e.policy.simplified:
         found["as evolved"] = e.policy.formula
     if e.policy.mean is not None:
-        found["mean utility"] = f"{e.policy.mean:.4f} on new seeds"
+        where = " of the validation set" if "validation" in e.policy.run else ""
+        found["mean utility"] = f"{e.policy.mean:.4f} on new seeds{where}"
     return {**found, "policy": str(e.policy.file)}
 
 
 def _course(e: Evolution) -> Table:
     """Best, mean and diversity of a few generations."""
     shown = sorted({round(k * (e.generations - 1) / 7) for k in range(8)})
+    validation = any("validation" in row for row in e.rows)
     rows = []
     for generation in shown:
         own = [row for row in e.rows if row["generation"] == generation]
         mean = sum(float(row["mean"]) for row in own) / len(own)
         diversity = sum(float(row["diversity"]) for row in own) / len(own)
-        rows.append([str(generation + 1), f"{max(float(row['best']) for row in own):.4f}", f"{mean:.4f}",
+        validated = [f"{max(float(row['validation']) for row in own if 'validation' in row):.4f}"] if validation else []
+        rows.append([str(generation + 1), f"{max(float(row['best']) for row in own):.4f}", f"{mean:.4f}", *validated,
                      f"{diversity * 100:.0f} %", str(sum(int(row["evaluations"]) for row in own))])  # fmt: skip
-    return Table("fitness", ["generation", "best", "mean", "different formulas", "evaluated"], rows)
+    best = ["best on the validation set"] if validation else []
+    return Table("fitness", ["generation", "best", "mean", *best, "different formulas", "evaluated"], rows)
 
 
 def _fame(e: Evolution, most: int = MOST_FAME) -> Table:
@@ -194,7 +198,8 @@ def _charts(e: Evolution) -> list[tuple[Plot, str]]:
 
     def lines(key: str) -> list[Series]:
         return [
-            Series(f"island {i + 1}", [(row["generation"] + 1, float(row[key])) for row in own[i]]) for i in islands
+            Series(f"island {i + 1}", [(row["generation"] + 1, float(row[key])) for row in own[i] if key in row])
+            for i in islands
         ]
 
     return [
@@ -202,10 +207,11 @@ def _charts(e: Evolution) -> list[tuple[Plot, str]]:
         for key, up, title, caption in (
             ("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
             ("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
+            ("validation", Axis("fitness"), "Best fitness on the validation set", "The best elite of each island"),
             ("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
             ("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
         )
-        if e.rows
+        if any(key in row for row in e.rows)
     ]
 
 

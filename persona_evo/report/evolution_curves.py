@@ -10,7 +10,7 @@ from persona_evo.playtest.reproduce.evolution.choices import Choices, Run
 from persona_evo.playtest.reproduce.evolution.findings import share_of_best
 from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT
 from persona_evo.playtest.reproduce.evolution.measuring import Measure
-from persona_evo.playtest.reproduce.evolution.settings import METHODS, Cell, study_game
+from persona_evo.playtest.reproduce.evolution.settings import LONG, METHODS, Cell, study_game
 from persona_evo.playtest.reproduce.evolution.stages import budget_policies, budget_probe, budgeted, curve_probe
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing
@@ -24,16 +24,15 @@ def learning(c: Choices) -> Iterator[Drawing]:
     for setting in c.settings.chosen:
         for persona in c.settings.personas:
             series = []
-            cells = [cell for cell in c.runs if (cell.setting, cell.persona) == (setting, persona)]
-            for place, cell in enumerate(cells):
-                series += _curves(c, cell, place)
+            for place, method in enumerate(c.methods(setting)):
+                series += _curves(c, Cell(setting, method, persona), place) if method != LONG else []
             if series:
                 chart = Plot(series, Axis("playthroughs"), Axis("share of the best known"), title=title_of(persona))
                 yield Drawing(("learning", setting, persona), chart)
 
 
 def _curves(c: Choices, cell: Cell, place: int) -> list[Series]:
-    runs = c.runs[cell][: c.settings.curves]
+    runs = c.runs.get(cell, [])[: c.settings.curves]
     held: list[dict[str, Measure]] = []
     for run in runs:
         probes = {policy: curve_probe(c, cell, policy) for *_, policy in run.curve}

@@ -80,7 +80,7 @@ def progress_table(c: Choices) -> Table:
     """How many runs of each cell are there, and what they took."""
     rows = []
     for setting in c.settings.chosen:
-        for method in METHODS:
+        for method in c.settings.chosen[setting].methods:
             runs = [run for cell, found in c.runs.items() for run in found if (cell.setting, cell.method) ==
                     (setting, method)]  # fmt: skip
             if runs:
@@ -126,11 +126,11 @@ def means(c: Choices, setting: str, where: str, words: str) -> Table:
         for what in names:
             one = findings.of_reference(c, what, setting, persona, where)
             row.append(NONE if one is None else _mean([one]))
-        for method in SETTINGS[setting].methods:
+        for method in c.methods(setting):
             runs = findings.measured(c, Cell(setting, method, persona), where)
             row.append(_mean(runs) if runs else NONE)
         rows.append(row)
-    heads = ["", "best known", *names, *(METHODS[m] for m in SETTINGS[setting].methods)]
+    heads = ["", "best known", *names, *(METHODS[m] for m in c.methods(setting))]
     return Table(f"{setting}, {words}: mean utility (win rate)", heads, rows)
 
 
@@ -144,7 +144,7 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
     known = {(one.cell, one.against): one for one in findings.comparisons(c, setting, where)}
     rows = []
     for persona in c.settings.personas:
-        for method in SETTINGS[setting].methods:
+        for method in c.methods(setting):
             cell = Cell(setting, method, persona)
             found = [known.get((cell, what)) for what in names]
             if any(found):

@@ -192,12 +192,13 @@ def _judged(tree: Tree, worth: FloatRow, ties: np.random.Generator) -> list[Cand
     lost = _lost(nodes[:, PARENT], status, left)
     depth, won = nodes[:, DEPTH] * np.where(lost, -1, 1), (status & OVER) == WON
     order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
-    best = np.empty(count, dtype=np.int64)
-    best[order] = np.arange(count)
-    parents = nodes[:, PARENT].tolist()
+    ranks = np.empty(count, dtype=np.int64)
+    ranks[order] = np.arange(count)
+    best, parents = ranks.tolist(), nodes[:, PARENT].tolist()
     for node in range(count - 1, 0, -1):
-        if parents[node] != ROOT:
-            best[parents[node]] = max(best[parents[node]], best[node])
+        parent = parents[node]
+        if parent != ROOT and best[parent] < best[node]:
+            best[parent] = best[node]
     return [
         Candidate(int(nodes[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
         for node in range(1, count)

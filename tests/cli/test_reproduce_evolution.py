@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +15,10 @@ import pytest
 from persona_evo.playtest.reproduce.evolution import course
 from persona_evo.playtest.reproduce.evolution.journal import Progress
 from persona_evo.playtest.reproduce.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
-from tests.cli.tool import run
+from tests.cli.tool import command, environment, run
+from tests.shared import ROOT, hear_ctrl_c
 
-TINY = ("--quick", "--setting", "single", "--persona", "runner", "--runs", "1", "--playthroughs", "40", "--training",
+TINY = ("--quick", "--setting", "single", "--persona", "runner", "--runs", "1", "--playthroughs", "60", "--training",
         "4", "--held-out", "2", "--seed", "5")  # fmt: skip
 LEVEL = "XXXXXXX\nXH T eX\nXXXXXXX\n"
 
@@ -39,15 +44,26 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     ][1:]  # fmt: skip
     kept = {name: rows(out / name) for name in ("pools.jsonl", "lines.jsonl", "runs.jsonl", "measures.jsonl")}
     assert [row["method"] for row in kept["runs.jsonl"]] == ["evolution", "hill", "random", "seeded", "ucb1"]
-    assert all(row["playthroughs"] <= 60 and row["curve"] for row in kept["runs.jsonl"])
+    assert all(30 < row["playthroughs"] <= 60 and row["curve"] for row in kept["runs.jsonl"])
 
     for name in ("runs.jsonl", "measures.jsonl"):  # as if it had been killed while it wrote
         whole = (out / name).read_bytes()
         (out / name).write_bytes(whole[: len(whole) * 2 // 3])
+    long = ROOT / "policies" / "minidungeons2"
+    absent = run(capsys, "reproduce", "evolution", "--resume", out, "--long", long)
+    assert absent.code == 2 and "files such as single-runner.json" in absent.err
     again = run(capsys, "reproduce", "evolution", "--resume", out, "--levels", others, "--jobs", "1")
     assert again.code == 0, again.err
     assert {name: rows(out / name) for name in kept} == kept
     assert (out / "README.md").read_text(encoding="utf-8").count("\n") == text.count("\n")
+
+    (others / "single-runner.json").write_bytes((long / "runner.json").read_bytes())
+    for _ in range(2):
+        more = run(capsys, "reproduce", "evolution", "--resume", out, "--long", others, "--stage", "measure",
+                   "--stage", "report", "--jobs", "1")  # fmt: skip
+        assert more.code == 0, more.err
+        assert [row["policy"] for row in rows(out / "runs.jsonl") if row["method"] == "long"] == ["MS - NE * ST"]
+    assert "| Runner | one long run |" in (out / "README.md").read_text(encoding="utf-8")
 
     other = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--runs", "2")
     assert other.code == 2 and "the folder holds another reproduction" in other.err and "runs 1" in other.err
@@ -72,8 +88,26 @@ def test_stages_alone_and_any_number_of_jobs(tmp_path: Path, capsys: pytest.Capt
     assert late.code == 2 and "not a duration" in late.err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_at_any_moment(how: signal.Signals, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    words = command("reproduce", "evolution", "--out", out, *TINY, "--stage", "pools", "--stage", "train", "--jobs", 2)
+    process = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
+    until = time.monotonic() + 120
+    while not (out / "runs.jsonl").exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(how)
+    _, said = process.communicate(timeout=60)
+    if process.returncode:  # it may have been done just before
+        assert process.returncode == (130 if how == signal.SIGINT else -how)
+        assert how == signal.SIGKILL or f"--resume {out}" in said
+    again = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", "train", "--jobs", "1")
+    assert again.code == 0 and len(rows(out / "runs.jsonl")) == 5
+
+
 def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
-    settings = Settings.of(quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=40, training=4,
+    settings = Settings.of(quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=60, training=4,
                            held_out=2)  # fmt: skip
     told: list[Progress] = []
     assert course.run(tmp_path, settings, list(course.STAGES), {}, end=0.0, tell=told.append) == "pools"

@@ -9,5 +9,6 @@
 | `cross` | policies under other utilities, on other maps, against more search |
 | `keeping` | what the folder of a reproduction is for |
 | `colosseum`, `colosseum_findings` | two students' agents for Colosseum Survival!: the matches, and what they say |
+| `evolution` | what an evolved policy is worth beside other ways to come by one; a study of our own |
 | `montecarlo` | the thesis on design variants and playstyles: its experiments, and what it says of them |
 """

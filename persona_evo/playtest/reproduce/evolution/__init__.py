@@ -15,6 +15,8 @@
 | `levels` | the pools, and sets of levels by name |
 | `training` | the stages that look for policies: lines and runs |
 | `measuring` | what policies are worth on sets of levels |
+| `choices` | which policies are held against which |
+| `stages` | the stages that measure |
 | `course` | the stages in their order |
 | `findings` | comparisons with intervals, and the goals |
 """

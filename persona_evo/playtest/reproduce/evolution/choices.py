@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from persona_evo.evolve.individuals import first_individuals, settled
 from persona_evo.evolve.searchers import UCB1 as UCB1_TEXT
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.reproduce.evolution import journal
-from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT, TRAINING, Levels
+from persona_evo.playtest.reproduce.evolution.levels import CHOOSING, HELD_OUT, TRAINING, Levels
 from persona_evo.playtest.reproduce.evolution.measuring import Known, Probe, best_of, measure, probe, read
 from persona_evo.playtest.reproduce.evolution.settings import (
+    LONG,
+    METHODS,
     SEEDED,
     SETTINGS,
     Cell,
@@ -64,6 +66,7 @@ class Choices:
     runs: dict[Cell, list[Run]]
     tuned: dict[tuple[str, str], list[str]]
     known: Known
+    _references: dict[tuple[str, str, str], str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, settings: Settings, levels: Levels) -> Choices:
@@ -75,7 +78,8 @@ class Choices:
         runs: dict[Cell, list[Run]] = {cell: [] for cell in settings.cells()}
         for number, row in enumerate(journal.read(folder / RUNS), 1):
             run = _run(row, folder / RUNS, number)
-            runs.setdefault(run.cell, []).append(run)
+            others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # of long runs the last one counts
+            runs[run.cell] = [*others, run]
         tuned: dict[tuple[str, str], list[str]] = {}
         for number, row in enumerate(journal.read(folder / LINES), 1):
             run = _run(row, folder / LINES, number)
@@ -85,12 +89,23 @@ class Choices:
 
     # policies
 
+    def methods(self, setting: str) -> list[str]:
+        """Methods that have cells in a setting."""
+        found = {cell.method for cell in self.runs if cell.setting == setting}
+        return [method for method in METHODS if method in found]
+
     def chosen_run(self, cell: Cell) -> Run | None:
         """The run that is best on the validation levels, the first of equals."""
         return max(self.runs.get(cell, []), key=lambda run: run.validation, default=None)
 
     def reference(self, what: str, setting: str, persona: str) -> str | None:
         """The text of a policy that runs are compared with, None where there is none (yet)."""
+        key = what, setting, persona
+        if key not in self._references:
+            self._references[key] = self._reference(*key)
+        return self._references[key]
+
+    def _reference(self, what: str, setting: str, persona: str) -> str | None:
         if what == LINE:
             return best_of(self.known, self.line_probes(setting, persona))
         if what == SEED:
@@ -110,7 +125,7 @@ class Choices:
         """All lines of a persona on the training levels: as they were written, and tuned."""
         tuned = self.tuned.get((setting, persona), [])
         texts = dict.fromkeys([*lines()[1][persona], *tuned])
-        return [self.probe(setting, persona, text, TRAINING, 1) for text in texts]
+        return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
     def seed_probes(self, setting: str, persona: str) -> list[Probe]:
         """All formulas that an evolution with seeds starts from on the training levels."""
@@ -118,7 +133,7 @@ class Choices:
         spec = spec_of(self.settings, setting, who, self.levels.pool(persona, TRAINING).levels)
         settings = settled(self.settings.evolving(Cell(setting, SEEDED, persona)), spec)
         texts = first_individuals(settings, spec, who.lists)
-        return [self.probe(setting, persona, text, TRAINING, 1) for text in texts]
+        return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
     def probe(
         self, setting: str, persona: str, policy: str, where: str = HELD_OUT, trials: int = 0, seeds: str = "",

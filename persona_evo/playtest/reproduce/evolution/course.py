@@ -30,7 +30,7 @@ STAGES: dict[str, Stage] = {
 
 def run(
     folder: Path, settings: Settings, wanted: Sequence[str], sets: Mapping[str, LevelSet], *, jobs: int = 1,
-    backend: str = "loky", end: float | None = None, tell: journal.Tell | None = None,
+    backend: str = "loky", end: float | None = None, tell: journal.Tell | None = None, long: Path | None = None,
 ) -> str:  # fmt: skip
     """Do what is not done yet.
 
@@ -39,6 +39,7 @@ def run(
         wanted: stages, of STAGES; they come in their order.
         sets: levels that were named, beside those that are generated.
         end: moment on `time.monotonic` by which to stop.
+        long: folder with policies of long runs (see `training.add_long`).
 
     Returns:
         The stage at which the time was up, "" for none.
@@ -50,6 +51,8 @@ def run(
     made(folder)
     with Lock(folder):
         keeping.claim(folder, STUDY, {"game_version": study_game().version, **settings.to_dict()})
+        if long is not None:
+            training.add_long(folder, settings, long)
         with Workers(jobs, backend) as workers:
             for name, stage in STAGES.items():
                 if name in wanted and not stage(folder, settings, levels.read(folder, sets),

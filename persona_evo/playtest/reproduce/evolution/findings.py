@@ -176,7 +176,7 @@ def goals(c: Choices) -> list[Goal]:
     """What was to be reached."""
     everybody = len(c.settings.personas)
     found = [
-        _for_personas(c, "single, evolution from UCB1 alone: mean at least that of the best line", everybody,
+        _for_personas(c, "single, evolution without seeds: mean at least that of the best line", everybody,
                       _pairs(c, "single", EVOLUTION, (LINE,)), lambda one: one.gain.value >= 0),
         _for_personas(c, "single, evolution with seeds: better than the best seed and the best line", MOST,
                       _pairs(c, "single", SEEDED, (SEED, LINE)), lambda one: one.gain.low > 0),
@@ -267,5 +267,5 @@ def spoken(against: str) -> str:
 
 def signed(gain: Interval) -> str:
     """A difference with its interval: +.012 (+.003 to +.020)."""
-    value, low, high = (f"{v:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
+    value, low, high = (f"{round(v, 3) + 0.0:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
     return f"{value} ({low} to {high})"

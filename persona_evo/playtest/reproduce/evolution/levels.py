@@ -21,6 +21,10 @@ from persona_evo.playtest.reproduce.evolution.settings import Settings, study_ga
 FILE = "pools.jsonl"
 TRAINING, VALIDATION, HELD_OUT = "train", "validation", "held out"
 """Streams of generated levels."""
+CHOOSING = "choosing"
+"""The training levels that lines and seeds are chosen on: the first ones."""
+CHOICES = 100
+"""How many these are at most."""
 PAPER, OTHERS = "paper", "others"
 """Sets of levels that have to be named: the maps of the paper, and levels of other designers."""
 
@@ -63,6 +67,8 @@ class Levels:
 
     def set_of(self, persona: str, name: str) -> LevelSet:
         """A set by its name."""
+        if name == CHOOSING:
+            return LevelSet.of(name, self.pool(persona, TRAINING).levels[:CHOICES])
         return self.named[name] if name in self.named else LevelSet.of(name, self.pool(persona, name).levels)
 
 

@@ -94,7 +94,7 @@ def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels
         seed: of the study.
     """
     known, wanted = read(folder), list(dict.fromkeys(probes))
-    missing = sorted((p for p in wanted if p not in known), key=lambda p: p[:7])
+    missing = sorted((p for p in wanted if p not in known), key=lambda p: (p.iterations, *p[:7]))
     specs: dict[tuple[Any, ...], FitnessSpec] = {}
     jobs = []
     for probe in missing:

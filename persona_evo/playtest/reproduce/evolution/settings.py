@@ -22,12 +22,12 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
 from persona_evo.store import policies
 
-SEEDED, EVOLUTION, RANDOM, HILL, UCB1 = "seeded", "evolution", "random", "hill", "ucb1"
+SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
 METHODS = {
     SEEDED: "evolution with seeds", EVOLUTION: "evolution without seeds", RANDOM: "random search",
-    HILL: "hill climbing", UCB1: "UCB1, C tuned",
+    HILL: "hill climbing", UCB1: "UCB1, C tuned", LONG: "one long run",
 }  # fmt: skip
-"""Methods that have runs, in words."""
+"""Methods that have runs, in words. The last one is a single run that was made elsewhere."""
 
 
 class Setting(NamedTuple):
@@ -169,12 +169,9 @@ def from_values(**values: Any) -> Settings:
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
-    changes: dict[str, Any] = dict(_QUICKER) if quick else {}
-    if setting == "casual":
-        changes |= {"variables": "extended", "first": ("ucb1", "utility")}
-    else:
-        changes["variables"] = "planner" if setting == "single" else "metrics"
-        changes["first"] = () if method == EVOLUTION else ("utility",)
+    changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
+    changes["variables"] = "planner" if setting == "single" else "metrics"
+    changes["first"] = () if method == EVOLUTION else ("utility",)
     return EvolutionSettings.sampling(**changes)
 
 
@@ -228,5 +225,7 @@ _QUICK: dict[str, Any] = {
     "runs": 2, "each": 60, "training": 8, "validation": 3, "held_out": 4, "trials": 1, "wins": (4, 6), "lines": 2,
     "curves": 1, "budgets": (300, 1_000),
 }  # fmt: skip
+_SLOW = {"population": 24, "islands": 1, "elites": 2, "migrants": 0, "levels_a_generation": 12, "race_from": 3}
+"""What an evolution is where a playthrough takes long, and there are few of them."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
 """What an evolution is in a first look."""

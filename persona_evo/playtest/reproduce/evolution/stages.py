@@ -10,7 +10,7 @@ from persona_evo.playtest.reproduce.evolution import journal
 from persona_evo.playtest.reproduce.evolution.choices import LINE, PLAIN, SHIPPED, UTILITY, Choices
 from persona_evo.playtest.reproduce.evolution.levels import HELD_OUT, Levels
 from persona_evo.playtest.reproduce.evolution.measuring import Probe, measure
-from persona_evo.playtest.reproduce.evolution.settings import SEEDED, SETTINGS, Cell, Settings
+from persona_evo.playtest.reproduce.evolution.settings import LONG, SEEDED, SETTINGS, Cell, Settings
 
 ENOUGH = 60_000
 """Iterations at which nothing may be lost in the planner."""
@@ -48,7 +48,7 @@ def win_probe(c: Choices, setting: str, persona: str, policy: str, trials: int, 
 def curves(c: Choices) -> Iterator[Probe]:
     """The policies that were the best in the course of some runs, on held-out levels."""
     for cell, runs in c.runs.items():
-        for run in runs[: c.settings.curves]:
+        for run in runs[: c.settings.curves] if cell.method != LONG else ():
             yield from (curve_probe(c, cell, policy) for *_, policy in run.curve)
 
 

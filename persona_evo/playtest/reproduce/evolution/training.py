@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.evolve import searchers, training
+from persona_evo.errors import Place, SettingsError
+from persona_evo.evolve import genome, searchers, training
 from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
@@ -16,6 +17,7 @@ from persona_evo.playtest.reproduce.evolution import journal
 from persona_evo.playtest.reproduce.evolution.levels import TRAINING, VALIDATION, Levels
 from persona_evo.playtest.reproduce.evolution.settings import (
     EVOLUTION,
+    LONG,
     SEEDED,
     Cell,
     Settings,
@@ -24,6 +26,7 @@ from persona_evo.playtest.reproduce.evolution.settings import (
     study_game,
 )
 from persona_evo.seeds import derive
+from persona_evo.store import policies
 
 LINES, RUNS = "lines.jsonl", "runs.jsonl"
 LINE = "line"
@@ -71,6 +74,32 @@ def run(task: Task) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def add_long(folder: Path, settings: Settings, where: Path) -> None:
+    """Take the policies of long runs into the study, from files named SETTING-PERSONA.json.
+
+    Raises:
+        SettingsError: there is no such file in the folder.
+        PolicyError: one cannot be read.
+    """
+    game = study_game()
+    known = {tuple(row[key] for key in ("setting", "persona", "policy")) for row in journal.read(folder / RUNS)
+             if row.get("method") == LONG}  # fmt: skip
+    found = [(setting, persona, where / f"{setting}-{persona}.json") for setting in settings.chosen
+             for persona in settings.personas]  # fmt: skip
+    if not any(path.is_file() for *_, path in found):
+        raise SettingsError("the folder has no policies of long runs", place=Place(str(where)),
+                            expected=f"files such as {found[0][2].name}")  # fmt: skip
+    for setting, persona, path in found:
+        policy = policies.read(path) if path.is_file() else None
+        text = "" if policy is None else genome.of_policy(policy.tree_policy(game)) or ""
+        if policy is not None and text and (setting, persona, text) not in known:
+            mean = round(policy.mean or 0.0, 6)
+            journal.add(folder / RUNS, [{
+                **Cell(setting, LONG, persona)._asdict(), "run": 1, "seed": policy.seed, "playthroughs": 0,
+                "seconds": 0.0, "policy": text, "curve": [[0, mean, mean, text]],
+            }])  # fmt: skip
+
+
 def _turns(curve: Sequence[Point]) -> list[Point]:
     """The points of a curve at which another policy was the best, and the last one."""
     points = list(curve)
@@ -87,8 +116,7 @@ def _trained(task: Task) -> Trained:
 
 
 def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
-    """Tune the numbers of all lines in all settings; the lines of a persona share the playthroughs of a run. Whether all
-    is done."""
+    """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
     tuned = tuned_lines(settings)
     wanted = [(Cell(setting, LINE, persona), number, line) for setting in settings.chosen for persona in tuned
               for number, line in enumerate(tuned[persona], 1)]  # fmt: skip
