@@ -29,6 +29,8 @@ LOSS = -0.005
 """Nothing is lost where the interval of a difference lies above this."""
 RARE = 0.01
 """Chance below which fewer wins are taken for no accident."""
+SHOWN = 3
+"""Levels with fewer wins that a goal names."""
 MOST = 3
 """Personas for which most goals have to be met."""
 
@@ -220,16 +222,17 @@ def _for_personas(c: Choices, text: str, needed: int, pairs: Pairs, holds: Calla
 
 def _wins(c: Choices, setting: str) -> Goal:
     text = f"{setting}: no level with fewer wins than UCB1 (p < {RARE:g})"
-    told, bad = [], 0
+    bad: list[tuple[float, str]] = []
     for trials in c.settings.wins:
         for persona in c.settings.personas:
             found = fewer_wins(c, setting, persona, trials)
             if found is None:
                 return Goal(text, None, "")
-            rare = [row for row in found if row.p < RARE]
-            bad += len(rare)
-            told += [f"{plain(persona)}, {row.text}" for row in rare]
-    return Goal(text, not bad, "; ".join(told) or "There is none.")
+            bad += [(row.p, f"{plain(persona)}, {row.text}") for row in found if row.p < RARE]
+    if not bad:
+        return Goal(text, True, "There is none.")
+    clearest = "; ".join(row for _, row in sorted(bad)[:SHOWN])
+    return Goal(text, False, f"There are {len(bad)} in all trials. The clearest: {clearest}.")
 
 
 def _cross(c: Choices, setting: str) -> Goal:
