@@ -42,7 +42,7 @@ SMALL = {
     "--jobs 1 --bound-seconds 0",
     "reproduce puyo": "--games 1 --drops 10 --generations 1 --population 10 --iterations 20 --jobs 1",
     "reproduce colosseum": "--games 2 --iterations 10 --seconds 0.01 --jobs 1",
-    "reproduce evolution": "--setting planner-300 --persona runner --runs 1 --playthroughs 40 --jobs 1",
+    "reproduce evolution": "--setting planner-300 --persona runner --runs 1 --playthroughs 60 --jobs 1",
     "experiment new": "",
     "experiment playstyles.toml": "--replicates 2 --rollouts 20 --jobs 1",
     "reproduce montecarlo": "--replicates 2 --rollouts 10 --jobs 1",

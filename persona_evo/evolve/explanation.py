@@ -19,7 +19,6 @@ from persona_evo.personas.lists import (
     OpenList,
 )
 from persona_evo.personas.template import high_end, low_end
-from persona_evo.search.list_orders import cares
 from persona_evo.search.samples import MOST_LEVELS, Sampled, random_states
 from persona_evo.search.tree_policy import PARENT, SEARCH_VARIABLES, plan_variables
 from persona_evo.store.policies import Policy
@@ -163,6 +162,8 @@ def with_estimates(
 ) -> list[dict[str, float]]:
     """The states with values of the search's variables, and of open lists', that a search could have."""
     stream, room = random.Random(1), random.Random(2)
+    from persona_evo.search.list_orders import cares  # loads the engine
+
     care = next(iter(cares(game, utility or Formula((0.0,)))), None)
     found, other = [], random.Random(2)
     for number, state in enumerate(states):

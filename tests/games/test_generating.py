@@ -145,8 +145,8 @@ def test_what_is_best_is_known_as_soon_as_it_is_proven(monkeypatch: pytest.Monke
         monkeypatch.setattr(planner, "plan", noted)
         return planner
 
-    monkeypatch.setattr(pools, "planner_for", watched)
-    utility, level = parse("WON", GAME.symbols), GAME.load("XXXXXXX\nXH   eX\nXXXXXXX\n", "open")
+    monkeypatch.setattr(pools, "Planner", watched)
+    utility, level = parse("WON", GAME.symbols), GAME.load("XXXXXXX\nXH   eX\nX     X\nX  T  X\nXXXXXXX\n", "open")
     with Workers(1, "threading") as workers:
         assert pools.best_known(GAME, [LevelText.of(level)], utility, 4, workers, iterations=5_000) == (1.0,)
     usual = planner_for(GAME, level, SearchSettings.anytime(), 5_001)
@@ -175,7 +175,7 @@ def test_levels_that_nobody_wins_are_replaced(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_plan_is_the_proof_that_a_level_can_be_won() -> None:
-    walled = GAME.load("XXXXXXX\nXH   eX\nXXXXXXX\n", "open")
+    walled = GAME.load("XXXXXXX\nXH   eX\nX     X\nX  T  X\nXXXXXXX\n", "open")
     assert pools.moves_to_win(GAME, walled) == 4
     deadly = GAME.load("X" * 15 + "\nXHtttttttttteX\n".replace("eX", " eX") + "X" * 15 + "\n", "deadly")
     assert pools.moves_to_win(GAME, deadly) == 0

@@ -27,6 +27,7 @@ from persona_evo.errors import Place, PolicyError, RunError
 from persona_evo.evolve import driving
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
+from persona_evo.evolve.individuals import settled
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
@@ -320,7 +321,8 @@ class Course:
             self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority,
             lists=persona.lists,
         )
-        about = {"game": self.game.name, "seed": seed, "evolution": settings.to_dict(), **spec_to_dict(spec)}
+        about = {"game": self.game.name, "seed": seed, "evolution": settled(settings, spec).to_dict(),
+                 **spec_to_dict(spec)}  # fmt: skip
         return {"persona": persona.name, **about}
 
     def _deadline(self) -> float | None:
