@@ -75,6 +75,16 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
+_NAMED = 12
+"""Training levels that are named; of more the first ones are, with the number of all."""
+
+
+def _trained_on(levels: Sequence[str]) -> str:
+    if len(levels) <= _NAMED:
+        return ", ".join(levels)
+    return f"{counted(len(levels), 'level')}: {', '.join(levels[:3])}, ..."
+
+
 def _rounded(formula: str) -> str:
     """A formula with its long constants cut to four digits, for a list."""
     import re
@@ -100,7 +110,8 @@ def run_show(args: argparse.Namespace) -> int:
         for symbol, meaning in meanings(formulas, game).items():
             say(f"  {symbol:<7} {meaning}")
     if policy.fitness:
-        say("\nmean utility in the levels it was trained on, on fresh seeds")
+        where = "of its validation set" if "validation" in policy.run else "it was trained on"
+        say(f"\nmean utility in the levels {where}, on fresh seeds")
         for level, value in policy.fitness.items():
             say(f"  {level:<12} {value:.4f}")
     tell_comparison(policy)
@@ -229,7 +240,7 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("", policy.simplification),
         *((f"list {number}", one.text) for number, one in enumerate(policy.lists, 1)),
         ("mean utility", "" if policy.mean is None else f"{policy.mean:.4f}"),
-        ("trained on", ", ".join(policy.levels)),
+        ("trained on", _trained_on(policy.levels)),
         ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
         ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
         ("search", listed(policy.search)),
