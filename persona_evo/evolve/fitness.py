@@ -223,7 +223,7 @@ class Fitness:
         most = max((len(trials) for request in requests for trials in request.seeds), default=0)
         played = self.trials([r.formula for r in requests], [r.seeds for r in requests], 0, most,
                              [_cases(r) for r in requests], [r.shares for r in requests])  # fmt: skip
-        means = [None if cases is None else [_mean(trials) for trials in cases] for cases in played]
+        means = [None if cases is None else [mean_score(trials) for trials in cases] for cases in played]
         if self.stop is not None:
             for request, cases in zip(requests, means, strict=True):
                 if cases is not None:
@@ -352,7 +352,8 @@ class Fitness:
             self._warm = True
 
 
-def _mean(scores: Sequence[Score]) -> Score:
+def mean_score(scores: Sequence[Score]) -> Score:
+    """The mean of each value over some playthroughs, at least one."""
     return Score(*(sum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 

@@ -48,15 +48,23 @@ def race(
             memory.keep(individual.key, individual.validation, 1)
         running.append(list(island.individuals))
     counts = [len({i.key for i in island}) for island in running]
-    done, until = 0, settings.race_from or len(drawn.cases)
-    while True:
-        _play(running, drawn, done, until, ask)
-        if until >= len(drawn.cases):
-            break
-        running = [_better_half(island, better) for island in running]
-        done, until = until, min(len(drawn.cases), 2 * until)
+    done = 0
+    for rung in rungs(settings, len(drawn.cases)):
+        if done:
+            running = [_better_half(island, better) for island in running]
+        _play(running, drawn, done, rung, ask)
+        done = rung
     _validate(settings, seed, running, levels, validation, ask, memory)
     return counts
+
+
+def rungs(settings: EvolutionSettings, levels: int) -> list[int]:
+    """Numbers of levels after which the worse half plays no further; the last one is that of all levels."""
+    found, rung = [], settings.race_from or levels
+    while rung < levels:
+        found.append(rung)
+        rung *= 2
+    return [*found, levels]
 
 
 def draw(settings: EvolutionSettings, seed: int, generation: int, levels: int) -> Request:

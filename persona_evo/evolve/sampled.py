@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
-from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
+from persona_evo.evolve.fitness import Fitness, OutOfTime, Score, mean_score
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
@@ -196,7 +196,7 @@ def _measured(
     (played,) = play_rounds(own, [best.formula], plan, "measuring the policy", fitness.stop, tell)
     trials = min(len(scores) for scores in played)
     if trials:
-        means = tuple(Score(*(sum(column) / trials for column in zip(*scores, strict=True))) for scores in played)
+        means = tuple(mean_score(scores) for scores in played)
         winner = replace(winner, scores=means, trials=trials, names=own.spec.cases)
     with contextlib.suppress(OutOfTime):
         drawn = draw(replace(settings, levels_a_generation=cases.validation, budgets=()),

@@ -24,11 +24,10 @@ from persona_evo.evolve import genetics, genome
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.individuals import settled, symbols_of
 from persona_evo.evolve.parallel import Workers
-from persona_evo.evolve.racing import draw, validating
+from persona_evo.evolve.racing import draw, rungs, validating
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
 from persona_evo.formula import Formula, parse
-from persona_evo.games import registry
 from persona_evo.search.tree_policy import TreePolicy
 
 COST = 8
@@ -139,7 +138,6 @@ class _Ground:
         self._settings, self._seed, self._playthroughs = settings, seed, playthroughs
         self._spec = training.with_validation(settings.wins)
         self._fitness = Fitness(self._spec, workers)
-        self._game = registry.get(self._spec.game)
         self._levels = len(training.spec.levels)
         self.spent = 0
 
@@ -154,12 +152,8 @@ class _Ground:
         return [(case, trials[0]) for case, trials in zip(drawn.cases, drawn.seeds, strict=True)]
 
     def rungs(self, plan: Plan) -> list[int]:
-        """Levels after which worse candidates stop, as in a generation that races; in the end all of them."""
-        found, rung = [], self._settings.race_from or len(plan)
-        while rung < len(plan):
-            found.append(rung)
-            rung *= 2
-        return [*found, len(plan)]
+        """Levels after which worse candidates stop, as in a generation that races."""
+        return rungs(self._settings, len(plan))
 
     def shares(self, policies: Sequence[str], plan: Plan) -> list[list[float]]:
         """For each policy what each part of a plan counts."""
@@ -203,10 +197,10 @@ def _climb(
 ) -> tuple[str, list[float]]:
     """Take each mutant that is at least as good on the plan, until PATIENCE of them in a row were no better."""
     failures = 0
-    rungs = ground.rungs(plan)
+    steps = ground.rungs(plan)
     while failures < PATIENCE and ground.left >= len(plan):
         mutant, known = mutate(start, stream), list[float]()
-        for rung in rungs if mutant != start else ():
+        for rung in steps if mutant != start else ():
             known += ground.shares([mutant], plan[len(known) : rung])[0]
             if sum(known) < sum(shares[:rung]):
                 break

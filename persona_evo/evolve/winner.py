@@ -17,7 +17,7 @@ from persona_evo import seeds
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
-from persona_evo.evolve.fitness import Fitness, Score, sample_plan
+from persona_evo.evolve.fitness import Fitness, Score, mean_score, sample_plan
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.rivals import RivalComparison
@@ -105,7 +105,7 @@ def choose(
         return Winner(best, tuple(Score(u, 0.0) for u in best.utilities))
     at = min(range(len(candidates)), key=lambda i: (
         -mean_utility(played[i]), candidates[i].size, candidates[i].formula))  # fmt: skip
-    means = [Score(*(sum(column) / trials for column in zip(*scores, strict=True))) for scores in played[at]]
+    means = [mean_score(scores) for scores in played[at]]
     return Winner(candidates[at], tuple(means), trials, len(candidates))
 
 
