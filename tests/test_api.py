@@ -18,9 +18,19 @@ from tests.cli.tool import environment
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> pe.Outcome:
     return pe.evolve_policy(
-        "monster_killer", ["train01", "train02"], generations=2, population=8, islands=2, elites=1, migrants=1,
-        iterations=60, seed=1, jobs=1, out=tmp_path_factory.mktemp("runs"), final_trials=2,
-    )  # fmt: skip
+        "monster_killer",
+        ["train01", "train02"],
+        generations=2,
+        population=8,
+        islands=2,
+        elites=1,
+        migrants=1,
+        iterations=60,
+        seed=1,
+        jobs=1,
+        out=tmp_path_factory.mktemp("runs"),
+        final_trials=2,
+    )
 
 
 def test_the_main_job_in_ten_lines(outcome: pe.Outcome, tmp_path: Path) -> None:
@@ -162,8 +172,18 @@ def test_all_names_are_there_and_loaded_late() -> None:
 
 
 def test_policies_to_start_from_are_named_as_on_the_command_line(tmp_path: Path) -> None:
-    few = {"generations": 1, "population": 8, "islands": 2, "elites": 1, "migrants": 1, "iterations": 40, "jobs": 1,
-           "final_trials": 1, "out": tmp_path, "seed": 2}  # fmt: skip
+    few = {
+        "generations": 1,
+        "population": 8,
+        "islands": 2,
+        "elites": 1,
+        "migrants": 1,
+        "iterations": 40,
+        "jobs": 1,
+        "final_trials": 1,
+        "out": tmp_path,
+        "seed": 2,
+    }
     found = pe.evolve_policy("runner", "train01", seed_policies="none", **few)
     config = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
     assert config["first"] == [] and config["evolution"]["variables"] == "metrics"

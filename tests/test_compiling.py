@@ -28,7 +28,9 @@ from persona_evo.compiling import callback, compiled
 from persona_evo.compiling.arrays import IntRow
 
 """
-DOUBLED = HEAD + """
+DOUBLED = (
+    HEAD
+    + """
 FACTOR = 2
 
 @compiled
@@ -39,6 +41,7 @@ def grown(x: int, more: int = 1) -> int:
 def total(row: IntRow) -> int:
     return grown(row[0]) + row[len(row) - 1]
 """
+)
 
 _modules = iter(range(10**6))
 
@@ -78,22 +81,25 @@ def test_machine_code_gives_what_python_gives(folder: Path) -> None:
     assert total(row) == total.plain(row) == 18
 
 
-@pytest.mark.parametrize(("body", "line", "found", "hint"), [
-    ("    a = [1, 2]\n    return a[row[0]]", 2, "a list", "row(N)"),
-    ("    d = {1: row[0]}\n    return d[1]", 2, "a dictionary", "row(N)"),
-    ("    name = 'x'\n    return len(name)", 2, "a text", "whole numbers"),
-    ("    a = np.zeros(3)\n    return row[0]", 2, "numpy.zeros", "row(N)"),
-    ("    return row[-1]", 2, "the index -1", "len(row) - 1"),
-    ("    return unmarked(row)", 2, "unmarked, which is not marked", "write @compiled above def unmarked"),
-    ("    return sum(row[i] for i in range(2))", 2, "comprehension", "loop"),
-    ("    if row[0] > 1:\n        raise IndexError\n    return 1", 3, "raise", "return a number"),
-    ("    try:\n        return row[0]\n    except IndexError:\n        return 1", 1, "try", "return a number"),
-    ("    return row.sum()", 2, "Unknown attribute 'sum'", "no methods"),
-    ("    return row[row[0] / 2]", 2, "getitem", ""),
-    ("    x = 1\n    if row[0] > 1:\n        x = row\n    return x", 5, "Cannot unify", "one type"),
-    ("    return nothing", 1, "'nothing' is not defined", ""),
-    ("    return int(math.ldexp(row[0], 2))", 1, "numba_ldexp", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "line", "found", "hint"),
+    [
+        ("    a = [1, 2]\n    return a[row[0]]", 2, "a list", "row(N)"),
+        ("    d = {1: row[0]}\n    return d[1]", 2, "a dictionary", "row(N)"),
+        ("    name = 'x'\n    return len(name)", 2, "a text", "whole numbers"),
+        ("    a = np.zeros(3)\n    return row[0]", 2, "numpy.zeros", "row(N)"),
+        ("    return row[-1]", 2, "the index -1", "len(row) - 1"),
+        ("    return unmarked(row)", 2, "unmarked, which is not marked", "write @compiled above def unmarked"),
+        ("    return sum(row[i] for i in range(2))", 2, "comprehension", "loop"),
+        ("    if row[0] > 1:\n        raise IndexError\n    return 1", 3, "raise", "return a number"),
+        ("    try:\n        return row[0]\n    except IndexError:\n        return 1", 1, "try", "return a number"),
+        ("    return row.sum()", 2, "Unknown attribute 'sum'", "no methods"),
+        ("    return row[row[0] / 2]", 2, "getitem", ""),
+        ("    x = 1\n    if row[0] > 1:\n        x = row\n    return x", 5, "Cannot unify", "one type"),
+        ("    return nothing", 1, "'nothing' is not defined", ""),
+        ("    return int(math.ldexp(row[0], 2))", 1, "numba_ldexp", ""),
+    ],
+)
 def test_what_cannot_be_compiled_is_said_with_its_line(
     folder: Path, body: str, line: int, found: str, hint: str
 ) -> None:
@@ -109,9 +115,14 @@ def test_what_cannot_be_compiled_is_said_with_its_line(
     assert str(error).count("\n") < 6
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    (np.arange(6.0), "int64"), (np.arange(6, dtype=np.int32), "int64"), (np.arange(6)[::2], "side by side"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (np.arange(6.0), "int64"),
+        (np.arange(6, dtype=np.int32), "int64"),
+        (np.arange(6)[::2], "side by side"),
+    ],
+)
 def test_other_arrays_are_refused(folder: Path, given: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
         module_of(DOUBLED, folder).total(given)
@@ -125,10 +136,16 @@ def test_numbers_beyond_64_bits_are_refused(folder: Path, number: int) -> None:
     assert rule(np.arange(3), 2**63 - 1) == 2**63 - 1
 
 
-@pytest.mark.parametrize(("before", "after"), [
-    ("FACTOR = 2", "FACTOR = 3"), ("more: int = 1", "more: int = 2"), ("FACTOR * x + more", "FACTOR * x - more"),
-    ("len(row) - 1", "len(row) - 2"), ("return FACTOR * x", "return int(math.pi) * x"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("FACTOR = 2", "FACTOR = 3"),
+        ("more: int = 1", "more: int = 2"),
+        ("FACTOR * x + more", "FACTOR * x - more"),
+        ("len(row) - 1", "len(row) - 2"),
+        ("return FACTOR * x", "return int(math.pi) * x"),
+    ],
+)
 def test_every_edit_that_matters_is_noticed(folder: Path, before: str, after: str) -> None:
     was, now = (module_of(text, folder).total for text in (DOUBLED, DOUBLED.replace(before, after)))
     assert fingerprint(was.plain) != fingerprint(now.plain)
@@ -246,7 +263,9 @@ def test_importing_the_layer_loads_no_compiler() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-CALLED = HEAD.replace("IntRow", "FloatTable, IntRow, WordRow") + """
+CALLED = (
+    HEAD.replace("IntRow", "FloatTable, IntRow, WordRow")
+    + """
 @callback()
 def of_two(a: WordRow, b: IntRow) -> int:
     return a[0] + b[len(b) - 1]
@@ -265,6 +284,7 @@ def of_row_and_number(a: WordRow, b: IntRow, number: int, c: IntRow) -> int:
 def of_table(table: FloatTable, row: IntRow) -> int:
     return row[0] + table.shape[0] * 10 + int(table[1, 0])
 """
+)
 
 
 def test_compiled_functions_take_arrays_as_python_has_them(folder: Path) -> None:
@@ -281,12 +301,14 @@ def test_compiled_functions_take_arrays_as_python_has_them(folder: Path) -> None
 def test_compiled_functions_refuse_arrays_of_another_kind(folder: Path) -> None:
     rules, words, numbers = module_of(CALLED, folder), np.array([3, 4], dtype=np.uint16), np.arange(5)
     wrong: list[Callable[[], Any]] = [
-        lambda: rules.of_two(words, words), lambda: rules.of_two(np.zeros(4, dtype=np.uint16)[::2], numbers),
-        lambda: rules.of_three(words, words, words), lambda: rules.of_three(numbers, words, numbers),
+        lambda: rules.of_two(words, words),
+        lambda: rules.of_two(np.zeros(4, dtype=np.uint16)[::2], numbers),
+        lambda: rules.of_three(words, words, words),
+        lambda: rules.of_three(numbers, words, numbers),
         lambda: rules.of_row_and_number(words, numbers, 2**63, numbers),
         lambda: rules.of_row_and_number(words, numbers.astype(np.int32), 1, numbers),
         lambda: rules.of_table(np.zeros((2, 2))[:, :1], numbers),
-    ]  # fmt: skip
+    ]
     for call in wrong:
         with pytest.raises(TypeError, match="compiled code takes"):
             call()

@@ -13,6 +13,7 @@ from persona_evo.seeds import below, draw, stream
 
 WORD = 0xFFFFFFFF
 
+
 def by_hand(a: int, b: int, count: int) -> list[int]:
     """The generator in 32-bit arithmetic, written down from its description."""
 

@@ -82,18 +82,29 @@ def evolve_policy(
     trained = made["train"].load(game) if made else levels_of(game, levels)
     unseen = None if made or game.outside is not None else comparison.held_out(game, trained)
     best, _ = runs_of_evolution.evolve_runs(
-        game, who, trained, chosen, seed, root=Path(out),
+        game,
+        who,
+        trained,
+        chosen,
+        seed,
+        root=Path(out),
         search=None if search is None else rules_of_search(search, game),
-        budget=budget_for(iterations, seconds, meeting), jobs=jobs, progress=progress, tell=tell,
-        deadline=_deadline(duration), game_name=who.game, league=meeting,
-        held_out=unseen, pools=made,
-    )  # fmt: skip
+        budget=budget_for(iterations, seconds, meeting),
+        jobs=jobs,
+        progress=progress,
+        tell=tell,
+        deadline=_deadline(duration),
+        game_name=who.game,
+        league=meeting,
+        held_out=unseen,
+        pools=made,
+    )
     return best
 
 
 def _pools(
     game: Game, persona: Persona, levels: LevelsLike, seed: int, jobs: int, held_out: int
-) -> dict[str, pools.Pool]:  # fmt: skip
+) -> dict[str, pools.Pool]:
     """The pools of generated levels, none where levels are named."""
     count = _generated(levels)
     if not count:

@@ -65,10 +65,13 @@ def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Spa
     """
     path = generator(game).path
     if not path:
-        raise SettingsError(f"levels of {game.title} have no way to the end that could be measured",
-                            found=f"a path of {Span(low or 0, math.inf if high is None else high)}",
-                            hint="leave the constraint on the path out")  # fmt: skip
+        raise SettingsError(
+            f"levels of {game.title} have no way to the end that could be measured",
+            found=f"a path of {Span(low or 0, math.inf if high is None else high)}",
+            hint="leave the constraint on the path out",
+        )
     if high is not None and high < (low or 0):
-        raise SettingsError("no path is that long", found=f"at least {low} and at most {high}",
-                            expected="the higher number last")  # fmt: skip
+        raise SettingsError(
+            "no path is that long", found=f"at least {low} and at most {high}", expected="the higher number last"
+        )
     return {path: Span(low or 0, math.inf if high is None else high)}

@@ -86,10 +86,13 @@ def claim(folder: Path, values: Mapping[str, Any]) -> None:
     kind = kind_of(folder)
     others = [p.name for p in folder.iterdir() if p.name not in _KEPT]
     if (kind is None and others) or (kind is not None and kind.name != "watch"):
-        raise RunError("the folder holds something else", place=Place(str(folder)),
-                       found=f"a run of the kind {kind.name}" if kind is not None else ", ".join(others[:5]),
-                       expected="a new folder, or that of an earlier watch",
-                       hint="name another with --out")  # fmt: skip
+        raise RunError(
+            "the folder holds something else",
+            place=Place(str(folder)),
+            found=f"a run of the kind {kind.name}" if kind is not None else ", ".join(others[:5]),
+            expected="a new folder, or that of an earlier watch",
+            hint="name another with --out",
+        )
     schema.write_atomically(folder / CONFIG, schema.dump({"schema": SCHEMA, **values}))
 
 
@@ -132,8 +135,10 @@ def reloading(page: str, stamp: str) -> str:
 
     Browsers do not let a page from a file read another file, but they let it load a script from one.
     """
-    policy = ("default-src 'none'; img-src data: file: 'self'; style-src 'unsafe-inline'; "
-              "script-src 'unsafe-inline' file: 'self'")  # fmt: skip
+    policy = (
+        "default-src 'none'; img-src data: file: 'self'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline' file: 'self'"
+    )
     page = _POLICY.sub(f'<meta http-equiv="Content-Security-Policy" content="{policy}">', page, count=1)
     head, end, tail = page.rpartition("</body>")
     return head + _RELOAD % f'"{stamp}"' + end + tail

@@ -245,9 +245,14 @@ def search_of(search: str | SearchSettings) -> SearchSettings:
 
 
 def rules_of_search(
-    search: str | SearchSettings, game: Game, *, hedge: float | None = None, tolerance: float | None = None,
-    agent: str = "", usual: float = 0.0,
-) -> SearchSettings:  # fmt: skip
+    search: str | SearchSettings,
+    game: Game,
+    *,
+    hedge: float | None = None,
+    tolerance: float | None = None,
+    agent: str = "",
+    usual: float = 0.0,
+) -> SearchSettings:
     """The rules of a search in a game; the planner's open lists only where it plans.
 
     Args:
@@ -264,9 +269,12 @@ def rules_of_search(
     why = _listless(rules, game, agent)
     if why and given:
         said = ", ".join(f"{name} {value:g}" for name, value in given.items())
-        raise SettingsError("hedge and tolerance are for the planner's open lists", found=f"{said}; {why}",
-                            expected="the search anytime in a game for one without chance, planned whole",
-                            hint="leave them out")  # fmt: skip
+        raise SettingsError(
+            "hedge and tolerance are for the planner's open lists",
+            found=f"{said}; {why}",
+            expected="the search anytime in a game for one without chance, planned whole",
+            hint="leave them out",
+        )
     if isinstance(search, str):
         rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
     return replace(rules, **given)

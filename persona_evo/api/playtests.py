@@ -112,21 +112,50 @@ def playtest_levels(
     """
     accepted = [] if accept is None else acceptance.read(Path(accept))
     results = _playtest(
-        levels, players, trials=trials, iterations=iterations, seconds=seconds, search=search, seed=seed, jobs=jobs,
-        folder=folder, bound_seconds=bound_seconds, progress=progress, league=league, agent=agent, hedge=hedge,
-        tolerance=tolerance, usual=TOLERANCE, continuation=continuation, skills=skills,
-    )  # fmt: skip
+        levels,
+        players,
+        trials=trials,
+        iterations=iterations,
+        seconds=seconds,
+        search=search,
+        seed=seed,
+        jobs=jobs,
+        folder=folder,
+        bound_seconds=bound_seconds,
+        progress=progress,
+        league=league,
+        agent=agent,
+        hedge=hedge,
+        tolerance=tolerance,
+        usual=TOLERANCE,
+        continuation=continuation,
+        skills=skills,
+    )
     results.accepted = accepted
     return results
 
 
 def _playtest(
-    levels: LevelsLike, players: PlayersLike, *, trials: int, usual: float, iterations: int | None = None,
-    seconds: float | None = None, search: str | SearchSettings = "anytime", seed: int | None = None, jobs: int = -1,
-    folder: str | Path | None = None, bound_seconds: float = 0.0, progress: batch.Tell | None = None,
-    league: Sequence[str] = (), agent: str = "", hedge: float | None = None, tolerance: float | None = None,
-    continuation: float = CONTINUATION, skills: Sequence[str] = (),
-) -> Results:  # fmt: skip
+    levels: LevelsLike,
+    players: PlayersLike,
+    *,
+    trials: int,
+    usual: float,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    search: str | SearchSettings = "anytime",
+    seed: int | None = None,
+    jobs: int = -1,
+    folder: str | Path | None = None,
+    bound_seconds: float = 0.0,
+    progress: batch.Tell | None = None,
+    league: Sequence[str] = (),
+    agent: str = "",
+    hedge: float | None = None,
+    tolerance: float | None = None,
+    continuation: float = CONTINUATION,
+    skills: Sequence[str] = (),
+) -> Results:
     """`playtest_levels` with the tolerance where none is given."""
     chosen = players_of(players, search, agent)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
@@ -139,12 +168,20 @@ def _playtest(
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
     with lent(None, game, jobs) as workers:
         played = batch.playtest(
-            game, loaded, chosen, trials, seed=fresh() if seed is None else seed,
+            game,
+            loaded,
+            chosen,
+            trials,
+            seed=fresh() if seed is None else seed,
             budget=budget_for(iterations, seconds, meeting),
-            settings=rules, workers=workers, folder=target, progress=progress,
+            settings=rules,
+            workers=workers,
+            folder=target,
+            progress=progress,
             game_name=chosen[0].persona.game if chosen else None,
-            league=meeting, continuation=continuation,
-        )  # fmt: skip
+            league=meeting,
+            continuation=continuation,
+        )
         results = as_results(played)
         if bound_seconds > 0:
             add_bounds(results, bound_seconds, workers=workers)
@@ -190,6 +227,15 @@ def solve(
     (chosen,) = levels_of(game, level)[:1]
     limits.warm_up(game, chosen)
     return solve_level(
-        game, chosen, who.utility, method=method, iterations=iterations, seconds=seconds, horizon=horizon, seed=seed,
-        states=states, lists=who.lists, progress=progress,
+        game,
+        chosen,
+        who.utility,
+        method=method,
+        iterations=iterations,
+        seconds=seconds,
+        horizon=horizon,
+        seed=seed,
+        states=states,
+        lists=who.lists,
+        progress=progress,
     )

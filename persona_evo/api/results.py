@@ -66,9 +66,7 @@ class Results(batch.Results):
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
-    def look(
-        self, progress: limits.Tell | None = None, workers: Workers | None = None
-    ) -> None:
+    def look(self, progress: limits.Tell | None = None, workers: Workers | None = None) -> None:
         """Work out `static` and `outlooks`, which may take seconds a level.
 
         Args:
@@ -94,11 +92,20 @@ class Results(batch.Results):
             SettingsError: a requirement cannot be read, or names what does not exist.
         """
         return analyse(
-            self.game, self.levels, self.records, baselines=self.baselines, priorities=self.priorities,
-            utilities={p.label: p.persona.utility for p in self.players}, bounds=self.bounds,
-            requirements=require.parse_all(requirements) if requirements else (), tolerances=self.tolerances,
-            static=self.static, outlooks=self.outlooks, accepted=self.accepted, rates=self.rates,
-        )  # fmt: skip
+            self.game,
+            self.levels,
+            self.records,
+            baselines=self.baselines,
+            priorities=self.priorities,
+            utilities={p.label: p.persona.utility for p in self.players},
+            bounds=self.bounds,
+            requirements=require.parse_all(requirements) if requirements else (),
+            tolerances=self.tolerances,
+            static=self.static,
+            outlooks=self.outlooks,
+            accepted=self.accepted,
+            rates=self.rates,
+        )
 
     @property
     def title(self) -> str:
@@ -117,10 +124,14 @@ class Results(batch.Results):
             **({"command": self.command} if self.command else {}),
             "seed": str(self.seed),
             "budget": f"{limit} for each {'playthrough' if self.league is None else 'move'}",
-            **({} if self.league is None else {
-                "agent": ", ".join(self.movers),
-                **({"opponents": self._opponents} if self.league.opponents else {}),
-            }),
+            **(
+                {}
+                if self.league is None
+                else {
+                    "agent": ", ".join(self.movers),
+                    **({"opponents": self._opponents} if self.league.opponents else {}),
+                }
+            ),
             "search settings": listed(self.settings.to_dict()),
             "trials": f"{self.trials} of each player in each level",
             **self._drawn,
@@ -172,9 +183,16 @@ class Results(batch.Results):
         target.mkdir(parents=True, exist_ok=True)
         if pictures:
             return report.write(
-                target, self.game, self.levels, analysis, title=self.title, facts=self.facts, replays=replays,
-                workers=workers, progress=progress,
-            ).page  # fmt: skip
+                target,
+                self.game,
+                self.levels,
+                analysis,
+                title=self.title,
+                facts=self.facts,
+                replays=replays,
+                workers=workers,
+                progress=progress,
+            ).page
         records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
         return page.write(report.page_of(analysis, title=self.title, facts=self.facts), target / "index.html")
@@ -236,15 +254,25 @@ class Comparison:
         (target / "pictures").mkdir(parents=True, exist_ok=True)
         maps = (target / "pictures" / "changed-a.png", target / "pictures" / "changed-b.png")
         shown = drawn.Versions(
-            self.answer, self.rows, self.changes, drawn.changed_maps(game, self.a, self.b, self.changes, maps),
+            self.answer,
+            self.rows,
+            self.changes,
+            drawn.changed_maps(game, self.a, self.b, self.changes, maps),
             drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
-        )  # fmt: skip
+        )
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
         return report.write(
-            target, game, self.results.levels, replace(analysis, summaries=each),
-            title=f"{self.a.name} (A) against {self.b.name} (B)", facts=self.results.facts, versions=shown,
-            replays=False, workers=workers, progress=progress,
-        ).page  # fmt: skip
+            target,
+            game,
+            self.results.levels,
+            replace(analysis, summaries=each),
+            title=f"{self.a.name} (A) against {self.b.name} (B)",
+            facts=self.results.facts,
+            versions=shown,
+            replays=False,
+            workers=workers,
+            progress=progress,
+        ).page
 
     def __str__(self) -> str:
         return "\n".join(self.answer.lines)
@@ -256,15 +284,29 @@ def as_results(played: batch.Results) -> Results:
 
 
 def add_bounds(
-    results: Results, seconds: float, jobs: int = -1, progress: limits.Tell | None = None, game_name: str | None = None,
-    workers: Workers | None = None, then: Appraisals | None = None,
-) -> None:  # fmt: skip
+    results: Results,
+    seconds: float,
+    jobs: int = -1,
+    progress: limits.Tell | None = None,
+    game_name: str | None = None,
+    workers: Workers | None = None,
+    then: Appraisals | None = None,
+) -> None:
     """Look for the best possible utility of each persona in each level, and keep what is found beside the results
     (arguments as for `playtest.bounds.bounds`)."""
     results.bounds = limits.bounds(
-        results.game, results.levels, [p.persona for p in results.players], results.records, seconds=seconds,
-        jobs=jobs, folder=results.folder, progress=progress, game_name=game_name, workers=workers, then=then,
-    )  # fmt: skip
+        results.game,
+        results.levels,
+        [p.persona for p in results.players],
+        results.records,
+        seconds=seconds,
+        jobs=jobs,
+        folder=results.folder,
+        progress=progress,
+        game_name=game_name,
+        workers=workers,
+        then=then,
+    )
 
 
 def compared(results: Results) -> Comparison:

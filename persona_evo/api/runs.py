@@ -29,8 +29,11 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
     where = Path(folder)
     results = as_results(batch.kept(where, game_name=game_name))
     if not results.records:
-        raise RunError("the playtest has no playthroughs yet", place=Place(str(where / journal.TRACES)),
-                       hint=f"go on with it: persona-evo playtest --resume {where}")  # fmt: skip
+        raise RunError(
+            "the playtest has no playthroughs yet",
+            place=Place(str(where / journal.TRACES)),
+            hint=f"go on with it: persona-evo playtest --resume {where}",
+        )
     personas = [p.persona for p in results.players]
     if results.game.outside is None and (where / limits.FILE).is_file():
         results.bounds = limits.bounds(
@@ -46,8 +49,9 @@ def playthrough(results: Results, number: int) -> Playthrough:
         SettingsError: there is no such line.
     """
     if not 1 <= number <= len(results.records):
-        raise SettingsError("there is no such playthrough", found=f"--trace {number}",
-                            expected=f"1 to {len(results.records)}")  # fmt: skip
+        raise SettingsError(
+            "there is no such playthrough", found=f"--trace {number}", expected=f"1 to {len(results.records)}"
+        )
     return results.records[number - 1]
 
 
@@ -58,28 +62,39 @@ def compare_playtests(a: Results, b: Results) -> PlaytestChanges:
         SettingsError: they are of different games, or have no level or no player in common.
     """
     if a.game.name != b.game.name:
-        raise SettingsError("the playtests are of different games", found=f"{a.game.name} and {b.game.name}",
-                            expected="two playtests of one game")  # fmt: skip
+        raise SettingsError(
+            "the playtests are of different games",
+            found=f"{a.game.name} and {b.game.name}",
+            expected="two playtests of one game",
+        )
     names = [{level.name for level in one.levels} for one in (a, b)]
     renamed: dict[str, str] = {}
     if not names[0] & names[1]:
         if len(a.levels) > 1 or len(b.levels) > 1:
-            raise SettingsError("the playtests have no level in common",
-                                found=f"{counted(len(a.levels), 'level')} and {counted(len(b.levels), 'level')}",
-                                expected="levels of the same names, or one level each")  # fmt: skip
+            raise SettingsError(
+                "the playtests have no level in common",
+                found=f"{counted(len(a.levels), 'level')} and {counted(len(b.levels), 'level')}",
+                expected="levels of the same names, or one level each",
+            )
         renamed = {a.levels[0].name: b.levels[0].name}
     found = changes(a.analysis, b.analysis, renamed)
     if not found.rates:
-        raise SettingsError("the playtests have no player in common",
-                            found=", ".join(p.label for p in (*a.players, *b.players)),
-                            expected="the same personas in both")  # fmt: skip
+        raise SettingsError(
+            "the playtests have no player in common",
+            found=", ".join(p.label for p in (*a.players, *b.players)),
+            expected="the same personas in both",
+        )
     return found
 
 
 def save_figures(
-    run: str | Path, folder: str | Path, form: str = "pdf", *, game_name: str | None = None,
+    run: str | Path,
+    folder: str | Path,
+    form: str = "pdf",
+    *,
+    game_name: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Draw the figures of a run for a publication or slides.
 
     Args:
@@ -100,8 +115,11 @@ def save_figures(
 
     entry = folders.read(Path(run))
     if entry is None or entry.problem:
-        raise RunError("this is not the folder of a run" if entry is None else "the run cannot be read",
-                       place=Place(str(run)), found=None if entry is None else entry.problem)  # fmt: skip
+        raise RunError(
+            "this is not the folder of a run" if entry is None else "the run cannot be read",
+            place=Place(str(run)),
+            found=None if entry is None else entry.problem,
+        )
     return figures.save(_drawings(entry, game_name), folder, form, progress)
 
 
@@ -130,5 +148,9 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
 
         return study_figures.drawings(course.Course(entry.folder, *settings.reopen(entry.folder)).kept())
     hint = f"its charts are in {entry.folder / 'figures'}, and its parts in {entry.folder / 'runs'} have figures"
-    raise SettingsError("this kind of run has no figures", place=Place(str(entry.folder)), found=entry.title,
-                        hint=hint if entry.kind == "reproduction" else None)  # fmt: skip
+    raise SettingsError(
+        "this kind of run has no figures",
+        place=Place(str(entry.folder)),
+        found=entry.title,
+        hint=hint if entry.kind == "reproduction" else None,
+    )

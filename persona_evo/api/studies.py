@@ -110,13 +110,19 @@ def resume_reproduction(
 
 
 def _reproduce(
-    folder: Path, settings: reproductions.Settings, levels: Sequence[Level], jobs: int, backend: str,
-    duration: float | None, progress: course.Tell | None, drawing: Callable[[str], None] | None,
-) -> Reproduction:  # fmt: skip
+    folder: Path,
+    settings: reproductions.Settings,
+    levels: Sequence[Level],
+    jobs: int,
+    backend: str,
+    duration: float | None,
+    progress: course.Tell | None,
+    drawing: Callable[[str], None] | None,
+) -> Reproduction:
     from persona_evo.report import reproduction as report
 
-    material = course.Course(
-        folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress
-    ).run(halfway=lambda so_far: report.write(so_far, drawing))
+    material = course.Course(folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress).run(
+        halfway=lambda so_far: report.write(so_far, drawing)
+    )
     written = report.write(material, drawing)
     return Reproduction(material, written.page, written.text)

@@ -20,10 +20,12 @@ OPTIONS = ("junit", "summary")
 
 def add(parser: argparse.ArgumentParser) -> None:
     """--junit and --summary."""
-    parser.add_argument("--junit", type=path, metavar="FILE",
-                        help="write the results as JUnit XML, also where something failed")
-    parser.add_argument("--summary", type=path, metavar="FILE",
-                        help="write a summary in Markdown, such as for $GITHUB_STEP_SUMMARY")
+    parser.add_argument(
+        "--junit", type=path, metavar="FILE", help="write the results as JUnit XML, also where something failed"
+    )
+    parser.add_argument(
+        "--summary", type=path, metavar="FILE", help="write a summary in Markdown, such as for $GITHUB_STEP_SUMMARY"
+    )
 
 
 def check(args: argparse.Namespace) -> None:
@@ -36,8 +38,12 @@ def check(args: argparse.Namespace) -> None:
         target: Path | None = getattr(args, name)
         if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
             found = "a folder" if target.is_dir() else "a folder that does not exist"
-            raise SettingsError(f"--{name} names no file that can be written", place=Place(str(target)), found=found,
-                                expected="a file in a folder that exists")  # fmt: skip
+            raise SettingsError(
+                f"--{name} names no file that can be written",
+                place=Place(str(target)),
+                found=found,
+                expected="a file in a folder that exists",
+            )
 
 
 def wanted(args: argparse.Namespace) -> bool:
@@ -51,9 +57,13 @@ def words(args: argparse.Namespace) -> list[str]:
 
 
 def write(
-    args: argparse.Namespace, title: str, cases: Sequence[Case], checks: Sequence[Check], findings: Sequence[Finding],
+    args: argparse.Namespace,
+    title: str,
+    cases: Sequence[Case],
+    checks: Sequence[Check],
+    findings: Sequence[Finding],
     facts: Mapping[str, str],
-) -> None:  # fmt: skip
+) -> None:
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""
     from persona_evo.report import ci
     from persona_evo.store.schema import write_atomically

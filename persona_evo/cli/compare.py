@@ -26,10 +26,14 @@ def add(commands: Any) -> None:
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
     playtest.add_playing(parser, 0.0)
-    parser.add_argument("--all", action="store_true",
-                        help="also print everything that was compared, in words and in a table")
-    options.add_out(parser, "folder for the page, maps, tables and traces; one that holds the beginning of the same "
-                    "comparison is continued (default: a new one below runs/comparisons/)")
+    parser.add_argument(
+        "--all", action="store_true", help="also print everything that was compared, in words and in a table"
+    )
+    options.add_out(
+        parser,
+        "folder for the page, maps, tables and traces; one that holds the beginning of the same "
+        "comparison is continued (default: a new one below runs/comparisons/)",
+    )
     parser.set_defaults(run=run)
 
 

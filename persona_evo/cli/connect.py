@@ -35,7 +35,7 @@ Look for the best way to play a level. The exit code is 1 if the game failed in 
 what was found is kept all the same.
 """
 
-TEMPLATE = '''\
+TEMPLATE = """\
 name = "{name}"
 game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
 workers = 2                      # game processes
@@ -68,7 +68,7 @@ test = ["default@4-8"]
 [outcome]                        # formulas over the game's metrics; above 0 means yes
 # won = "GOAL"
 # lost = "DEAD"
-'''
+"""
 
 
 def add(commands: Any) -> None:
@@ -82,14 +82,33 @@ def add(commands: Any) -> None:
     new.set_defaults(run=run_new)
     search = parts.add_parser("search", help="look for the best way to play a level", description=FAILURES)
     search.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
-    search.add_argument("--level", default="default", type=filled, metavar="LEVEL", help="MAP:VARIANT@SEED; "
-                        "MAP is any text, which the game gets (default: the game's own)")
-    search.add_argument("--persona", default="score", type=filled, metavar="PERSONA",
-                        help=f"{options.PERSONA} (default: the game's score)")
-    search.add_argument("--policy", default="ucb1", type=filled, metavar="POLICY",
-                        help="ucb1, ucb1:C, a policy's name or file, formula:TEXT (default: %(default)s)")
-    search.add_argument("--terminal", choices=("cut_off", "revisit"), default="cut_off",
-                        help="whether ways to play that are known may be chosen again (default: %(default)s)")
+    search.add_argument(
+        "--level",
+        default="default",
+        type=filled,
+        metavar="LEVEL",
+        help="MAP:VARIANT@SEED; MAP is any text, which the game gets (default: the game's own)",
+    )
+    search.add_argument(
+        "--persona",
+        default="score",
+        type=filled,
+        metavar="PERSONA",
+        help=f"{options.PERSONA} (default: the game's score)",
+    )
+    search.add_argument(
+        "--policy",
+        default="ucb1",
+        type=filled,
+        metavar="POLICY",
+        help="ucb1, ucb1:C, a policy's name or file, formula:TEXT (default: %(default)s)",
+    )
+    search.add_argument(
+        "--terminal",
+        choices=("cut_off", "revisit"),
+        default="cut_off",
+        help="whether ways to play that are known may be chosen again (default: %(default)s)",
+    )
     options.add_budget(search)
     options.add_seed(search)
     options.add_out(search, f"folder for {BEST}, {TREE} and {SAMPLES} (default: nothing is kept)")
@@ -97,8 +116,12 @@ def add(commands: Any) -> None:
     replay = parts.add_parser("replay", help="let the game play what was found, in its window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     replay.add_argument("trace", type=path, metavar="TRACE", help=f"{BEST} of a search")
-    replay.add_argument("--delay", type=number(0, 3600), metavar="S",
-                        help="seconds before each decision (default: the game plays as fast as it likes)")
+    replay.add_argument(
+        "--delay",
+        type=number(0, 3600),
+        metavar="S",
+        help="seconds before each decision (default: the game plays as fast as it likes)",
+    )
     replay.add_argument("--no-screen", action="store_true", help="without its window")
     replay.set_defaults(run=run_replay)
 
@@ -196,9 +219,11 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: Search, se
     best = search.best
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
-    say(f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
+    say(
+        f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
         f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
-        f"{counted(search.tree.nodes, 'node')}")
+        f"{counted(search.tree.nodes, 'node')}"
+    )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))
     say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
     if args.out is None:
@@ -219,9 +244,10 @@ def run_replay(args: argparse.Namespace) -> int:
         beside = (folder / BEST).is_file()
         raise SettingsError(
             "a folder is no way to play" if args.trace.is_dir() else "this is the tree of a search, and no way to play",
-            place=Place(str(args.trace)), expected=f"the file {BEST} of a search",
+            place=Place(str(args.trace)),
+            expected=f"the file {BEST} of a search",
             hint=f"name {folder / BEST}" if beside else f"there is no {BEST} there: search again with --out",
-        )  # fmt: skip
+        )
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
     say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")

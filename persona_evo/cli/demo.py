@@ -23,13 +23,23 @@ UNSEEN = "test01"
 def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("demo", description=__doc__)
-    parser.add_argument("--persona", default="monster_killer", type=filled, metavar="PERSONA",
-                        help="whom to evolve a policy for (default: %(default)s)")
+    parser.add_argument(
+        "--persona",
+        default="monster_killer",
+        type=filled,
+        metavar="PERSONA",
+        help="whom to evolve a policy for (default: %(default)s)",
+    )
     parser.add_argument("--generations", default=8, type=whole(1, 1000), metavar="N", help="(default: %(default)s)")
     parser.add_argument("--population", default=40, type=whole(4, 10_000), metavar="N", help="(default: %(default)s)")
     parser.add_argument("--trials", default=20, type=whole(1, 10_000), metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--iterations", default=1000, type=whole(1, options.MOST_ITERATIONS), metavar="N",
-                        help="search iterations a playthrough (default: %(default)s)")
+    parser.add_argument(
+        "--iterations",
+        default=1000,
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="search iterations a playthrough (default: %(default)s)",
+    )
     options.add_jobs(parser)
     parser.add_argument("--seed", default=1, type=whole(0, options.SEEDS), metavar="N", help="(default: %(default)s)")
     options.add_out(parser, "folder for everything (default: runs/demo)")
@@ -59,14 +69,30 @@ def run(args: argparse.Namespace) -> int:
 
     islands = 4 if args.population % 4 == 0 else 1
     settings = EvolutionSettings.modern(
-        generations=args.generations, population=args.population, islands=islands, elites=1, migrants=1,
-        first=(), final_trials=10, final_candidates=5,
+        generations=args.generations,
+        population=args.population,
+        islands=islands,
+        elites=1,
+        migrants=1,
+        first=(),
+        final_trials=10,
+        final_candidates=5,
     )
-    note(f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
-         f"{', '.join(TRAINING)}, seed {args.seed}")
+    note(
+        f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
+        f"{', '.join(TRAINING)}, seed {args.seed}"
+    )
     outcome = evolve_policy(
-        game, persona, mapsets.resolve(game, TRAINING), settings, args.seed, root=out,
-        budget=Budget(args.iterations), jobs=jobs, progress=evolve.teller(), game_name=registry.address(game),
+        game,
+        persona,
+        mapsets.resolve(game, TRAINING),
+        settings,
+        args.seed,
+        root=out,
+        budget=Budget(args.iterations),
+        jobs=jobs,
+        progress=evolve.teller(),
+        game_name=registry.address(game),
     )
     if outcome.status == INTERRUPTED or outcome.policy is None:
         return evolve.finish(outcome, game, args.persona)
@@ -82,9 +108,17 @@ def run(args: argparse.Namespace) -> int:
     with Workers(jobs) as workers:
         results = as_results(
             batch.playtest(
-                game, mapsets.resolve(game, [UNSEEN]), players, args.trials, seed=args.seed,
-                budget=Budget(args.iterations), settings=rules_of_search("anytime", game, usual=TOLERANCE),
-                workers=workers, folder=folder, progress=playtest.teller(), game_name=registry.address(game),
+                game,
+                mapsets.resolve(game, [UNSEEN]),
+                players,
+                args.trials,
+                seed=args.seed,
+                budget=Budget(args.iterations),
+                settings=rules_of_search("anytime", game, usual=TOLERANCE),
+                workers=workers,
+                folder=folder,
+                progress=playtest.teller(),
+                game_name=registry.address(game),
             )
         )
         if not results.complete:

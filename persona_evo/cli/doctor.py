@@ -24,10 +24,20 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("doctor", description=__doc__)
     parser.add_argument("--clear-cache", action="store_true", help="delete compiled code; it is made anew when needed")
     parser.add_argument("--game", type=filled, metavar="FILE.toml", help="a connected game's description")
-    parser.add_argument("--level", default="default", type=filled, metavar="LEVEL",
-                        help="MAP:VARIANT@SEED to play (default: %(default)s)")
-    parser.add_argument("--rollouts", type=whole(1, 1_000_000), default=2000, metavar="N",
-                        help="rollouts to take the time of, within 5 s (default: %(default)s)")
+    parser.add_argument(
+        "--level",
+        default="default",
+        type=filled,
+        metavar="LEVEL",
+        help="MAP:VARIANT@SEED to play (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rollouts",
+        type=whole(1, 1_000_000),
+        default=2000,
+        metavar="N",
+        help="rollouts to take the time of, within 5 s (default: %(default)s)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -46,12 +56,16 @@ def run(args: argparse.Namespace) -> int:
         say(f"deleted {counted(gone, 'file')} of compiled code in {cache.cache_folder()}")
         if left:
             raise SettingsError(
-                "compiled code cannot be deleted", place=Place(str(left[0])), found=counted(len(left), "file"),
+                "compiled code cannot be deleted",
+                place=Place(str(left[0])),
+                found=counted(len(left), "file"),
                 hint="see that you may write there, or set PERSONA_EVO_CACHE to another folder",
-            )  # fmt: skip
+            )
         return 0
-    say(f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, "
-        f"{counted(cores(), 'core')}")
+    say(
+        f"persona-evo {__version__}, Python {platform.python_version()} on {platform.platform()}, "
+        f"{counted(cores(), 'core')}"
+    )
     for package in PACKAGES:
         try:
             version = importlib.metadata.version(package)
@@ -91,9 +105,11 @@ def _examine(args: argparse.Namespace) -> int:
         bounds = range_of(m.low, m.high)
         say(f"  metric {m.symbol:<12} {m.name}" + (f", {bounds}" if bounds else ""))
     if found.rollouts:
-        say(f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
+        say(
+            f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
             f"({found.rate * found.decisions:,.0f} decisions/s), {found.decisions:.1f} decisions each, scores "
-            f"{found.scores[0]:g} to {found.scores[1]:g}")
+            f"{found.scores[0]:g} to {found.scores[1]:g}"
+        )
     if len(levels) > 1:
         found.notes.append(f"{args.level} stands for {len(levels)} levels, of which {found.level} was played")
     for text in found.notes:
@@ -102,7 +118,10 @@ def _examine(args: argparse.Namespace) -> int:
         say(text)
     for text in found.faults:
         say(f"FAULT: {text}")
-    again = "" if not found.restarted else (
-        f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")  # fmt: skip
+    again = (
+        ""
+        if not found.restarted
+        else (f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")
+    )
     say("the game is not fit to be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0

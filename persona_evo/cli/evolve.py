@@ -34,8 +34,25 @@ GAMES = 4
 """Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
 MOST_LEVELS, SHOWN = 12, 3
 """Of more levels than these only so many are shown: those with the lowest and those with the highest utility."""
-RENEWED = ("persona", "seed", "preset", "population", "islands", "iterations", "seconds", "runs", "search", "set",
-           "seed_policies", "levels", "held_out", "out", "rules", "league", "agent")
+RENEWED = (
+    "persona",
+    "seed",
+    "preset",
+    "population",
+    "islands",
+    "iterations",
+    "seconds",
+    "runs",
+    "search",
+    "set",
+    "seed_policies",
+    "levels",
+    "held_out",
+    "out",
+    "rules",
+    "league",
+    "agent",
+)
 """Options that a resumed run has from its folder."""
 
 
@@ -43,35 +60,72 @@ def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("evolve", description=__doc__)
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
-    parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL",
-                        help="files, folders, patterns, names or sets to train on; generate:N draws N levels from the "
-                        "seed and solves them, for games with a level generator (default: train)")
+    parser.add_argument(
+        "--levels",
+        nargs="+",
+        type=filled,
+        metavar="LEVEL",
+        help="files, folders, patterns, names or sets to train on; generate:N draws N levels from the "
+        "seed and solves them, for games with a level generator (default: train)",
+    )
     add_held_out(parser)
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
-    parser.add_argument("--generations", type=whole(1, MOST), metavar="N",
-                        help="number of populations to evaluate (default: 100)")
-    parser.add_argument("--population", type=whole(2, MOST), metavar="N",
-                        help="individuals on all islands together, a multiple of --islands (default: 100)")
-    parser.add_argument("--islands", type=whole(1, 10_000), metavar="N",
-                        help="number of subpopulations, which exchange individuals (default: 5)")
-    parser.add_argument("--runs", type=whole(1, 10_000), metavar="N", 
-                        help="number of independent runs; the best one counts (default: 1 with the preset modern, 3 "
-                        "with paper)")
-    parser.add_argument("--search", choices=options.PRESETS,
-                        help="search rules: paper as published, single with one open list, anytime with several, "
-                        "which are evolved together (default: single with the preset modern, paper with paper)")
-    parser.add_argument("--seed-policies", nargs="+", type=filled, metavar="POLICY",
-                        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
-                        "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
-                        "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)")
-    parser.add_argument("--set", action="append", default=[], type=assignment, metavar="NAME=VALUE",
-                        help="change any other setting of the evolution; may be repeated")
+    parser.add_argument(
+        "--generations", type=whole(1, MOST), metavar="N", help="number of populations to evaluate (default: 100)"
+    )
+    parser.add_argument(
+        "--population",
+        type=whole(2, MOST),
+        metavar="N",
+        help="individuals on all islands together, a multiple of --islands (default: 100)",
+    )
+    parser.add_argument(
+        "--islands",
+        type=whole(1, 10_000),
+        metavar="N",
+        help="number of subpopulations, which exchange individuals (default: 5)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=whole(1, 10_000),
+        metavar="N",
+        help="number of independent runs; the best one counts (default: 1 with the preset modern, 3 with paper)",
+    )
+    parser.add_argument(
+        "--search",
+        choices=options.PRESETS,
+        help="search rules: paper as published, single with one open list, anytime with several, "
+        "which are evolved together (default: single with the preset modern, paper with paper)",
+    )
+    parser.add_argument(
+        "--seed-policies",
+        nargs="+",
+        type=filled,
+        metavar="POLICY",
+        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
+        "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
+        "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=assignment,
+        metavar="NAME=VALUE",
+        help="change any other setting of the evolution; may be repeated",
+    )
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
     options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
-    parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
-                        help="finish the whole command within this time: 8h, 1h30m, 90s")
-    parser.add_argument("--until", type=filled, metavar="TIME",
-                        help="finish the whole command by this time: 07:00, 2031-05-04T07:00")
+    parser.add_argument(
+        "--for",
+        dest="for_",
+        type=filled,
+        metavar="TIME",
+        help="finish the whole command within this time: 8h, 1h30m, 90s",
+    )
+    parser.add_argument(
+        "--until", type=filled, metavar="TIME", help="finish the whole command by this time: 07:00, 2031-05-04T07:00"
+    )
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
@@ -88,8 +142,11 @@ def run(args: argparse.Namespace) -> int:
     options.check_backend(args)
     end = deadline(args.for_, args.until)
     if args.persona is None and args.resume is None:
-        raise SettingsError("--persona is missing", expected="--persona NAME or FILE, or --resume RUN",
-                            hint="persona-evo persona list shows those that ship")
+        raise SettingsError(
+            "--persona is missing",
+            expected="--persona NAME or FILE, or --resume RUN",
+            hint="persona-evo persona list shows those that ship",
+        )
     plays = (args.generations or 100) * (args.population or 100) * len(args.levels or ["train"])
     with options.workers_of(args, "persona_evo.evolve.fitness", options.thought(args, plays)) as workers:
         return _start(args, end, workers) if args.resume is None else _resume(args, end, workers)
@@ -123,9 +180,11 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     each = min(settings.levels_a_generation, len(spec.cases))
     pairs = " pairs of a level and an opponent" if len(spec.cases) > len(levels) else ""
     drawn = f", {each}{pairs} drawn for each generation" if each else ""
-    note(f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
-         f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
-         f"{'playthrough' if league is None else 'move'}, seed {seed}")
+    note(
+        f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
+        f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
+        f"{'playthrough' if league is None else 'move'}, seed {seed}"
+    )
     if league is not None and league.opponents:
         note(f"against {', '.join(o.name for o in league.opponents)}")
     note(f"starts from: {starts}")
@@ -135,26 +194,44 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         for error in policies.damaged(game.name):
             note(f"warning: a policy is passed over: {error}")
     best, all_runs = evolve_runs(
-        game, persona, levels, settings, seed, root=args.out or Path("runs"),
-        search=search, budget=budget, workers=workers, deadline=end, progress=teller(), tell=phase_teller(),
-        game_name=registry.address(game), league=league,
-        held_out=None if made or game.outside is not None else held_out(game, levels), pools=made,
+        game,
+        persona,
+        levels,
+        settings,
+        seed,
+        root=args.out or Path("runs"),
+        search=search,
+        budget=budget,
+        workers=workers,
+        deadline=end,
+        progress=teller(),
+        tell=phase_teller(),
+        game_name=registry.address(game),
+        league=league,
+        held_out=None if made or game.outside is not None else held_out(game, levels),
+        pools=made,
     )
     options.report_findings(game)
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
             say(f"run {outcome.folder}: {persona.priority} {value}")
-    return finish(best if all_runs[-1].status != "interrupted" else all_runs[-1], game, args.persona,
-                  () if made else args.levels or ())
+    return finish(
+        best if all_runs[-1].status != "interrupted" else all_runs[-1],
+        game,
+        args.persona,
+        () if made else args.levels or (),
+    )
 
 
 def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
     for name in RENEWED:
         if getattr(args, name, None):
-            raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume",
-                                expected="--generations, --for, --until, --jobs, --backend, --game",
-                                hint="a resumed run has everything else from its folder")
+            raise SettingsError(
+                f"--{name.replace('_', '-')} does not go with --resume",
+                expected="--generations, --for, --until, --jobs, --backend, --game",
+                hint="a resumed run has everything else from its folder",
+            )
     from persona_evo.store import runs
 
     config = runs.read_config(args.resume)
@@ -163,8 +240,13 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
 
     note(f"resuming {args.resume}: {summary(config)}")
     outcome = resume(
-        args.resume, generations=args.generations, workers=workers, deadline=end, progress=teller(),
-        tell=phase_teller(), game_name=options.moved(args),
+        args.resume,
+        generations=args.generations,
+        workers=workers,
+        deadline=end,
+        progress=teller(),
+        tell=phase_teller(),
+        game_name=options.moved(args),
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)
@@ -178,8 +260,11 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
     changes: dict[str, Any] = {}
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
-            raise SettingsError("the preset is no single setting", found=f"--set preset={value}",
-                                expected="--preset paper or --preset modern")
+            raise SettingsError(
+                "the preset is no single setting",
+                found=f"--set preset={value}",
+                expected="--preset paper or --preset modern",
+            )
         if name in ("metrics", "first", "budgets"):
             parts = str(value).split(",")
             value = tuple(map(plain, parts) if name == "budgets" else parts)
@@ -220,8 +305,10 @@ def phase_teller() -> Callable[[Phase], None]:
 
     def tell(p: Phase) -> None:
         if p.left is not None:
-            note(f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: give --for more, or "
-                 "a smaller --population")  # fmt: skip
+            note(
+                f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: give --for more, or "
+                "a smaller --population"
+            )
             return
         last = p.done >= p.total
         ended = "done" if p.total else "there was no time for it"
@@ -252,12 +339,29 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     if policy.agent and game.players > 1:
         budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
         limit = [word for k, v in budget if v for word in (f"--{k}", f"{v:g}")]
-        against = ("match", registry.address(game), outcome.policy, *policy.run.get("opponents", ()),
-                   "--levels", *unseen(game, tuple(levels)), *limit, "--games", GAMES, "--swap")
+        against = (
+            "match",
+            registry.address(game),
+            outcome.policy,
+            *policy.run.get("opponents", ()),
+            "--levels",
+            *unseen(game, tuple(levels)),
+            *limit,
+            "--games",
+            GAMES,
+            "--swap",
+        )
         say(f"play:       {shlex.join(['persona-evo', *map(str, against)])}")
     who = persona or policy.persona
-    play = ("playtest", *unseen(game, tuple(levels)), "--personas", who, "--policy", outcome.policy,
-            *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()))
+    play = (
+        "playtest",
+        *unseen(game, tuple(levels)),
+        "--personas",
+        who,
+        "--policy",
+        outcome.policy,
+        *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
+    )
     say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")
     if "simplification" in policy.unfinished:
         say(f"simplify:   {command(game, 'policy', 'simplify', outcome.policy)}")

@@ -36,18 +36,37 @@ def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("experiment", description=__doc__)
     parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
-    parser.add_argument("name", nargs="?", type=filled, metavar="NAME|FOLDER",
-                        help="of the file that is written, or of an experiment that was made")
+    parser.add_argument(
+        "name",
+        nargs="?",
+        type=filled,
+        metavar="NAME|FOLDER",
+        help="of the file that is written, or of an experiment that was made",
+    )
     parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="instead of what the file says")
     parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="instead of what the file says")
     options.add_jobs(parser)
-    parser.add_argument("-o", "--out", type=path, metavar="PATH", help="folder for everything (default: "
-                        "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif")
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=path,
+        metavar="PATH",
+        help="folder for everything (default: "
+        "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif",
+    )
     parser.add_argument("--force", action="store_true", help="new: write over a file that is there")
-    parser.add_argument("--cell", type=filled, metavar="NAME", help="replay: the combination, such as 'hard / lazy' "
-                        "(default: the one with the best score for the first goal)")  # fmt: skip
-    parser.add_argument("--delay", type=number(0, 3600), metavar="S", help="replay: seconds before each decision of a "
-                        "connected game (default: as fast as it likes)")
+    parser.add_argument(
+        "--cell",
+        type=filled,
+        metavar="NAME",
+        help="replay: the combination, such as 'hard / lazy' (default: the one with the best score for the first goal)",
+    )
+    parser.add_argument(
+        "--delay",
+        type=number(0, 3600),
+        metavar="S",
+        help="replay: seconds before each decision of a connected game (default: as fast as it likes)",
+    )
     parser.add_argument("--no-screen", action="store_true", help="replay: without the window of a connected game")
     parser.set_defaults(run=run)
 
@@ -56,8 +75,10 @@ def run(args: argparse.Namespace) -> int:
     """Write a file, make an experiment, or show what it found."""
     if args.what in ("new", "replay"):
         if args.name is None:
-            raise SettingsError(f"experiment {args.what} needs a name", expected="experiment new NAME"
-                                if args.what == "new" else "experiment replay FOLDER")  # fmt: skip
+            raise SettingsError(
+                f"experiment {args.what} needs a name",
+                expected="experiment new NAME" if args.what == "new" else "experiment replay FOLDER",
+            )
         return _new(args) if args.what == "new" else _replay(args)
     if args.name is not None:
         raise SettingsError("more arguments than this command takes", found=args.name, expected="one FILE.toml")
@@ -81,8 +102,10 @@ def _make(args: argparse.Namespace) -> int:
     folder = args.out or ROOT / experiment.name
     if experiment.connected:
         options.check_outside(experiment.game)
-    note(f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
-         f"{counted(experiment.replicates, 'replicate')}, into {folder}")  # fmt: skip
+    note(
+        f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
+        f"{counted(experiment.replicates, 'replicate')}, into {folder}"
+    )
     wanted = counted(len(experiment.tasks()), "search", "searches")
     try:
         with writing_in(folder):
@@ -157,7 +180,9 @@ def teller() -> Callable[[Told], None]:
 
     def tell(p: Told) -> None:
         rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(f"{p.done / p.total:.0%}: {p.cell}, replicate {p.replicate + 1}; {p.done:,} of {p.total:,} rollouts"
-                  f"{rest}", last=p.done >= p.total)  # fmt: skip
+        line.show(
+            f"{p.done / p.total:.0%}: {p.cell}, replicate {p.replicate + 1}; {p.done:,} of {p.total:,} rollouts{rest}",
+            last=p.done >= p.total,
+        )
 
     return tell

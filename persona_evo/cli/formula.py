@@ -21,8 +21,13 @@ def add(commands: Any) -> None:
     parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
     simplify = parts.add_parser("simplify", help="a shorter formula with the same values, checked")
     simplify.add_argument("formula", type=filled, metavar="FORMULA", help='such as "0.5*MS + 0.5*MS"')
-    simplify.add_argument("--timeout", type=number(0, 3600, above=True), default=20.0, metavar="S",
-                          help="seconds to try at most (default: %(default)s)")
+    simplify.add_argument(
+        "--timeout",
+        type=number(0, 3600, above=True),
+        default=20.0,
+        metavar="S",
+        help="seconds to try at most (default: %(default)s)",
+    )
     options.add_game(simplify)
     simplify.set_defaults(run=run_simplify)
     export = parts.add_parser("export", help="write a formula as text, LaTeX, Python, NumPy or C#")

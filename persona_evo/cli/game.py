@@ -19,16 +19,23 @@ def add(commands: Any) -> None:
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
     new = parts.add_parser("new", help="write a small game of your own, in Python")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
-    new.add_argument("--compiled", action="store_true",
-                     help="with compiled rules beside the class: more to write, and more than fifty times as fast")
+    new.add_argument(
+        "--compiled",
+        action="store_true",
+        help="with compiled rules beside the class: more to write, and more than fifty times as fast",
+    )
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.py)")
     new.add_argument("--force", action="store_true", help="write over a file that is there")
     new.set_defaults(run=run_new)
     check = parts.add_parser("check", help="play random games and look at every state on the way")
     check.add_argument("game", type=filled, metavar="GAME", help="FILE.py, FILE.py:NAME, or a game of the catalog")
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help="files, folders, or names of levels")
-    check.add_argument("--like", type=filled, metavar="GAME",
-                       help="another game that it has to be the same as, such as the class beside compiled rules")
+    check.add_argument(
+        "--like",
+        type=filled,
+        metavar="GAME",
+        help="another game that it has to be the same as, such as the class beside compiled rules",
+    )
     options.add_level_options(check)
     options.add_seed(check)
     check.set_defaults(run=run_check)
@@ -39,8 +46,11 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.games.starting import LEVEL, class_file, compiled_file
 
     if "-" in args.name:
-        raise SettingsError("not a name for a game", found=repr(args.name),
-                            expected="letters, digits and _, since Python has to read it")  # fmt: skip
+        raise SettingsError(
+            "not a name for a game",
+            found=repr(args.name),
+            expected="letters, digits and _, since Python has to read it",
+        )
     target = begun(args, "a game", ".py", compiled_file if args.compiled else class_file, SettingsError)
     level = target.with_suffix(".txt")
     if not level.exists() or args.force:

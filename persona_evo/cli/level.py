@@ -40,8 +40,9 @@ def add(commands: Any) -> None:
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     level_generate.add(parts)
-    check = parts.add_parser("check", help="say what is wrong with levels that nobody has played",
-                             description=CHECKED + FORMAT)
+    check = parts.add_parser(
+        "check", help="say what is wrong with levels that nobody has played", description=CHECKED + FORMAT
+    )
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
@@ -72,9 +73,10 @@ def run_new(args: argparse.Namespace) -> int:
     if not words.example:
         raise LevelError(
             f"{game.title} has no level to start from",
-            hint="its levels are no files: they are named MAP:VARIANT@SEED" if game.outside is not None
+            hint="its levels are no files: they are named MAP:VARIANT@SEED"
+            if game.outside is not None
             else "a level of a game of your own is a text that its from_text reads",
-        )  # fmt: skip
+        )
     target = begun(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
     say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
     say(f"next: edit it, then  {command(game, 'level', 'check', target)}")

@@ -57,22 +57,43 @@ def constraint(text: str) -> tuple[str, tuple[float, float]]:
 def add(parts: Any) -> None:
     """The command's options."""
     parser = parts.add_parser("generate", help="draw sound, winnable levels from a seed", description=ABOUT)
-    parser.add_argument("--count", type=whole(1, 10_000), default=10, metavar="N",
-                        help="number of levels (default: %(default)s)")
+    parser.add_argument(
+        "--count", type=whole(1, 10_000), default=10, metavar="N", help="number of levels (default: %(default)s)"
+    )
     options.add_seed(parser)
-    parser.add_argument("--stream", choices=("train", "validation", "held-out"), default="train",
-                        help="which levels (default: %(default)s)")
-    parser.add_argument("--kinds", type=names, default=(), metavar="NAMES",
-                        help="kinds of levels, with commas between them; they take turns (default: all of the game)")
+    parser.add_argument(
+        "--stream",
+        choices=("train", "validation", "held-out"),
+        default="train",
+        help="which levels (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--kinds",
+        type=names,
+        default=(),
+        metavar="NAMES",
+        help="kinds of levels, with commas between them; they take turns (default: all of the game)",
+    )
     parser.add_argument("--min-path", type=whole(0, MOST), metavar="N", help="fewest moves to the end of a level")
     parser.add_argument("--max-path", type=whole(0, MOST), metavar="N", help="most moves of the shortest way there")
     for name in SHORT:
-        parser.add_argument(f"--{name}", type=span, metavar="A-B", help=f"range of the number of {name}"
-                            if name not in ("width", "height") else f"range of the level's {name}")  # fmt: skip
-    parser.add_argument("--constraint", action="append", default=[], type=constraint, metavar="NAME=A-B",
-                        help="range of any other number of the level's structure; may be repeated")
-    parser.add_argument("--out", type=path, metavar="FOLDER",
-                        help="folder for the files (default: generated-SEED)")
+        parser.add_argument(
+            f"--{name}",
+            type=span,
+            metavar="A-B",
+            help=f"range of the number of {name}"
+            if name not in ("width", "height")
+            else f"range of the level's {name}",
+        )
+    parser.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        type=constraint,
+        metavar="NAME=A-B",
+        help="range of any other number of the level's structure; may be repeated",
+    )
+    parser.add_argument("--out", type=path, metavar="FOLDER", help="folder for the files (default: generated-SEED)")
     parser.add_argument("--force", action="store_true", help="overwrite files that hold something else")
     options.add_jobs(parser)
     options.add_level_options(parser)
@@ -158,9 +179,17 @@ def _write(target: Path, text: str, force: bool) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_file() and not force and target.read_bytes() != text.encode():
-            raise LevelError("there is another file of this name already", place=Place(str(target)),
-                             expected="a folder of its own: --out FOLDER", hint="--force writes over it")  # fmt: skip
+            raise LevelError(
+                "there is another file of this name already",
+                place=Place(str(target)),
+                expected="a folder of its own: --out FOLDER",
+                hint="--force writes over it",
+            )
         write_atomically(target, text)
     except OSError as e:
-        raise LevelError("the level cannot be written", place=Place(str(target)), found=str(e),
-                         hint="choose another folder: --out FOLDER") from e  # fmt: skip
+        raise LevelError(
+            "the level cannot be written",
+            place=Place(str(target)),
+            found=str(e),
+            hint="choose another folder: --out FOLDER",
+        ) from e

@@ -58,35 +58,76 @@ _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("match", description=__doc__,
-                                 epilog=PROGRAMS)
-    parser.add_argument("game", type=filled, metavar="GAME|replay", help='a game for two, or "module:object" of your '
-                        "own, or replay")  # fmt: skip
-    parser.add_argument("agents", nargs="*", type=filled, metavar="AGENT|FOLDER",
-                        help="two or more; none lists the game's own. With replay: the folder of a match")
-    parser.add_argument("--games", type=whole(1, 100_000), default=50, metavar="N",
-                        help="games of each pair on each level (default: %(default)s)")
+    parser = commands.add_parser("match", description=__doc__, epilog=PROGRAMS)
+    parser.add_argument(
+        "game", type=filled, metavar="GAME|replay", help='a game for two, or "module:object" of your own, or replay'
+    )
+    parser.add_argument(
+        "agents",
+        nargs="*",
+        type=filled,
+        metavar="AGENT|FOLDER",
+        help="two or more; none lists the game's own. With replay: the folder of a match",
+    )
+    parser.add_argument(
+        "--games",
+        type=whole(1, 100_000),
+        default=50,
+        metavar="N",
+        help="games of each pair on each level (default: %(default)s)",
+    )
     parser.add_argument("--levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
-    parser.add_argument("--size", type=sizes, metavar="N[..M]",
-                        help="board sizes instead of the levels' own, for games whose loader has an option size")
+    parser.add_argument(
+        "--size",
+        type=sizes,
+        metavar="N[..M]",
+        help="board sizes instead of the levels' own, for games whose loader has an option size",
+    )
     parser.add_argument("--swap", action="store_true", help="play each board twice, the sides exchanged")
-    parser.add_argument("--iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
-                        help="search iterations of each agent for a move (default: each agent's own budget)")
-    parser.add_argument("--seconds", type=number(0, 3600, above=True), metavar="S",
-                        help="seconds of each agent for a move; results then depend on the machine")
-    parser.add_argument("--limit", type=number(0, 3600, above=True), metavar="S",
-                        help="a move that took longer is replaced and counted (default: 2 for programs, else none)")
-    parser.add_argument("--memory", type=whole(0, 1_000_000), default=500, metavar="MB",
-                        help="what a program may take for itself, 0 for any (default: %(default)s)")
+    parser.add_argument(
+        "--iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="search iterations of each agent for a move (default: each agent's own budget)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=number(0, 3600, above=True),
+        metavar="S",
+        help="seconds of each agent for a move; results then depend on the machine",
+    )
+    parser.add_argument(
+        "--limit",
+        type=number(0, 3600, above=True),
+        metavar="S",
+        help="a move that took longer is replaced and counted (default: 2 for programs, else none)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=whole(0, 1_000_000),
+        default=500,
+        metavar="MB",
+        help="what a program may take for itself, 0 for any (default: %(default)s)",
+    )
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
     parser.add_argument("--no-pictures", action="store_true", help="a page without pictures of games")
-    parser.add_argument("-o", "--out", type=path, metavar="PATH", help="folder for everything; one that holds the "
-                        "beginning of the same match is continued (default: a new one below runs/matches/). With "
-                        "replay: the picture's file, a GIF")  # fmt: skip
-    parser.add_argument("--number", type=whole(1, 100_000_000), metavar="N",
-                        help="replay: which game, as the page numbers them (default: the closest)")
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=path,
+        metavar="PATH",
+        help="folder for everything; one that holds the "
+        "beginning of the same match is continued (default: a new one below runs/matches/). With "
+        "replay: the picture's file, a GIF",
+    )
+    parser.add_argument(
+        "--number",
+        type=whole(1, 100_000_000),
+        metavar="N",
+        help="replay: which game, as the page numbers them (default: the closest)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -104,8 +145,11 @@ def run(args: argparse.Namespace) -> int:
     if args.game == REPLAY:
         return _replay(args)
     if args.number is not None:
-        raise SettingsError("--number goes with replay", found=f"--number {args.number}",
-                            expected="persona-evo match replay FOLDER --number N")  # fmt: skip
+        raise SettingsError(
+            "--number goes with replay",
+            found=f"--number {args.number}",
+            expected="persona-evo match replay FOLDER --number N",
+        )
     options.check_backend(args)
     _cheap(args)
     pairs = len(args.agents) * (len(args.agents) - 1) // 2
@@ -119,8 +163,12 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
     game = registry.get(args.game)
     if game.players != 2 and args.agents and game.agents:
-        raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}",
-                            expected="such as colosseum", hint="persona-evo playtest is for games for one")  # fmt: skip
+        raise SettingsError(
+            "a match needs a game for two",
+            found=f"{game.name}, for {game.players}",
+            expected="such as colosseum",
+            hint="persona-evo playtest is for games for one",
+        )
     if not args.agents:
         return list_agents(game)
     return _match(args, game, workers)
@@ -132,8 +180,11 @@ def _cheap(args: argparse.Namespace) -> None:
     from persona_evo.playtest.match.sides import even
 
     if len(args.agents) == 1:
-        raise SettingsError("a match needs two agents at least", found=args.agents[0],
-                            hint=f"persona-evo match {args.game} lists those of the game")  # fmt: skip
+        raise SettingsError(
+            "a match needs two agents at least",
+            found=args.agents[0],
+            hint=f"persona-evo match {args.game} lists those of the game",
+        )
     even(args.games, args.swap)
     for word in args.agents:
         label, mark, rest = word.partition("=")
@@ -151,8 +202,10 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
 
     def begun(there: int, total: int) -> None:
         what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
-        note(f"{what}, {counted(match.games, 'game')} a pair and level, seed {match.seed}, into {folder}"
-             + (f", where {there} of {total} games are" if there else ""))
+        note(
+            f"{what}, {counted(match.games, 'game')} a pair and level, seed {match.seed}, into {folder}"
+            + (f", where {there} of {total} games are" if there else "")
+        )
 
     def progress(p: play.Progress) -> None:
         told.expect(p)
@@ -176,13 +229,19 @@ class _Teller:
             return
         match = self._match
         budgets = sorted({a.budget.seconds for a in match.agents if a.kind == "search" and a.budget.seconds})
-        why = [f"agents think {' to '.join(dict.fromkeys(f'{s:g}' for s in (budgets[0], budgets[-1])))} s a move"
-               ] if budgets else []  # fmt: skip
+        why = (
+            [f"agents think {' to '.join(dict.fromkeys(f'{s:g}' for s in (budgets[0], budgets[-1])))} s a move"]
+            if budgets
+            else []
+        )
         if any(a.kind == "program" for a in match.agents):
             why.append(f"programs may take {match.program_seconds:g} s a move, which is not counted here")
-        note(f"{counted(p.total - p.done, 'game')} take about {duration(p.eta)} on {counted(self._jobs, 'core')}"
-             + (f": {'; '.join(why)}" if why else "") + ". Fewer with --games, shorter moves with --iterations 500 or "
-             "--seconds 0.1; Ctrl-C keeps what is played")  # fmt: skip
+        note(
+            f"{counted(p.total - p.done, 'game')} take about {duration(p.eta)} on {counted(self._jobs, 'core')}"
+            + (f": {'; '.join(why)}" if why else "")
+            + ". Fewer with --games, shorter moves with --iterations 500 or "
+            "--seconds 0.1; Ctrl-C keeps what is played"
+        )
 
 
 def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
@@ -197,13 +256,21 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
         if records:
             for table in tables.shown(records, names, levels, match.seed):
                 say(table.render() + "\n")
-        note(f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command goes on"
-             + ("" if args.out else f" with --out {folder}"))  # fmt: skip
+        note(
+            f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command goes on"
+            + ("" if args.out else f" with --out {folder}")
+        )
         return 130
     line = Progress()
     with writing_in(folder):
-        written = report.write(match, records, folder, options.typed(args, match.seed), not args.no_pictures,
-                               lambda text: line.show(f"drawing {text}"))  # fmt: skip
+        written = report.write(
+            match,
+            records,
+            folder,
+            options.typed(args, match.seed),
+            not args.no_pictures,
+            lambda text: line.show(f"drawing {text}"),
+        )
     Progress.done_with_line()
     say(written.text + "\n")
     _say_faults(played, folder)
@@ -215,8 +282,11 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
 def _replay(args: argparse.Namespace) -> int:
     """Draw a game of a match that was played."""
     if len(args.agents) != 1:
-        raise SettingsError("replay needs the folder of one match", found=" ".join(args.agents) or "none",
-                            expected="persona-evo match replay FOLDER --number N")  # fmt: skip
+        raise SettingsError(
+            "replay needs the folder of one match",
+            found=" ".join(args.agents) or "none",
+            expected="persona-evo match replay FOLDER --number N",
+        )
     folder = Path(args.agents[0])
     options.check_gif(args.out)
     from persona_evo.playtest.match import reopening
@@ -225,8 +295,13 @@ def _replay(args: argparse.Namespace) -> int:
 
     kept = reopening.reopen(folder)
     if not kept.records:
-        raise SettingsError("no game has been played yet", place=Place(str(folder)), found="no game",
-                            expected="one at least", hint="play the match first")  # fmt: skip
+        raise SettingsError(
+            "no game has been played yet",
+            place=Place(str(folder)),
+            found="no game",
+            expected="one at least",
+            hint="play the match first",
+        )
     closest = min(range(len(kept.records)), key=lambda i: (abs(kept.records[i].margin), -kept.records[i].plies))
     number = args.number or closest + 1
     with writing_in(folder):
@@ -279,9 +354,16 @@ def match_of(args: argparse.Namespace, game: Game) -> Match:
         known = records.seed_in(args.out)
         seed = seed if known is None else known
     return play.Match(
-        registry.address(game), tuple(LevelText.of(level) for level in levels), tuple(agents), args.games, args.swap,
-        seed, args.limit, args.limit or MOVE_SECONDS, args.memory,
-    )  # fmt: skip
+        registry.address(game),
+        tuple(LevelText.of(level) for level in levels),
+        tuple(agents),
+        args.games,
+        args.swap,
+        seed,
+        args.limit,
+        args.limit or MOVE_SECONDS,
+        args.memory,
+    )
 
 
 def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
@@ -302,10 +384,13 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
             if not sized or " " not in (e.found or "") or not e.what.startswith("no such level"):
                 raise
             raise SettingsError(
-                e.what, place=e.place, found=e.found, expected=e.expected,
+                e.what,
+                place=e.place,
+                found=e.found,
+                expected=e.expected,
                 hint="a level's text stands in a file (persona-evo level new NAME --game "
                 f"{args.game}); other random boards in each game: --size 8 or --size 6..12",
-            ) from e  # fmt: skip
+            ) from e
     if not sized:
         raise SettingsError(f"boards of {game.name} have no size that can be chosen", found="--size")
     (base, *more) = mapsets.resolve(game, named[:1] if args.levels is None else named)

@@ -22,15 +22,21 @@ FROZEN = ("replicates", "rollouts")
 def add(studies: Any) -> None:
     """The command's options."""
     parser = studies.add_parser(
-        "montecarlo", help="machine playtesting of designs and playstyles (Keehl 2018)",
+        "montecarlo",
+        help="machine playtesting of designs and playstyles (Keehl 2018)",
         description="Searches It's Alive! and 2D Roguelike for the best score, as the thesis did: playstyles, designs, "
         "flat and factored actions, one and many workers, terminal treatment, UCT constants, forward only, high "
         "stakes. The page has its findings beside those here: direction, p, and why where they differ.",
-    )  # fmt: skip
-    parser.add_argument("--replicates", type=whole(2, 10_000), metavar="N",
-                        help="searches of each combination (default: 20, as in the thesis)")
-    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N",
-                        help="of each search (default: 5000; the thesis: 30000)")
+    )
+    parser.add_argument(
+        "--replicates",
+        type=whole(2, 10_000),
+        metavar="N",
+        help="searches of each combination (default: 20, as in the thesis)",
+    )
+    parser.add_argument(
+        "--rollouts", type=whole(1, 100_000_000), metavar="N", help="of each search (default: 5000; the thesis: 30000)"
+    )
     parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
     add_running(parser, "runs/reproduction-montecarlo", backend=False)
     parser.set_defaults(run=run)
@@ -48,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         folder = args.out or usual_folder("montecarlo", "quick" * args.quick)
         settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
-    note(f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
-         f"seed {settings.seed}, into {folder}")
+    note(
+        f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
+        f"seed {settings.seed}, into {folder}"
+    )
     material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
     Progress.done_with_line()
     if not material.complete:
@@ -64,7 +72,10 @@ def _teller() -> Callable[[Told], None]:
     def tell(p: Told) -> None:
         inside = p.inside
         rest = "" if inside.eta is None else f", {duration(inside.eta)} to go for it"
-        line.show(f"{p.number}/{p.of} {p.title}, {inside.done / inside.total:.0%}: {inside.cell}, replicate "
-                  f"{inside.replicate + 1}{rest}", last=p.number == p.of and inside.done >= inside.total)  # fmt: skip
+        line.show(
+            f"{p.number}/{p.of} {p.title}, {inside.done / inside.total:.0%}: {inside.cell}, replicate "
+            f"{inside.replicate + 1}{rest}",
+            last=p.number == p.of and inside.done >= inside.total,
+        )
 
     return tell

@@ -48,8 +48,13 @@ PERSONA = "name, abbreviation or TOML file"
 
 def add_game(parser: argparse.ArgumentParser) -> None:
     """--game."""
-    parser.add_argument("--game", default="minidungeons2", type=filled, metavar="GAME",
-                        help='name of a game, or "module:object" for your own (default: %(default)s)')
+    parser.add_argument(
+        "--game",
+        default="minidungeons2",
+        type=filled,
+        metavar="GAME",
+        help='name of a game, or "module:object" for your own (default: %(default)s)',
+    )
 
 
 def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
@@ -64,81 +69,140 @@ def add_level_options(parser: argparse.ArgumentParser) -> None:
     """--game, --rules, --option, --allow-unreachable."""
     add_game(parser)
     parser.add_argument("--rules", type=filled, metavar="NAME", help="rule set of the game, such as paper")
-    parser.add_argument("--option", action="append", default=[], type=assignment, metavar="NAME=VALUE",
-                        help="set an option of the game's level loader; may be repeated")
-    parser.add_argument("--allow-unreachable", action="store_true",
-                        help="warn about a level whose exit cannot be reached instead of refusing it")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        type=assignment,
+        metavar="NAME=VALUE",
+        help="set an option of the game's level loader; may be repeated",
+    )
+    parser.add_argument(
+        "--allow-unreachable",
+        action="store_true",
+        help="warn about a level whose exit cannot be reached instead of refusing it",
+    )
 
 
 def add_budget(parser: argparse.ArgumentParser, default: str = "10000", each: str = "playthrough") -> None:
     """--iterations and --seconds."""
-    parser.add_argument("--iterations", type=whole(1, MOST_ITERATIONS), metavar="N",
-                        help=f"search iterations per {each} (default: {default}; no limit with --seconds)")
-    parser.add_argument("--seconds", type=number(0, MOST_SECONDS, above=True), metavar="S",
-                        help=f"search time in seconds per {each}; results then depend on the machine")
+    parser.add_argument(
+        "--iterations",
+        type=whole(1, MOST_ITERATIONS),
+        metavar="N",
+        help=f"search iterations per {each} (default: {default}; no limit with --seconds)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=number(0, MOST_SECONDS, above=True),
+        metavar="S",
+        help=f"search time in seconds per {each}; results then depend on the machine",
+    )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """--jobs."""
-    parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="N",
-                        help="number of cores to use (default: all); results do not depend on it")
+    parser.add_argument(
+        "--jobs",
+        type=whole(1, MOST_JOBS),
+        metavar="N",
+        help="number of cores to use (default: all); results do not depend on it",
+    )
 
 
 def add_backend(parser: argparse.ArgumentParser, address: bool = True) -> None:
     """--backend and --address; address: False where a cluster is always one's own."""
-    parser.add_argument("--backend", default="loky", choices=("loky", "threading", "dask", "ray"),
-                        help="where the work runs (default: %(default)s)")
+    parser.add_argument(
+        "--backend",
+        default="loky",
+        choices=("loky", "threading", "dask", "ray"),
+        help="where the work runs (default: %(default)s)",
+    )
     parser.set_defaults(address=None)
     if address:
-        parser.add_argument("--address", type=filled, metavar="HOST:PORT",
-                            help="address of the scheduler of a dask or ray cluster")
+        parser.add_argument(
+            "--address", type=filled, metavar="HOST:PORT", help="address of the scheduler of a dask or ray cluster"
+        )
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """--seed."""
-    parser.add_argument("--seed", type=whole(0, SEEDS), metavar="N",
-                        help="random seed; the same seed gives the same result (default: a new one, which is printed)")
+    parser.add_argument(
+        "--seed",
+        type=whole(0, SEEDS),
+        metavar="N",
+        help="random seed; the same seed gives the same result (default: a new one, which is printed)",
+    )
 
 
 def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
     """--league and --agent. whom: meets the league. who: the agent is."""
-    parser.add_argument("--league", nargs="+", type=filled, metavar="AGENT",
-                        help=f"in two-player games: the opponents that {whom}, named as for match; programs (FILE.py) "
-                        "are not allowed, since their games cannot be replayed (default: the game's league)")
-    parser.add_argument("--agent", type=filled, metavar="AGENT",
-                        help=f"agent that plays move by move, the one {who}; programs are not allowed. Without an "
-                        "agent, single-player games are planned whole (default in two-player games: the game's "
-                        "evolver)")
+    parser.add_argument(
+        "--league",
+        nargs="+",
+        type=filled,
+        metavar="AGENT",
+        help=f"in two-player games: the opponents that {whom}, named as for match; programs (FILE.py) "
+        "are not allowed, since their games cannot be replayed (default: the game's league)",
+    )
+    parser.add_argument(
+        "--agent",
+        type=filled,
+        metavar="AGENT",
+        help=f"agent that plays move by move, the one {who}; programs are not allowed. Without an "
+        "agent, single-player games are planned whole (default in two-player games: the game's "
+        "evolver)",
+    )
 
 
 def add_personas(parser: argparse.ArgumentParser) -> None:
     """--personas."""
-    parser.add_argument("--personas", default=["all"], type=names, metavar="NAMES",
-                        
-                        help="names, abbreviations or TOML files with commas between them; your own are named by file; "
-                        "all: the paper's four, or all that ship with the game if it has none of these (default: all)")
+    parser.add_argument(
+        "--personas",
+        default=["all"],
+        type=names,
+        metavar="NAMES",
+        help="names, abbreviations or TOML files with commas between them; your own are named by file; "
+        "all: the paper's four, or all that ship with the game if it has none of these (default: all)",
+    )
 
 
 def add_policies(parser: argparse.ArgumentParser) -> None:
     """--policy."""
-    parser.add_argument("--policy", action="append", type=filled, metavar="[PERSONA=]POLICY",
-                        help="evolved, paper, utility (what the persona wants), ucb1, ucb1:C, a policy's name or file, "
-                        "a run's folder, formula:TEXT, or agent:NAME, which plays in its own way beside --agent; may "
-                        "be repeated for single personas (default: evolved, where there is one, else utility, or ucb1 "
-                        "in games that are not planned whole and with --search paper)")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        type=filled,
+        metavar="[PERSONA=]POLICY",
+        help="evolved, paper, utility (what the persona wants), ucb1, ucb1:C, a policy's name or file, "
+        "a run's folder, formula:TEXT, or agent:NAME, which plays in its own way beside --agent; may "
+        "be repeated for single personas (default: evolved, where there is one, else utility, or ucb1 "
+        "in games that are not planned whole and with --search paper)",
+    )
 
 
 def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
     """--search, --hedge and --tolerance. tolerance: where none is given."""
-    parser.add_argument("--search", choices=PRESETS,
-                        help="rules of the search: anytime is the planner with several open lists, single has one, "
-                        "paper is the publication's (default: anytime)")
-    parser.add_argument("--hedge", type=number(0, MOST_SHARE), metavar="SHARE",
-                        help="with anytime: share of the iterations for a search by UCB1 of its own, of which the plan "
-                        "counts if it is the better one (default: 0)")
-    parser.add_argument("--tolerance", type=number(0, MOST_SHARE), metavar="SHARE",
-                        help="with anytime: each trial shows another route among the plans that are worth less than "
-                        f"the best by this share of its utility at most (default: {tolerance:g})")
+    parser.add_argument(
+        "--search",
+        choices=PRESETS,
+        help="rules of the search: anytime is the planner with several open lists, single has one, "
+        "paper is the publication's (default: anytime)",
+    )
+    parser.add_argument(
+        "--hedge",
+        type=number(0, MOST_SHARE),
+        metavar="SHARE",
+        help="with anytime: share of the iterations for a search by UCB1 of its own, of which the plan "
+        "counts if it is the better one (default: 0)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=number(0, MOST_SHARE),
+        metavar="SHARE",
+        help="with anytime: each trial shows another route among the plans that are worth less than "
+        f"the best by this share of its utility at most (default: {tolerance:g})",
+    )
     parser.set_defaults(usual_tolerance=tolerance)
 
 
@@ -150,8 +214,14 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
     """
     from persona_evo.api.naming import rules_of_search
 
-    return rules_of_search(args.search or "anytime", game, hedge=args.hedge, tolerance=args.tolerance,
-                           agent="" if league is None else league.agent.name, usual=args.usual_tolerance)  # fmt: skip
+    return rules_of_search(
+        args.search or "anytime",
+        game,
+        hedge=args.hedge,
+        tolerance=args.tolerance,
+        agent="" if league is None else league.agent.name,
+        usual=args.usual_tolerance,
+    )
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
@@ -162,8 +232,11 @@ def add_out(parser: argparse.ArgumentParser, text: str) -> None:
 def check_picture(target: Path, suffix: str = ".gif") -> None:
     """Refuse a name for a picture that does not end as its format does."""
     if target.suffix.lower() != suffix:
-        raise SettingsError(f"the picture is a {suffix[1:].upper()} and would be named as something else",
-                            found=str(target), expected=f"a name that ends in {suffix}")  # fmt: skip
+        raise SettingsError(
+            f"the picture is a {suffix[1:].upper()} and would be named as something else",
+            found=str(target),
+            expected=f"a name that ends in {suffix}",
+        )
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
@@ -208,9 +281,13 @@ def check_outside(name: str) -> None:
 
 def add_accept(parser: argparse.ArgumentParser) -> None:
     """--accept."""
-    parser.add_argument("--accept", type=path, metavar="FILE",
-                        help="TOML file of accepted findings, a table [[accept]] for each with kind, level, places "
-                        '(such as ["7:10"], optional) and reason; accepted findings are listed apart and fail nothing')
+    parser.add_argument(
+        "--accept",
+        type=path,
+        metavar="FILE",
+        help="TOML file of accepted findings, a table [[accept]] for each with kind, level, places "
+        '(such as ["7:10"], optional) and reason; accepted findings are listed apart and fail nothing',
+    )
 
 
 def accepted_of(args: argparse.Namespace) -> list[Accepted]:
@@ -249,8 +326,10 @@ def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
 
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "str": ((str,), "a name"), "bool": ((bool,), "true or false"), "int": ((int, bool), "a whole number"),
-}  # fmt: skip
+    "str": ((str,), "a name"),
+    "bool": ((bool,), "true or false"),
+    "int": ((int, bool), "a whole number"),
+}
 """Annotation of a loader's option -> what its value may be, and this in words."""
 
 
@@ -261,8 +340,11 @@ def _check_options(found: Mapping[str, Any], game: Game) -> None:
     given = {"text", *(p.name for p in parameters if p.name not in options and p is not more)}
     for name, value in found.items():
         if name in given:
-            raise SettingsError("a level's text and name come from its file", found=f"--option {name}=...",
-                                expected="an option of the game's loader")
+            raise SettingsError(
+                "a level's text and name come from its file",
+                found=f"--option {name}=...",
+                expected="an option of the game's loader",
+            )
         parameter = options.get(name, more)
         kinds, words = _KINDS.get(str(parameter.annotation) if parameter else "", ((object,), ""))
         if object not in kinds and type(value) not in kinds:
@@ -304,8 +386,9 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
 
     if game.players == 1:
         if args.league:
-            raise SettingsError("--league is for games for two", found=f"{game.name}, for one",
-                                hint="leave --league out")  # fmt: skip
+            raise SettingsError(
+                "--league is for games for two", found=f"{game.name}, for one", hint="leave --league out"
+            )
         if not args.agent:
             return None
     with no_programs():
@@ -348,8 +431,7 @@ def check_backend(args: argparse.Namespace) -> None:
 
 
 def typed(args: argparse.Namespace, seed: int) -> str:
-    """The command line that was typed, to be copied: with the seed, which may have been a new one. seed: that was used.
-    """
+    """The command line as typed, with the seed, so that it can be repeated. seed: the seed that was used."""
     import shlex
 
     command, *words = args.typed
@@ -376,8 +458,10 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     chosen = resolve(args.personas, game)
     left = [p.name for p in catalog(game) if p not in chosen] if args.personas == ["all"] else []
     if left:
-        note(f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
-             "play them, too")
+        note(
+            f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
+            "play them, too"
+        )
     wanted = by_persona(args.policy or (), chosen)
     rules = SearchSettings.preset(getattr(args, "search", None) or "anytime")
     led = by_utility(game, rules, getattr(args, "agent", None) or "")
@@ -401,9 +485,12 @@ def check_gif(target: Path | None) -> None:
     """Refuse a name for an animated picture that is none of a GIF."""
     if target is not None and target.suffix.lower() != ".gif":
         raise SettingsError(
-            "a replay is written as a GIF", place=Place(str(target)), found=target.suffix or "no ending",
-            expected="a name that ends in .gif", hint=f"such as {target.with_suffix('.gif')}" if target.name else None,
-        )  # fmt: skip
+            "a replay is written as a GIF",
+            place=Place(str(target)),
+            found=target.suffix or "no ending",
+            expected="a name that ends in .gif",
+            hint=f"such as {target.with_suffix('.gif')}" if target.name else None,
+        )
 
 
 def note_left_out(game: Game, level: Level, players: Sequence[Player], rules: SearchSettings) -> None:

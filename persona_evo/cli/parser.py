@@ -57,8 +57,9 @@ class Parser(argparse.ArgumentParser):
         if option is None:
             lists = [action.option_strings[-1] for action in self._actions if action.type is names]
             commas = f"{', '.join(lists)}: commas between names and no spaces; " if lists else ""
-            raise SettingsError("more arguments than this command takes", found=" ".join(rest),
-                                hint=f"{commas}see {self.prog} --help")  # fmt: skip
+            raise SettingsError(
+                "more arguments than this command takes", found=" ".join(rest), hint=f"{commas}see {self.prog} --help"
+            )
         word = option.partition("=")[0]
         known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
         near = nearest(word, known)

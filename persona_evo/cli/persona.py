@@ -33,8 +33,14 @@ def add(commands: Any) -> None:
     new.set_defaults(run=run_new)
     check = parts.add_parser("check", help="explain a persona's utility on states of real games, and find mistakes")
     check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
-    check.add_argument("--levels", nargs="+", default=[], type=filled, metavar="LEVEL",
-                       help="use states of these levels, and show the ends of short searches and random games in each")
+    check.add_argument(
+        "--levels",
+        nargs="+",
+        default=[],
+        type=filled,
+        metavar="LEVEL",
+        help="use states of these levels, and show the ends of short searches and random games in each",
+    )
     options.add_level_options(check)
     check.set_defaults(run=run_check)
     listing = parts.add_parser("list", help="list the personas that ship with the project")
@@ -74,8 +80,10 @@ def run_check(args: argparse.Namespace) -> int:
         say(f"always    {persona.always.text}")
     if persona.stages:
         always = " + always" if persona.always is not None else ""
-        say(f"together  (stages done + utility of the current stage) / {len(persona.stages)}{always}, "
-            "which is the utility above;\n          a later stage is worth more as long as each stays between 0 and 1")
+        say(
+            f"together  (stages done + utility of the current stage) / {len(persona.stages)}{always}, "
+            "which is the utility above;\n          a later stage is worth more as long as each stays between 0 and 1"
+        )
     for number, one in enumerate(persona.lists, 1):
         say(f"list {number:<4} {one.text}")
     say(f"priority  {persona.priority} ({_metric(game, persona.priority)})\n")
@@ -138,8 +146,12 @@ def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[
     from persona_evo.personas.template import Sample
 
     ranked = sorted(states, key=lambda s: persona.utility.evaluate(s.metrics))
-    chosen = [("start", states[0]), ("worst case", ranked[0]), ("median", ranked[len(ranked) // 2]),
-              ("best case", ranked[-1])]  # fmt: skip
+    chosen = [
+        ("start", states[0]),
+        ("worst case", ranked[0]),
+        ("median", ranked[len(ranked) // 2]),
+        ("best case", ranked[-1]),
+    ]
     for name, outcome in (("lost", LOST), ("won", WON)) if players == 1 else ():
         chosen += [(name, s) for s in states if s.outcome == outcome][:1]
     return [Sample(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]

@@ -44,8 +44,12 @@ levels of skill (--skill): players who search anew for each move and make mistak
   level   iterations    moves   errors   temperature
           (each legal   ahead
           move)
-{"".join(f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
-         for s in LADDER.values())}\
+{
+    "".join(
+        f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
+        for s in LADDER.values()
+    )
+}\
   {PERFECT:<8}plans the whole game with --iterations, and makes mistakes only where the search does
   A move is an error with the chance given. It is then drawn at random, with a probability proportional to
   exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
@@ -67,27 +71,50 @@ ROOT = Path("runs") / "playtests"
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("playtest", description=__doc__,
-                                 epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
+    parser = commands.add_parser("playtest", description=__doc__, epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
     add_playing(parser, TOLERANCE)
-    parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
-                        help="each persona also plays by this policy and is compared with that (default: ucb1)")
-    parser.add_argument("--calibrate", type=path, metavar="FILE",
-                        help="CSV file with the columns level and pass_rate (0.75 or 75%%): how the players' win rates "
-                        f"correlate with these rates over at least {FEWEST_LEVELS} levels")
-    parser.add_argument("--require", action="append", default=[], type=filled, metavar="REQUIREMENT",
-                        help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
-                        "fails; may be repeated (below)")
+    parser.add_argument(
+        "--baseline",
+        nargs="?",
+        const="ucb1",
+        type=filled,
+        metavar="POLICY",
+        help="each persona also plays by this policy and is compared with that (default: ucb1)",
+    )
+    parser.add_argument(
+        "--calibrate",
+        type=path,
+        metavar="FILE",
+        help="CSV file with the columns level and pass_rate (0.75 or 75%%): how the players' win rates "
+        f"correlate with these rates over at least {FEWEST_LEVELS} levels",
+    )
+    parser.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        type=filled,
+        metavar="REQUIREMENT",
+        help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
+        "fails; may be repeated (below)",
+    )
     options.add_accept(parser)
-    parser.add_argument("--bound-seconds", type=number(0, 86400), default=BOUND_SECONDS, metavar="S",
-                        help="time to look for the best possible utility of each persona in each level, 0 for none "
-                        "(default: %(default)s)")
+    parser.add_argument(
+        "--bound-seconds",
+        type=number(0, 86400),
+        default=BOUND_SECONDS,
+        metavar="S",
+        help="time to look for the best possible utility of each persona in each level, 0 for none "
+        "(default: %(default)s)",
+    )
     ci.add(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no maps and replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
-    options.add_out(parser, "folder for everything; one that holds the beginning of the same playtest is continued "
-                    "(default: a new one below runs/playtests/)")
+    options.add_out(
+        parser,
+        "folder for everything; one that holds the beginning of the same playtest is continued "
+        "(default: a new one below runs/playtests/)",
+    )
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
     parser.set_defaults(run=run)
 
@@ -96,19 +123,35 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
     """What `playtest` and `compare` share. tolerance: where none is given."""
     options.add_personas(parser)
     options.add_policies(parser)
-    parser.add_argument("--skill", default=[], type=names, metavar="LEVELS",
-                        help="levels of skill at which each persona plays, with commas between them: "
-                        f"{', '.join(SKILLS)} (below; default: perfect alone)")
-    parser.add_argument("--trials", type=whole(1, MOST_TRIALS), default=50, metavar="N",
-                        help="playthroughs of each player in each level (default: %(default)s)")
+    parser.add_argument(
+        "--skill",
+        default=[],
+        type=names,
+        metavar="LEVELS",
+        help="levels of skill at which each persona plays, with commas between them: "
+        f"{', '.join(SKILLS)} (below; default: perfect alone)",
+    )
+    parser.add_argument(
+        "--trials",
+        type=whole(1, MOST_TRIALS),
+        default=50,
+        metavar="N",
+        help="playthroughs of each player in each level (default: %(default)s)",
+    )
     options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
     options.add_search(parser, tolerance)
-    parser.add_argument("--continuation", type=number(0, 1), default=CONTINUATION, metavar="SHARE",
-                        help="extra budget for playing on, move by move, from the end of a plan to the end of the "
-                        "game, as a share of the budget of a playthrough; 0 ends playthroughs with the plan (default: "
-                        "%(default)s)")
-    options.add_league(parser, "the personas play against, in turn and from both sides",
-                       "that plays with the personas' tree policies")
+    parser.add_argument(
+        "--continuation",
+        type=number(0, 1),
+        default=CONTINUATION,
+        metavar="SHARE",
+        help="extra budget for playing on, move by move, from the end of a plan to the end of the "
+        "game, as a share of the budget of a playthrough; 0 ends playthroughs with the plan (default: "
+        "%(default)s)",
+    )
+    options.add_league(
+        parser, "the personas play against, in turn and from both sides", "that plays with the personas' tree policies"
+    )
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
@@ -134,15 +177,21 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     requirements = require.parse_all(args.require) if args.require else []
     accepted = options.accepted_of(args)
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
-        raise SettingsError("bound_ratio needs the limits that --bound-seconds 0 leaves out", found="--bound-seconds 0",
-                            expected="--bound-seconds above 0, or no requirement on bound_ratio")
+        raise SettingsError(
+            "bound_ratio needs the limits that --bound-seconds 0 leaves out",
+            found="--bound-seconds 0",
+            expected="--bound-seconds above 0, or no requirement on bound_ratio",
+        )
     rates = _rates(args)
     if args.resume is not None:
         results, game_name = _resumed(args, workers), options.moved(args)
     else:
         if not args.levels:
-            raise SettingsError("no levels are named", expected="persona-evo playtest LEVELS..., or --resume FOLDER",
-                                hint="persona-evo level list shows those that ship")
+            raise SettingsError(
+                "no levels are named",
+                expected="persona-evo playtest LEVELS..., or --resume FOLDER",
+                hint="persona-evo level list shows those that ship",
+            )
         game = options.game_of(args)
         from persona_evo.playtest.bounds import limited
 
@@ -150,8 +199,11 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         levels = options.levels_of(args, game, args.levels)
         _check_rates(args, rates, [v.name for v in levels])
         if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
-            raise SettingsError("bound_ratio needs limits, which games for two and games of chance do not have",
-                                found=game.name, expected="a requirement on win_rate, utility or a metric")
+            raise SettingsError(
+                "bound_ratio needs limits, which games for two and games of chance do not have",
+                found=game.name,
+                expected="a requirement on win_rate, utility or a metric",
+            )
         for requirement in requirements:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
         _check_ranges(args, game, levels, requirements)
@@ -208,9 +260,13 @@ def _check_ranges(
 
 
 def play(
-    args: argparse.Namespace, game: Game, levels: list[Level], players: list[Player], folder: Path | None,
+    args: argparse.Namespace,
+    game: Game,
+    levels: list[Level],
+    players: list[Player],
+    folder: Path | None,
     workers: Workers,
-) -> Results:  # fmt: skip
+) -> Results:
     """Play everything, with progress."""
     from persona_evo.api.results import as_results
     from persona_evo.evolve.fitness_spec import LevelText
@@ -221,16 +277,21 @@ def play(
     seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
     budget = options.budget_of(args, league)
     if league is not None and args.search is not None:
-        raise SettingsError("move by move the agent says how it searches", found=f"--search {args.search}",
-                            hint="leave --search out, or name another --agent")  # fmt: skip
+        raise SettingsError(
+            "move by move the agent says how it searches",
+            found=f"--search {args.search}",
+            hint="leave --search out, or name another --agent",
+        )
     rules = options.rules_of(args, game, league)
     check_lists([p.policy for p in players if p.agent is None], rules, "" if league is None else league.agent.name)
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     each = "playthrough" if league is None else "move"
-    note(f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
-         f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else ""))
+    note(
+        f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
+        f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else "")
+    )
     if league is not None:
         _note_league(league, players, args.trials)
     elif game.planned:
@@ -238,9 +299,20 @@ def play(
     begun = appraisals.appraisals(game, [appraisals.Question(LevelText.of(v), False) for v in levels], workers)
     results = as_results(
         batch.playtest(
-            game, levels, players, args.trials, seed=seed, budget=budget,
-            settings=rules, league=league, continuation=args.continuation,
-            workers=workers, then=begun, folder=folder, progress=teller(), game_name=registry.address(game),
+            game,
+            levels,
+            players,
+            args.trials,
+            seed=seed,
+            budget=budget,
+            settings=rules,
+            league=league,
+            continuation=args.continuation,
+            workers=workers,
+            then=begun,
+            folder=folder,
+            progress=teller(),
+            game_name=registry.address(game),
         )
     )
     results.command, results.begun = options.typed(args, seed), begun
@@ -264,14 +336,17 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 
 def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     if args.levels or args.out is not None or args.skill:
-        raise SettingsError("levels, --out and --skill do not go with --resume",
-                            hint="a playtest has them from its folder")
+        raise SettingsError(
+            "levels, --out and --skill do not go with --resume", hint="a playtest has them from its folder"
+        )
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
     played = batch.resume(args.resume, workers=workers, progress=teller(), game_name=options.moved(args))
-    note(f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
-         f"{counted(played.trials, 'trial')}, seed {played.seed}")
+    note(
+        f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
+        f"{counted(played.trials, 'trial')}, seed {played.seed}"
+    )
     results = as_results(played)
     results.command = options.typed(args, played.seed)
     return results
@@ -318,16 +393,26 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
 
     if args.bound_seconds > 0 and limited(results.game):
         line = Progress()
-        add_bounds(results, args.bound_seconds, workers=workers, then=results.begun, game_name=game_name,
-                   progress=lambda done, total: line.show(f"limits: {done}/{total}", last=done == total))
+        add_bounds(
+            results,
+            args.bound_seconds,
+            workers=workers,
+            then=results.begun,
+            game_name=game_name,
+            progress=lambda done, total: line.show(f"limits: {done}/{total}", last=done == total),
+        )
     look = Progress()
     results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
     analysis = results.check(*args.require)
     line = Progress()
     folder = results.folder or Path()
     page = results.write(
-        folder, analysis=analysis, pictures=not args.no_pictures, replays=not args.no_replays,
-        workers=workers, progress=lambda text: line.show(f"drawing {text}"),
+        folder,
+        analysis=analysis,
+        pictures=not args.no_pictures,
+        replays=not args.no_replays,
+        workers=workers,
+        progress=lambda text: line.show(f"drawing {text}"),
     )
     Progress.done_with_line()
     say(summary_text(analysis))

@@ -35,8 +35,9 @@ def add(commands: Any) -> None:
     export.add_argument("policy", type=filled, metavar="POLICY", help=what)
     formula.add_export(export)
     next(a for a in export._actions if a.dest == "to").choices = (*formula.KINDS, "json")
-    export.add_argument("--raw", action="store_true",
-                        help="export the formula as it was evolved, not the simplified one")
+    export.add_argument(
+        "--raw", action="store_true", help="export the formula as it was evolved, not the simplified one"
+    )
     options.add_game(export)
     export.set_defaults(run=run_export)
     simplify = parts.add_parser("simplify", help="simplify the formula of a policy file, for as long as it takes")
@@ -45,8 +46,9 @@ def add(commands: Any) -> None:
     simplify.set_defaults(run=run_simplify)
     install = parts.add_parser("install", help="copy a run's policy into ./policies, where commands find it by name")
     install.add_argument("policy", type=filled, metavar="RUN", help=what)
-    install.add_argument("--name", type=filled, metavar="NAME",
-                         help="name to install it under (default: the persona's)")
+    install.add_argument(
+        "--name", type=filled, metavar="NAME", help="name to install it under (default: the persona's)"
+    )
     install.add_argument("--force", action="store_true", help="overwrite an installed policy of this name")
     options.add_game(install)
     install.set_defaults(run=run_install)
@@ -64,12 +66,26 @@ def run_list(args: argparse.Namespace) -> int:
         rows.append(["ucb1", "anyone", "–", "UCB1", "for every game"])
     for p in found:
         text = _rounded(p.text)
-        rows.append([Path(p.file).stem, p.persona or "anyone", "–" if p.mean is None else f"{p.mean:.3f}",
-                     text if len(text) <= 60 else text[:57] + "...", p.file])
+        rows.append(
+            [
+                Path(p.file).stem,
+                p.persona or "anyone",
+                "–" if p.mean is None else f"{p.mean:.3f}",
+                text if len(text) <= 60 else text[:57] + "...",
+                p.file,
+            ]
+        )
     for error in policies.damaged(game.name):
         note(f"warning: a policy is passed over: {error}")
-        rows.append([Path(error.place.source if error.place else "").stem, "", "–", "damaged",
-                     error.place.source if error.place else ""])
+        rows.append(
+            [
+                Path(error.place.source if error.place else "").stem,
+                "",
+                "–",
+                "damaged",
+                error.place.source if error.place else "",
+            ]
+        )
     table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
     say(table.render())
     return 0
@@ -154,8 +170,11 @@ def run_simplify(args: argparse.Namespace) -> int:
 
     file = policies.file_of(args.policy)
     if file is None:
-        raise PolicyError("a policy is simplified in its own file", found=args.policy,
-                          expected="a policy file, or the folder of a run")  # fmt: skip
+        raise PolicyError(
+            "a policy is simplified in its own file",
+            found=args.policy,
+            expected="a policy file, or the folder of a run",
+        )
     policy = _load(args)
     if policy.kind == "ucb1":
         raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
@@ -180,9 +199,13 @@ def run_export(args: argparse.Namespace) -> int:
     if args.to == "json":
         return formula.put(json.dumps(policy.to_dict(), indent=2, ensure_ascii=False), args)
     if policy.kind == "lists":
-        raise PolicyError("open lists are no single formula", place=Place(policy.file or policy.name),
-                          found=counted(len(policy.lists), "list"), expected="a policy of the kind formula or ucb1",
-                          hint="--to json writes them; formula export writes one score at a time")  # fmt: skip
+        raise PolicyError(
+            "open lists are no single formula",
+            place=Place(policy.file or policy.name),
+            found=counted(len(policy.lists), "list"),
+            expected="a policy of the kind formula or ucb1",
+            hint="--to json writes them; formula export writes one score at a time",
+        )
     text = policy.formula if args.raw else policy.best
     if policy.kind == "ucb1":
         text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))
@@ -200,15 +223,17 @@ def run_install(args: argparse.Namespace) -> int:
     policy = _load(args)
     name = args.name or policy.persona or policy.name
     if not is_name(name, digits=True, more="."):
-        raise PolicyError("not a name for a policy", found=repr(name),
-                          expected="letters of any script, digits, _ . and -")  # fmt: skip
+        raise PolicyError(
+            "not a name for a policy", found=repr(name), expected="letters of any script, digits, _ . and -"
+        )
     target = Path(policies.FOLDER) / policy.game / f"{name}.json"
     if target.exists() and not args.force:
         raise PolicyError("there is such a policy already", place=Place(str(target)), hint="--force writes over it")
     policies.write(dataclasses.replace(policy, name=name), target)
     say(f"wrote {target}")
-    play = command(options.game_of(args), "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all",
-                   "--policy", name)
+    play = command(
+        options.game_of(args), "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all", "--policy", name
+    )
     say(f"playtest with it: {play}")
     return 0
 
@@ -234,8 +259,10 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("persona", policy.persona),
         ("utility", policy.utility),
         ("priority", policy.priority),
-        ("formula" if policy.kind != "lists" else "own score",
-         f"mean + {policy.c:.6g} sqrt(ln P / N)" if policy.kind == "ucb1" else policy.formula),
+        (
+            "formula" if policy.kind != "lists" else "own score",
+            f"mean + {policy.c:.6g} sqrt(ln P / N)" if policy.kind == "ucb1" else policy.formula,
+        ),
         ("simplified", policy.simplified),
         ("", policy.simplification),
         *((f"list {number}", one.text) for number, one in enumerate(policy.lists, 1)),

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game
     from persona_evo.personas import Persona
 
+
 def add_held_out(parser: argparse.ArgumentParser) -> None:
     """--held-out."""
-    parser.add_argument("--held-out", type=whole(1, 10_000), metavar="N",
-                        help="with --levels generate:N: number of held-out levels, which nothing is chosen by and the "
-                        "result is reported on (default: 50)")  # fmt: skip
+    parser.add_argument(
+        "--held-out",
+        type=whole(1, 10_000),
+        metavar="N",
+        help="with --levels generate:N: number of held-out levels, which nothing is chosen by and the "
+        "result is reported on (default: 50)",
+    )
 
 
 def is_asked(args: argparse.Namespace) -> bool:
@@ -34,14 +39,16 @@ def is_asked(args: argparse.Namespace) -> bool:
     if asked(args.levels or ()):
         return True
     if args.held_out is not None:
-        raise SettingsError("held-out levels are generated with the others", found=f"--held-out {args.held_out}",
-                            expected="--levels generate:N beside it", hint="leave --held-out out")  # fmt: skip
+        raise SettingsError(
+            "held-out levels are generated with the others",
+            found=f"--held-out {args.held_out}",
+            expected="--levels generate:N beside it",
+            hint="leave --held-out out",
+        )
     return False
 
 
-def pools_of(
-    args: argparse.Namespace, game: Game, persona: Persona, seed: int, workers: Workers
-) -> dict[str, Pool]:
+def pools_of(args: argparse.Namespace, game: Game, persona: Persona, seed: int, workers: Workers) -> dict[str, Pool]:
     """The pools by their streams; none where levels are named."""
     if not is_asked(args):
         return {}
@@ -54,5 +61,13 @@ def pools_of(
         lines.setdefault(what, Progress()).show(f"{what}: {done} of {total}", last=done == total)
 
     counts = pools.counts(asked(args.levels), args.held_out or pools.HELD_OUT)
-    return pools.prepared(game, persona.utility, counts, seed, workers, lists=persona.lists,
-                          options=options.options_of(args, game), tell=tell)  # fmt: skip
+    return pools.prepared(
+        game,
+        persona.utility,
+        counts,
+        seed,
+        workers,
+        lists=persona.lists,
+        options=options.options_of(args, game),
+        tell=tell,
+    )

@@ -18,8 +18,17 @@ from persona_evo.cli.say import Progress, duration, note
 if TYPE_CHECKING:
     from persona_evo.playtest.reproduce.course import Progress as Told
 
-FROZEN = ("protocol", "levels", "runs", "trials", "generations", "population", "iterations", "playtest_iterations",
-          "bound_seconds")
+FROZEN = (
+    "protocol",
+    "levels",
+    "runs",
+    "trials",
+    "generations",
+    "population",
+    "iterations",
+    "playtest_iterations",
+    "bound_seconds",
+)
 """Options that a resumed reproduction has from its folder."""
 
 
@@ -38,34 +47,65 @@ def add(commands: Any) -> None:
 
 def _minidungeons(studies: Any) -> None:
     parser = studies.add_parser(
-        "minidungeons", help="personas through MCTS with evolved heuristics (Holmgård et al. 2019)",
+        "minidungeons",
+        help="personas through MCTS with evolved heuristics (Holmgård et al. 2019)",
         description="Evolves the four personas' tree policies several times, plays all maps with the best of each and "
         "with UCB1, and writes tables II to IV, figures 3 to 6 and the correlations beside the paper's.",
-    )  # fmt: skip
+    )
     parser.add_argument("--protocol", choices=("paper", "modern"), help="(default: paper)")
-    parser.add_argument("--levels", type=filled, metavar="DIR", help="folder with the paper's maps, map01 to map11 "
-                        "(default: levels of the project stand in)")
-    parser.add_argument("--runs", type=whole(1, 1000), metavar="N", help="evolutions of each persona, of which the "
-                        "best counts (default: 3)")
-    parser.add_argument("--trials", type=whole(1, 100_000), metavar="N",
-                        help="playthroughs of each player in each map (default: 50)")
+    parser.add_argument(
+        "--levels",
+        type=filled,
+        metavar="DIR",
+        help="folder with the paper's maps, map01 to map11 (default: levels of the project stand in)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=whole(1, 1000),
+        metavar="N",
+        help="evolutions of each persona, of which the best counts (default: 3)",
+    )
+    parser.add_argument(
+        "--trials", type=whole(1, 100_000), metavar="N", help="playthroughs of each player in each map (default: 50)"
+    )
     parser.add_argument("--generations", type=whole(1, 1_000_000), metavar="N", help="(default: 100)")
     parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 100)")
-    parser.add_argument("--iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
-                        help="of the search in the evolution (default: 10000)")
-    parser.add_argument("--playtest-iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
-                        help="of the search in the playtests (default: 10000, modern 60000)")
-    parser.add_argument("--bound-seconds", type=number(0, 86400), metavar="S",
-                        help="for the best plan of each persona in each level where it is not known; what is found "
-                        "in it depends on the machine, unless it is proven (default: 10)")
-    parser.add_argument("--cross", action="store_true", help="also the cross tables: policies under other utilities, "
-                        "on other maps, and against more search")
+    parser.add_argument(
+        "--iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="of the search in the evolution (default: 10000)",
+    )
+    parser.add_argument(
+        "--playtest-iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="of the search in the playtests (default: 10000, modern 60000)",
+    )
+    parser.add_argument(
+        "--bound-seconds",
+        type=number(0, 86400),
+        metavar="S",
+        help="for the best plan of each persona in each level where it is not known; what is found "
+        "in it depends on the machine, unless it is proven (default: 10)",
+    )
+    parser.add_argument(
+        "--cross",
+        action="store_true",
+        help="also the cross tables: policies under other utilities, on other maps, and against more search",
+    )
     parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
-    parser.add_argument("--for", dest="for_", type=filled, metavar="TIME",
-                        help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
-                        "with one generation at least; the next call goes on with those that it cut short")
-    add_running(parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are "
-                "given")  # fmt: skip
+    parser.add_argument(
+        "--for",
+        dest="for_",
+        type=filled,
+        metavar="TIME",
+        help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
+        "with one generation at least; the next call goes on with those that it cut short",
+    )
+    add_running(
+        parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are given"
+    )
     parser.set_defaults(run=run)
 
 
@@ -76,9 +116,12 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.evolve.deadline import duration as seconds
 
     tell: dict[str, Any] = {
-        "jobs": options.jobs_of(args), "backend": args.backend, "progress": _teller(), "drawing": drawing(),
+        "jobs": options.jobs_of(args),
+        "backend": args.backend,
+        "progress": _teller(),
+        "drawing": drawing(),
         "duration": None if args.for_ is None else seconds(args.for_),
-    }  # fmt: skip
+    }
     if args.resume is not None:
         folder = args.resume
     else:
@@ -92,8 +135,14 @@ def run(args: argparse.Namespace) -> int:
         else:
             note(f"reproducing {args.command_reproduce}, protocol {protocol}, seed {given['seed']}, into {folder}")
             done = api.reproduce(
-                args.command_reproduce, protocol, args.levels, folder=folder, quick=args.quick, cross=args.cross,
-                **given, **tell,
+                args.command_reproduce,
+                protocol,
+                args.levels,
+                folder=folder,
+                quick=args.quick,
+                cross=args.cross,
+                **given,
+                **tell,
             )
     except KeyboardInterrupt:
         return stopped(args, folder)

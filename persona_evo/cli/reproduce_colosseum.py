@@ -19,19 +19,33 @@ FROZEN = ("games", "iterations", "seconds")
 def add(studies: Any) -> None:
     """The study's options."""
     parser = studies.add_parser(
-        "colosseum", help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
+        "colosseum",
+        help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
         description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
         "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
         "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
-    )  # fmt: skip
-    parser.add_argument("--games", type=whole(2, 10_000), metavar="N", help="of each pair in the round robin, an even "
-                        "number; single pairs play twice as many (default: 50)")
-    parser.add_argument("--iterations", type=whole(10, 10_000_000), metavar="N",
-                        help="of a move on 6 x 6, a tenth on 12 x 12 (default: 600, as the second report has nodes)")
-    parser.add_argument("--seconds", type=number(0, 3600, above=True), metavar="S",
-                        help="of a move in table 1, two games a board (default: 1.8)")
-    parser.add_argument("--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, "
-                        "about a minute")
+    )
+    parser.add_argument(
+        "--games",
+        type=whole(2, 10_000),
+        metavar="N",
+        help="of each pair in the round robin, an even number; single pairs play twice as many (default: 50)",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=whole(10, 10_000_000),
+        metavar="N",
+        help="of a move on 6 x 6, a tenth on 12 x 12 (default: 600, as the second report has nodes)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=number(0, 3600, above=True),
+        metavar="S",
+        help="of a move in table 1, two games a board (default: 1.8)",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, about a minute"
+    )
     add_running(parser, "runs/reproduction-colosseum")
     parser.set_defaults(run=run)
 

@@ -19,8 +19,9 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
     options.add_jobs(parser)
     if backend:
         options.add_backend(parser, address=False)
-    parser.add_argument("--seed", type=whole(0, options.SEEDS), metavar="N",
-                        help="everything random follows from it (default: 1)")
+    parser.add_argument(
+        "--seed", type=whole(0, options.SEEDS), metavar="N", help="everything random follows from it (default: 1)"
+    )
     options.add_out(parser, f"folder for everything (default: {folder}); one that was begun is continued")
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
 
@@ -41,8 +42,11 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
         return
     for name in (*frozen, "seed", "out", "quick"):
         if getattr(args, name) not in (None, False):
-            raise SettingsError(f"--{name.replace('_', '-')} does not go with --resume", expected=free + given,
-                                hint="a reproduction has everything else from its folder")  # fmt: skip
+            raise SettingsError(
+                f"--{name.replace('_', '-')} does not go with --resume",
+                expected=free + given,
+                hint="a reproduction has everything else from its folder",
+            )
 
 
 def seed_of(args: argparse.Namespace) -> int:

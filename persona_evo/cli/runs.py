@@ -41,12 +41,20 @@ def add(commands: Any) -> None:
     show = parts.add_parser("show", help="what a run has found, one of its playthroughs, or its page")
     show.add_argument("name", type=filled, metavar="RUN", help=RUN)
     add_root(show)
-    show.add_argument("--trace", type=whole(1, 10**9), metavar="N",
-                      help="play playthrough N of a playtest (from 1) as text, with the moves after the plan")
+    show.add_argument(
+        "--trace",
+        type=whole(1, 10**9),
+        metavar="N",
+        help="play playthrough N of a playtest (from 1) as text, with the moves after the plan",
+    )
     show.add_argument("--gif", type=path, metavar="FILE", help="with --trace: an animated picture instead of text")
     show.add_argument("--page", action="store_true", help="write the page of an evolution anew")
-    show.add_argument("--figures", type=path, metavar="FOLDER",
-                      help="draw its charts and maps for print into this folder, a column of a paper wide")
+    show.add_argument(
+        "--figures",
+        type=path,
+        metavar="FOLDER",
+        help="draw its charts and maps for print into this folder, a column of a paper wide",
+    )
     show.add_argument("--format", choices=("pdf", "png", "svg"), help="with --figures: of the files (default: pdf)")
     options.add_game(show)
     show.set_defaults(run=run_show)
@@ -57,8 +65,13 @@ def add(commands: Any) -> None:
     options.add_game(compare)
     compare.set_defaults(run=run_compare)
     clean = parts.add_parser("clean", help="list the finished runs that can be deleted; --yes deletes them")
-    clean.add_argument("names", nargs="*", type=filled, metavar="RUN",
-                       help="these runs alone, also unfinished ones (default: all finished ones)")
+    clean.add_argument(
+        "names",
+        nargs="*",
+        type=filled,
+        metavar="RUN",
+        help="these runs alone, also unfinished ones (default: all finished ones)",
+    )
     add_root(clean)
     clean.add_argument("--keep", type=whole(0, 10**6), metavar="N", help="keep the newest N runs of each kind")
     clean.add_argument("--older-than", type=filled, metavar="TIME", help="only runs unchanged for so long: 30d, 12h")
@@ -68,14 +81,20 @@ def add(commands: Any) -> None:
 
 def add_roots(parser: argparse.ArgumentParser) -> None:
     """ROOT..., where runs are looked for."""
-    parser.add_argument("roots", nargs="*", type=path, metavar="ROOT",
-                        help="folders in which runs are looked for (default: runs)")
+    parser.add_argument(
+        "roots", nargs="*", type=path, metavar="ROOT", help="folders in which runs are looked for (default: runs)"
+    )
 
 
 def add_root(parser: argparse.ArgumentParser) -> None:
     """--root."""
-    parser.add_argument("--root", action="append", type=path, metavar="FOLDER",
-                        help="where runs are looked for; may be repeated (default: runs)")
+    parser.add_argument(
+        "--root",
+        action="append",
+        type=path,
+        metavar="FOLDER",
+        help="where runs are looked for; may be repeated (default: runs)",
+    )
 
 
 def roots_of(given: Sequence[Path] | None) -> list[Path]:
@@ -121,16 +140,20 @@ def run_show(args: argparse.Namespace) -> int:
         raise SettingsError("--gif needs a playthrough", found=f"--gif {args.gif}", expected="--trace N beside it")
     options.check_gif(args.gif)
     if args.format is not None and args.figures is None:
-        raise SettingsError("--format needs figures", found=f"--format {args.format}",
-                            expected="--figures FOLDER beside it")  # fmt: skip
+        raise SettingsError(
+            "--format needs figures", found=f"--format {args.format}", expected="--figures FOLDER beside it"
+        )
     entry = readable(args.name, roots_of(args.root))
     if args.figures is not None:
         return _figures(entry, args)
     if args.trace is not None:
         return _trace(entry, args)
     if args.page and entry.kind != "evolution":
-        raise SettingsError("only the page of an evolution is written anew", found=f"--page, {entry.kind}",
-                            hint=f"persona-evo playtest --resume {entry.folder}" if entry.kind == "playtest" else None)
+        raise SettingsError(
+            "only the page of an evolution is written anew",
+            found=f"--page, {entry.kind}",
+            hint=f"persona-evo playtest --resume {entry.folder}" if entry.kind == "playtest" else None,
+        )
     say(facts(folders.deep(entry) if entry.state == "running" else entry))
     text = _found(entry, args)
     if text:
@@ -193,8 +216,13 @@ def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
     from persona_evo.api.runs import save_figures
 
     line = Progress()
-    drawn = save_figures(entry.folder, args.figures, args.format or "pdf", game_name=options.moved(args),
-                         progress=lambda name: line.show(f"drawing {name}"))  # fmt: skip
+    drawn = save_figures(
+        entry.folder,
+        args.figures,
+        args.format or "pdf",
+        game_name=options.moved(args),
+        progress=lambda name: line.show(f"drawing {name}"),
+    )
     for file in drawn:
         say(f"wrote {file}")
     return 0
@@ -204,8 +232,9 @@ def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
     """Play a playthrough, as text or as a GIF."""
     if entry.kind not in ("playtest", "watch"):
         hint = f"persona-evo {entry.kind} replay {entry.folder}" if entry.kind in ("match", "experiment") else None
-        raise SettingsError(f"the {entry.kind} has no playthroughs", found=str(entry.folder), expected="a playtest",
-                            hint=hint)  # fmt: skip
+        raise SettingsError(
+            f"the {entry.kind} has no playthroughs", found=str(entry.folder), expected="a playtest", hint=hint
+        )
     results = _playtest(entry, args)
     from persona_evo.api.runs import playthrough
     from persona_evo.games.core import closing_outside
@@ -222,8 +251,11 @@ def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
     with closing_outside(game):
         frames = replay.frames(game, level, record, whole=True)
     if frames is None:
-        raise SettingsError(f"{game.title} does not draw its states", found=f"--gif {args.gif}",
-                            expected="--trace alone, which plays it as text")  # fmt: skip
+        raise SettingsError(
+            f"{game.title} does not draw its states",
+            found=f"--gif {args.gif}",
+            expected="--trace alone, which plays it as text",
+        )
     replay.save_gif(frames, args.gif)
     say(replay_text.heading(record))
     say(f"wrote {args.gif}")
@@ -249,8 +281,11 @@ def run_compare(args: argparse.Namespace) -> int:
 
         say(evolution.compared(evolution.read(a.folder), evolution.read(b.folder)))
         return 0
-    raise SettingsError("these runs cannot be compared", found=f"a run of the kind {a.kind} and one of {b.kind}",
-                        expected="two playtests, or two evolutions")  # fmt: skip
+    raise SettingsError(
+        "these runs cannot be compared",
+        found=f"a run of the kind {a.kind} and one of {b.kind}",
+        expected="two playtests, or two evolutions",
+    )
 
 
 def run_clean(args: argparse.Namespace) -> int:

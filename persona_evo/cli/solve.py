@@ -29,19 +29,44 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("solve", description=__doc__)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     parser.add_argument("--persona", required=True, type=filled, metavar="PERSONA", help=options.PERSONA)
-    parser.add_argument("--method", choices=METHODS, default="auto",
-                        help="auto: the planner, up to a proof; the others to compare with (default: %(default)s)")
-    parser.add_argument("--iterations", type=whole(1, options.MOST_ITERATIONS), metavar="N",
-                        help=f"of auto: iterations of the search for each level at most (default: {ITERATIONS:,})")
-    parser.add_argument("--states", type=whole(1, options.MOST_ITERATIONS), metavar="N",
-                        help="of the other methods: states that they make at most (default: the solver's)")
-    parser.add_argument("--seconds", type=number(0, options.MOST_SECONDS, above=True), metavar="S",
-                        help="time for each level at most; results then depend on the machine (default: no limit)")
-    parser.add_argument("--seed", type=whole(0, options.SEEDS), default=0, metavar="N",
-                        help="everything random follows from it (default: %(default)s)")
-    parser.add_argument("--draw", type=filled, metavar="FILE",
-                        help="draw the plan: FILE.png shows its steps on the map, FILE.gif plays it; of several levels "
-                             "each has a file of its own, FILE-LEVEL.png")
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        help="auto: the planner, up to a proof; the others to compare with (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help=f"of auto: iterations of the search for each level at most (default: {ITERATIONS:,})",
+    )
+    parser.add_argument(
+        "--states",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="of the other methods: states that they make at most (default: the solver's)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=number(0, options.MOST_SECONDS, above=True),
+        metavar="S",
+        help="time for each level at most; results then depend on the machine (default: no limit)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole(0, options.SEEDS),
+        default=0,
+        metavar="N",
+        help="everything random follows from it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--draw",
+        type=filled,
+        metavar="FILE",
+        help="draw the plan: FILE.png shows its steps on the map, FILE.gif plays it; of several levels "
+        "each has a file of its own, FILE-LEVEL.png",
+    )
     options.add_level_options(parser)
     parser.set_defaults(run=run)
 
@@ -67,8 +92,15 @@ def run(args: argparse.Namespace) -> int:
     for level in levels:
         tell = _teller(line, level.name)
         solution = solve(
-            game, level, persona.utility, method=args.method, seconds=args.seconds, seed=args.seed,
-            lists=persona.lists, progress=tell, **limits,
+            game,
+            level,
+            persona.utility,
+            method=args.method,
+            seconds=args.seconds,
+            seed=args.seed,
+            lists=persona.lists,
+            progress=tell,
+            **limits,
         )
         Progress.done_with_line()
         show(game, level, solution)
@@ -88,12 +120,18 @@ def _limits(args: argparse.Namespace) -> dict[str, int]:
     """
     if args.method == "auto":
         if args.states is not None:
-            raise SettingsError("the planner counts iterations", found=f"--states {args.states}",
-                                expected="--iterations N, or --states with another --method")  # fmt: skip
+            raise SettingsError(
+                "the planner counts iterations",
+                found=f"--states {args.states}",
+                expected="--iterations N, or --states with another --method",
+            )
         return {"iterations": args.iterations or ITERATIONS}
     if args.iterations is not None:
-        raise SettingsError(f"the method {args.method} counts states", found=f"--iterations {args.iterations}",
-                            expected="--states N, or --iterations with --method auto")  # fmt: skip
+        raise SettingsError(
+            f"the method {args.method} counts states",
+            found=f"--iterations {args.iterations}",
+            expected="--states N, or --iterations with --method auto",
+        )
     return {} if args.states is None else {"states": args.states}
 
 
@@ -107,11 +145,17 @@ def _check_drawing(file: str, game: Game) -> None:
     if suffix not in (".png", ".gif"):
         raise SettingsError("a plan is drawn as a picture", found=f"--draw {file}", expected="FILE.png or FILE.gif")
     if suffix == ".png" and game.locate is None:
-        raise SettingsError(f"{game.title} does not tell where the avatar is, so there is no map of a plan",
-                            found=f"--draw {file}", expected="FILE.gif" if game.draw else "no --draw")  # fmt: skip
+        raise SettingsError(
+            f"{game.title} does not tell where the avatar is, so there is no map of a plan",
+            found=f"--draw {file}",
+            expected="FILE.gif" if game.draw else "no --draw",
+        )
     if suffix == ".gif" and not game.draw:
-        raise SettingsError(f"{game.title} does not draw its states, so there is no animation of a plan",
-                            found=f"--draw {file}", expected="FILE.png" if game.locate else "no --draw")  # fmt: skip
+        raise SettingsError(
+            f"{game.title} does not draw its states, so there is no animation of a plan",
+            found=f"--draw {file}",
+            expected="FILE.png" if game.locate else "no --draw",
+        )
 
 
 def _file(name: str, level: str) -> Path:

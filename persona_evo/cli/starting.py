@@ -11,9 +11,14 @@ from persona_evo.names import is_name
 
 
 def begun(
-    args: argparse.Namespace, what: str, suffix: str, text: Callable[[str], str], error: type[InputError],
-    digits: bool = False, scripts: bool = False,
-) -> Path:  # fmt: skip
+    args: argparse.Namespace,
+    what: str,
+    suffix: str,
+    text: Callable[[str], str],
+    error: type[InputError],
+    digits: bool = False,
+    scripts: bool = False,
+) -> Path:
     """Write a file that can be used as it is.
 
     Args:
@@ -26,8 +31,11 @@ def begun(
     """
     letters = "letters of any script" if scripts else "letters"
     if not is_name(args.name, digits) or not (scripts or args.name.isascii()):
-        raise error(f"not a name for {what}", found=repr(args.name),
-                    expected=f"{letters}, digits, _ and -" + ("" if digits else ", a letter first"))  # fmt: skip
+        raise error(
+            f"not a name for {what}",
+            found=repr(args.name),
+            expected=f"{letters}, digits, _ and -" + ("" if digits else ", a letter first"),
+        )
     target: Path = args.out or Path(f"{args.name}{suffix}")
     if target.exists() and not args.force:
         raise error("there is such a file already", place=Place(str(target)), hint="--force writes over it")

@@ -19,8 +19,13 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("status", description=__doc__)
     add_roots(parser)
     parser.add_argument("--follow", action="store_true", help="keep reporting until no run is in progress, or Ctrl-C")
-    parser.add_argument("--every", type=number(0.1, 3600), default=EVERY, metavar="S",
-                        help="with --follow: seconds between two looks (default: %(default)s)")
+    parser.add_argument(
+        "--every",
+        type=number(0.1, 3600),
+        default=EVERY,
+        metavar="S",
+        help="with --follow: seconds between two looks (default: %(default)s)",
+    )
     parser.set_defaults(run=run)
 
 

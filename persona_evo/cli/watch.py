@@ -43,12 +43,17 @@ DAY = 86400.0
 
 def add(commands: Any) -> None:
     """The command's options."""
-    parser = commands.add_parser("watch", description=__doc__,
-                                 epilog=playtest.SKILL_TABLE)
+    parser = commands.add_parser("watch", description=__doc__, epilog=playtest.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     playtest.add_playing(parser, playtest.TOLERANCE)
-    parser.add_argument("--baseline", nargs="?", const="ucb1", type=filled, metavar="POLICY",
-                        help="each persona also plays by this policy (default: ucb1)")
+    parser.add_argument(
+        "--baseline",
+        nargs="?",
+        const="ucb1",
+        type=filled,
+        metavar="POLICY",
+        help="each persona also plays by this policy (default: ucb1)",
+    )
     options.add_accept(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no charts, maps and replays on the page")
     parser.add_argument("--no-replays", action="store_true", help="no replays on the page")
@@ -61,8 +66,11 @@ def run(args: argparse.Namespace) -> int:
     options.check_backend(args)
     game = options.game_of(args)
     if game.outside is not None:
-        raise SettingsError("a connected game has no level files to watch", found=args.game,
-                            hint=f"persona-evo playtest --game {args.game} LEVELS")  # fmt: skip
+        raise SettingsError(
+            "a connected game has no level files to watch",
+            found=args.game,
+            hint=f"persona-evo playtest --game {args.game} LEVELS",
+        )
     from persona_evo.api import latest
     from persona_evo.evolve.parallel import Workers
     from persona_evo.playtest.live import LivePlaytest
@@ -75,22 +83,38 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         workers = stack.enter_context(Workers(options.jobs_of(args), args.backend, args.address, idle=DAY))
         live = LivePlaytest(
-            game, args.trials, seed=seed, workers=workers, budget=options.budget_of(args, league),
-            settings=options.rules_of(args, game, league), league=league, continuation=args.continuation,
+            game,
+            args.trials,
+            seed=seed,
+            workers=workers,
+            budget=options.budget_of(args, league),
+            settings=options.rules_of(args, game, league),
+            league=league,
+            continuation=args.continuation,
             game_name=_address(game),
-        )  # fmt: skip
+        )
         live.begin(levels, players)
         command = options.typed(args, seed)
         made(folder, "folder of the watch")
         stack.enter_context(Lock(folder))
-        latest.claim(folder, {"game": _address(game), "levels": list(args.levels), "trials": args.trials, "seed": seed,
-                              "command": command})  # fmt: skip
+        latest.claim(
+            folder,
+            {
+                "game": _address(game),
+                "levels": list(args.levels),
+                "trials": args.trials,
+                "seed": seed,
+                "command": command,
+            },
+        )
         publisher = latest.Publisher(folder)
         stack.callback(publisher.close)
         publisher.start()
         watch = Watch(args, game, live, publisher, command, players, accepted)
-        note(f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
-             f"is {folder / 'index.html'}; Ctrl-C ends")  # fmt: skip
+        note(
+            f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
+            f"is {folder / 'index.html'}; Ctrl-C ends"
+        )
         try:
             watch.go()
         except KeyboardInterrupt:
@@ -119,9 +143,15 @@ class Watch:
     """
 
     def __init__(
-        self, args: argparse.Namespace, game: Game, live: LivePlaytest, publisher: Publisher, command: str,
-        players: Sequence[Player], accepted: Sequence[Accepted],
-    ) -> None:  # fmt: skip
+        self,
+        args: argparse.Namespace,
+        game: Game,
+        live: LivePlaytest,
+        publisher: Publisher,
+        command: str,
+        players: Sequence[Player],
+        accepted: Sequence[Accepted],
+    ) -> None:
         from persona_evo.store.sources import Sources
 
         self.args, self.game, self.live, self.publisher, self.command = args, game, live, publisher, command
@@ -219,8 +249,11 @@ class Watch:
             found = changes(before.analysis, self.answer.analysis)
             lines = [*run_tables.findings_lines(found), *run_tables.rates_lines(found)]
         trials = counted(self.live.trials, "trial")
-        some = f"{few} of {trials} of each player, the others follow" if few < self.live.trials else (
-            f"all {trials} of each player")  # fmt: skip
+        some = (
+            f"{few} of {trials} of each player, the others follow"
+            if few < self.live.trials
+            else (f"all {trials} of each player")
+        )
         self.answered = time.time(), done
         say(f"{_clock()} {self.what}, answered after {self.answered[0] - self.saved:.1f} s: {some}")
         _say(lines)
@@ -246,11 +279,17 @@ class Watch:
         from persona_evo.api.latest import Snapshot
 
         last = results.trials == self.live.trials
-        self.publisher.publish(Snapshot(
-            self.live.configuration(results.trials), tuple(r.to_json() for r in results.records),
-            f"{time.time():.3f}", self.command, pictures=not self.args.no_pictures,
-            replays=last and not (self.args.no_replays or self.args.no_pictures), accepted=tuple(self.accepted),
-        ))  # fmt: skip
+        self.publisher.publish(
+            Snapshot(
+                self.live.configuration(results.trials),
+                tuple(r.to_json() for r in results.records),
+                f"{time.time():.3f}",
+                self.command,
+                pictures=not self.args.no_pictures,
+                replays=last and not (self.args.no_replays or self.args.no_pictures),
+                accepted=tuple(self.accepted),
+            )
+        )
 
 
 def _say(lines: Sequence[str]) -> None:

@@ -37,7 +37,7 @@ from persona_evo.compiling.arrays import (
     leaves,
     width,
     words,
-)  # fmt: skip
+)
 from persona_evo.compiling.cache import cache_folder, cache_root
 from persona_evo.compiling.calls import caller
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
@@ -46,8 +46,25 @@ from persona_evo.compiling.news import Work, listen
 if TYPE_CHECKING:
     from persona_evo.compiling.machine import Code, Program
 
-__all__ = ["INTERPRET", "Callback", "Entry", "Handle", "Work", "apart", "cache_folder", "cache_root", "callback",
-           "compiled", "entry", "is_warm", "listen", "prepare", "primitive", "row", "with_names"]  # fmt: skip
+__all__ = [
+    "INTERPRET",
+    "Callback",
+    "Entry",
+    "Handle",
+    "Work",
+    "apart",
+    "cache_folder",
+    "cache_root",
+    "callback",
+    "compiled",
+    "entry",
+    "is_warm",
+    "listen",
+    "prepare",
+    "primitive",
+    "row",
+    "with_names",
+]
 
 W = TypeVar("W")
 

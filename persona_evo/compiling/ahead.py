@@ -89,8 +89,14 @@ class _Other:
         try:
             if self._process is None:
                 command = [sys.executable, "-P", "-m", "persona_evo.compiling"]
-                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                                 stderr=subprocess.DEVNULL, text=True, env=_environment())  # fmt: skip
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                    env=_environment(),
+                )
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(places) + "\n")
             self._process.stdin.flush()

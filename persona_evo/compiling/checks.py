@@ -22,15 +22,21 @@ _EXPECTED = "numbers, rows, loops and marked functions"
 _TEXT = "use whole numbers for names"
 _FLAG = "return a number that says so"
 _REFUSED = {
-    "BUILD_LIST": ("a list", _ROW), "LIST_EXTEND": ("a list", _ROW), "BUILD_SET": ("a set", _ROW),
-    "BUILD_MAP": ("a dictionary", _ROW), "BUILD_CONST_KEY_MAP": ("a dictionary", _ROW),
-    "BUILD_STRING": ("a text", _TEXT), "FORMAT_VALUE": ("a text", _TEXT),
-    "FORMAT_SIMPLE": ("a text", _TEXT), "RAISE_VARARGS": ("raise or assert", _FLAG),
+    "BUILD_LIST": ("a list", _ROW),
+    "LIST_EXTEND": ("a list", _ROW),
+    "BUILD_SET": ("a set", _ROW),
+    "BUILD_MAP": ("a dictionary", _ROW),
+    "BUILD_CONST_KEY_MAP": ("a dictionary", _ROW),
+    "BUILD_STRING": ("a text", _TEXT),
+    "FORMAT_VALUE": ("a text", _TEXT),
+    "FORMAT_SIMPLE": ("a text", _TEXT),
+    "RAISE_VARARGS": ("raise or assert", _FLAG),
     "MAKE_FUNCTION": ("a function or a comprehension within it", "write a loop, or a marked function of the module"),
-    "YIELD_VALUE": ("yield", "write a loop"), "IMPORT_NAME": ("an import", "import at the top of the module"),
+    "YIELD_VALUE": ("yield", "write a loop"),
+    "IMPORT_NAME": ("an import", "import at the top of the module"),
     "STORE_GLOBAL": ("a global that is assigned", "write to a row that is given"),
     "LOAD_BUILD_CLASS": ("a class", "define it at the top of the module"),
-}  # fmt: skip
+}
 
 
 def calls(function: FunctionType, wanted: FunctionType, seen: frozenset[FunctionType] = frozenset()) -> bool:
@@ -78,25 +84,30 @@ def _check_attribute(function: FunctionType, line: int, module: ModuleType, name
     if not callable(value) or module is math or number or hasattr(value, "_fields"):
         return
     if is_marked(value):
-        raise _refused(function, line, f"{module.__name__}.{name} by its module",
-                       f"from {module.__name__} import {name}")  # fmt: skip
+        raise _refused(
+            function, line, f"{module.__name__}.{name} by its module", f"from {module.__name__} import {name}"
+        )
     hint = _ROW if module is np else "write it here, with numbers and rows"
     raise _refused(function, line, f"{module.__name__}.{name}", hint)
 
 
 def _check_called(function: FunctionType, line: int, name: str, value: object) -> None:
     if isinstance(value, FunctionType) and not is_marked(value):
-        raise _refused(function, line, f"the function {name}, which is not marked",
-                       f"write @compiled above def {value.__name__}")  # fmt: skip
+        raise _refused(
+            function, line, f"the function {name}, which is not marked", f"write @compiled above def {value.__name__}"
+        )
     if hasattr(value, "plain") and hasattr(value, "code"):
         raise _refused(function, line, f"{name} as Python calls it", f"use {name}.plain, under a name of its own")
 
 
 def _refused(function: FunctionType, line: int, found: str, hint: str) -> CompileError:
     return CompileError(
-        f"{function.__name__} cannot be compiled", place=Place(function.__code__.co_filename, line), found=found,
-        expected=_EXPECTED, hint=hint,
-    )  # fmt: skip
+        f"{function.__name__} cannot be compiled",
+        place=Place(function.__code__.co_filename, line),
+        found=found,
+        expected=_EXPECTED,
+        hint=hint,
+    )
 
 
 _HEADER = re.compile(r"^(Failed in .*|\s*)$")
@@ -117,12 +128,17 @@ def explained(function: FunctionType, functions: list[FunctionType], error: Base
     places = [(a or c, int(b or d)) for a, b, c, d in _PLACES.findall(text)]
     known = [(file, line) for file, line in places if file in files]
     file, line = known[0] if known else (function.__code__.co_filename, function.__code__.co_firstlineno)
-    name = next((one.__name__ for one in functions if one.__code__.co_filename == file and line in _lines(one)),
-                function.__name__)  # fmt: skip
+    name = next(
+        (one.__name__ for one in functions if one.__code__.co_filename == file and line in _lines(one)),
+        function.__name__,
+    )
     return CompileError(
-        f"{name} cannot be compiled", place=Place(file, line), found=said,
-        expected=_EXPECTED, hint="a variable has one type throughout; a row has no methods: use loops",
-    )  # fmt: skip
+        f"{name} cannot be compiled",
+        place=Place(file, line),
+        found=said,
+        expected=_EXPECTED,
+        hint="a variable has one type throughout; a row has no methods: use loops",
+    )
 
 
 def _lines(function: FunctionType) -> range:

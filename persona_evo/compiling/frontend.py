@@ -176,8 +176,12 @@ def _get(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     kind, index = signature.args
     if kind.dimensions == 2 and not isinstance(index, types.BaseTuple):
         table = _proxy(context, builder, kind, args[0])
-        data = builder.gep(table.data, [builder.mul(args[1], table.n1)], inbounds=True,
-                           source_etype=context.get_data_type(kind.element))  # fmt: skip
+        data = builder.gep(
+            table.data,
+            [builder.mul(args[1], table.n1)],
+            inbounds=True,
+            source_etype=context.get_data_type(kind.element),
+        )
         return _make(context, builder, kind.within(), data, table.n1)
     place = _place(context, builder, kind, args[0], args[1])
     found = builder.load(place, typ=context.get_data_type(kind.element))

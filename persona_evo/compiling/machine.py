@@ -189,8 +189,9 @@ def target_machine() -> Any:
         start()
     processor, features = host()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=processor, features=features, opt=SPEED, reloc="default",
-                                        codemodel="jitdefault", jit=True)  # fmt: skip
+    return target.create_target_machine(
+        cpu=processor, features=features, opt=SPEED, reloc="default", codemodel="jitdefault", jit=True
+    )
 
 
 def _build(program: Program) -> bytes:

@@ -28,11 +28,26 @@ from numba.cpython import mathimpl, numbers
 from persona_evo.compiling.checks import check
 from persona_evo.compiling.marks import is_marked, used
 
-_FLAGS = {"nopython": True, "error_model": "numpy", "nogil": True, "boundscheck": False, "_nrt": False,
-          "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # fmt: skip
-_PASSES = (untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing,
-           untyped_passes.ReconstructSSA, typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis,
-           typed_passes.IRLegalization, typed_passes.NativeLowering, typed_passes.NoPythonBackend)  # fmt: skip
+_FLAGS = {
+    "nopython": True,
+    "error_model": "numpy",
+    "nogil": True,
+    "boundscheck": False,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+_PASSES = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.IRLegalization,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
 _NAME = "persona_evo"
 _SCALAR = (types.Number, types.Boolean, types.Literal)
 
@@ -215,9 +230,10 @@ def _settings() -> Iterator[None]:
         return self is other or (isinstance(other, config) and self._values == other._values)
 
     instead: tuple[tuple[Any, str, Any], ...] = (
-        (config, "__eq__", equal), (config, "__hash__", lambda self: hash(type(self))),
+        (config, "__eq__", equal),
+        (config, "__hash__", lambda self: hash(type(self))),
         (numbers, "_int_arith_flags", lambda kind: []),
-    )  # fmt: skip
+    )
     before = [(owner, name, owner.__dict__[name]) for owner, name, _ in instead]
     for owner, name, replacement in instead:
         setattr(owner, name, replacement)

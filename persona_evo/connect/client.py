@@ -74,9 +74,15 @@ class Client:
     """
 
     def __init__(
-        self, name: str, version: str = "1", *, metrics: Sequence[str | p.MetricInfo] = (), max_decisions: int = 1000,
-        capabilities: Sequence[str] = (), environ: Mapping[str, str] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        version: str = "1",
+        *,
+        metrics: Sequence[str | p.MetricInfo] = (),
+        max_decisions: int = 1000,
+        capabilities: Sequence[str] = (),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         env = os.environ if environ is None else environ
         self.metrics = tuple(m if isinstance(m, p.MetricInfo) else p.MetricInfo(m, m) for m in metrics)
         self.max_decisions, self.choose = max_decisions, _at_random
@@ -98,9 +104,13 @@ class Client:
         self.is_driver_present = bool(address)
         if address:
             hello = p.Hello(
-                p.LIBRARY, (name, version), _variable(env, "PE_NONCE", "MC_NONCE"), tuple(capabilities), self.metrics,
+                p.LIBRARY,
+                (name, version),
+                _variable(env, "PE_NONCE", "MC_NONCE"),
+                tuple(capabilities),
+                self.metrics,
                 max_decisions,
-            )  # fmt: skip
+            )
             self._connect(address, int(_variable(env, "PE_PORT", "MC_PORT") or 0), hello)
 
     def run(self, play: Callable[[Client], object]) -> None:
@@ -148,9 +158,10 @@ class Client:
             self.begin()
         if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
             raise ConnectError(
-                "a decision's choices are out of range", found=counted(count, "choice") + (
-                    "" if weights is None else f", {len(weights)} weights"), expected=f"1 to {p.MOST_CHOICES}",
-            )  # fmt: skip
+                "a decision's choices are out of range",
+                found=counted(count, "choice") + ("" if weights is None else f", {len(weights)} weights"),
+                expected=f"1 to {p.MOST_CHOICES}",
+            )
         if self._looking and self._made >= self._planned:
             raise _Reached
         if self._made >= self.max_decisions:
@@ -260,14 +271,29 @@ class Client:
         rows = len(trace) // p.PAIR if columns and self._flags == p.ALL_METRICS else 0
         state = p.hash_of(trace, final) if self._hash is None else self._hash
         took = min(0xFFFFFFFF, int(1e6 * (time.perf_counter() - self._began)))
-        result = p.Result(order.id, status, self._score, trace, rows, columns, bytes(self._rows) if rows else b"",
-                          final, state, took, message)
+        result = p.Result(
+            order.id,
+            status,
+            self._score,
+            trace,
+            rows,
+            columns,
+            bytes(self._rows) if rows else b"",
+            final,
+            state,
+            took,
+            message,
+        )
         try:
             self._send(p.encode_result(result))
         except ProtocolError as e:
-            self._send(p.encode_result(p.Result(
-                order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
-            )))  # fmt: skip
+            self._send(
+                p.encode_result(
+                    p.Result(
+                        order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
+                    )
+                )
+            )
 
     def _ahead(self, count: int, policy: Formula) -> int:
         """The choice whose state, one decision on, scores highest; the first of equals."""
@@ -297,10 +323,18 @@ class Client:
 
     def _ask(self, count: int, weights: Sequence[float] | None) -> int:
         assert self._order is not None
-        self._send(p.json_frame(p.Kind.DECIDE, {
-            "id": self._order.id, "depth": self._made, "count": count,
-            "weights": None if weights is None else list(weights), "metrics": self._values,
-        }))  # fmt: skip
+        self._send(
+            p.json_frame(
+                p.Kind.DECIDE,
+                {
+                    "id": self._order.id,
+                    "depth": self._made,
+                    "count": count,
+                    "weights": None if weights is None else list(weights),
+                    "metrics": self._values,
+                },
+            )
+        )
         while True:
             kind, payload = self._read()
             if kind == p.Kind.CHOICE:

@@ -70,8 +70,27 @@ MOST_SLOTS = 4096
 SLOTS = 8
 """Rollouts under way unless a file says otherwise: the same for 1 to 8 workers, whose results are then the same, and
 enough that a fast game's process does not wait between two orders."""
-KEYS = ("name", "game", "arguments", "workers", "slots", "rollout", "policy", "constant", "personas", "logs", "horizon",
-        "port", "timeouts", "restarts", "settings", "variants", "maps", "outcome", "metrics")  # fmt: skip
+KEYS = (
+    "name",
+    "game",
+    "arguments",
+    "workers",
+    "slots",
+    "rollout",
+    "policy",
+    "constant",
+    "personas",
+    "logs",
+    "horizon",
+    "port",
+    "timeouts",
+    "restarts",
+    "settings",
+    "variants",
+    "maps",
+    "outcome",
+    "metrics",
+)
 BETTER = ("higher", "lower", "neutral")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
@@ -159,12 +178,16 @@ class Description:
         for map_ in dict.fromkeys(level.map for level in levels):
             if map_ and map_ not in known:
                 near = nearest(map_, known)
-                found.append(f"{self.source.name} names no map {map_} in [maps], so the game alone can tell whether "
-                             "there is one" + (f"; did you mean {near!r}?" if near else ""))  # fmt: skip
+                found.append(
+                    f"{self.source.name} names no map {map_} in [maps], so the game alone can tell whether "
+                    "there is one" + (f"; did you mean {near!r}?" if near else "")
+                )
         for variant in dict.fromkeys(level.variant for level in levels):
             if variant and variant not in self.variants:
-                found.append(f"{self.source.name} has no [variants.{variant}], so the game alone can tell whether "
-                             "there is such a variant")  # fmt: skip
+                found.append(
+                    f"{self.source.name} has no [variants.{variant}], so the game alone can tell whether "
+                    "there is such a variant"
+                )
         return found
 
     def place(self, key: str, table: str = "") -> Place:
@@ -185,18 +208,26 @@ class Description:
         """
         match = _LEVEL.fullmatch(name.strip())
         if match is None or has_control(name):
-            raise SettingsError("not a level of a connected game", found=name, expected="MAP:VARIANT@SEED, such as "
-                                "cave:hard@3 or default@1-10", hint=self._sets())  # fmt: skip
+            raise SettingsError(
+                "not a level of a connected game",
+                found=name,
+                expected="MAP:VARIANT@SEED, such as cave:hard@3 or default@1-10",
+                hint=self._sets(),
+            )
         variant = match["variant"] or ""
         first = _seed(match["seed"] or "0")
         last = _seed(match["last"]) if match["last"] else first
         if variant and self.variants and variant not in self.variants:
             expected, hint = unknown(variant, self.variants)
-            raise SettingsError("no such variant", place=Place(str(self.source)), found=variant, expected=expected,
-                                hint=hint)  # fmt: skip
+            raise SettingsError(
+                "no such variant", place=Place(str(self.source)), found=variant, expected=expected, hint=hint
+            )
         if not first <= last < _SEEDS or last - first >= MOST_LEVELS:
-            raise SettingsError("a range of seeds is out of range", found=name, expected="FIRST-LAST, at most "
-                                f"{MOST_LEVELS} seeds below 2^63")  # fmt: skip
+            raise SettingsError(
+                "a range of seeds is out of range",
+                found=name,
+                expected=f"FIRST-LAST, at most {MOST_LEVELS} seeds below 2^63",
+            )
         return "" if match["map"] == "default" else match["map"], variant, range(first, last + 1)
 
     def check_sets(self) -> None:
@@ -211,8 +242,13 @@ class Description:
                     if entry not in self.maps:
                         self._parts(entry)
                 except SettingsError as e:
-                    raise ConnectError(f"the set {name}: {e.what}", place=self.place(name, "maps"), found=e.found,
-                                       expected=e.expected, hint=e.hint) from e  # fmt: skip
+                    raise ConnectError(
+                        f"the set {name}: {e.what}",
+                        place=self.place(name, "maps"),
+                        found=e.found,
+                        expected=e.expected,
+                        hint=e.hint,
+                    ) from e
 
     def _sets(self) -> str:
         return "sets: " + ", ".join(self.maps) if self.maps else f"{self.source.name} may name sets in [maps]"
@@ -227,11 +263,28 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
     """A description of a program that has none, with the defaults; `game` is just a name where a factory starts it."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", game.stem)
     return Description(
-        source=game, name=name if _NAME.fullmatch(name) else f"game_{name}", game=game, arguments=(), workers=1,
-        slots=1, rollout="uniform", policy="", constant="outside", personas=(), logs=None, horizon=0, port=0,
-        timeouts=Timeouts(), restarts=Restarts(), settings={}, variants={}, maps={}, outcome=("", ""), metrics=(),
+        source=game,
+        name=name if _NAME.fullmatch(name) else f"game_{name}",
+        game=game,
+        arguments=(),
+        workers=1,
+        slots=1,
+        rollout="uniform",
+        policy="",
+        constant="outside",
+        personas=(),
+        logs=None,
+        horizon=0,
+        port=0,
+        timeouts=Timeouts(),
+        restarts=Restarts(),
+        settings={},
+        variants={},
+        maps={},
+        outcome=("", ""),
+        metrics=(),
         factory=factory,
-    )  # fmt: skip
+    )
 
 
 def read(path: Path) -> Description:
@@ -269,20 +322,31 @@ class _Reader:
         logs = self.word("logs", "")
         game, arguments = self.game()
         return Description(
-            source=self.path, name=name, game=game, arguments=arguments,
-            workers=workers, slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
-            rollout=self.choice("rollout", ("uniform", "weights", "policy")), policy=self.policy(),
-            constant=self.choice("constant", ("outside", "inside")), personas=self.personas(),
-            logs=self.near(logs) if logs else None, horizon=self.whole("horizon", 0, 0, 1_000_000),
+            source=self.path,
+            name=name,
+            game=game,
+            arguments=arguments,
+            workers=workers,
+            slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
+            rollout=self.choice("rollout", ("uniform", "weights", "policy")),
+            policy=self.policy(),
+            constant=self.choice("constant", ("outside", "inside")),
+            personas=self.personas(),
+            logs=self.near(logs) if logs else None,
+            horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.port(workers),
-            timeouts=Timeouts(**{k: self.seconds(k, limits, getattr(Timeouts, k)) for k in
-                                 ("connect", "handshake", "rollout")}),
-            restarts=Restarts(**{k: self.whole(k, getattr(Restarts, k), 0, 10_000, again, "restarts")
-                                 for k in ("a_minute", "in_all")}),
-            settings=self.plain("settings"), variants=self.variants(), maps=self.maps(),
+            timeouts=Timeouts(
+                **{k: self.seconds(k, limits, getattr(Timeouts, k)) for k in ("connect", "handshake", "rollout")}
+            ),
+            restarts=Restarts(
+                **{k: self.whole(k, getattr(Restarts, k), 0, 10_000, again, "restarts") for k in ("a_minute", "in_all")}
+            ),
+            settings=self.plain("settings"),
+            variants=self.variants(),
+            maps=self.maps(),
             outcome=(self.word("won", "", outcome, "outcome"), self.word("lost", "", outcome, "outcome")),
             metrics=self.metrics(),
-        )  # fmt: skip
+        )
 
     def game(self) -> tuple[Path, tuple[str, ...]]:
         """What is started, and with which arguments."""
@@ -298,8 +362,12 @@ class _Reader:
         """The first of the ports, of which each worker has one."""
         port = self.whole("port", 0, 0, MOST_PORT)
         if port + workers - 1 > MOST_PORT:
-            raise self.wrong("port is out of range", "port", found=f"{port} with {counted(workers, 'worker')}",
-                             expected=f"at most {MOST_PORT + 1 - workers}: worker N listens on port + N")  # fmt: skip
+            raise self.wrong(
+                "port is out of range",
+                "port",
+                found=f"{port} with {counted(workers, 'worker')}",
+                expected=f"at most {MOST_PORT + 1 - workers}: worker N listens on port + N",
+            )
         return port
 
     def policy(self) -> str:
@@ -317,8 +385,9 @@ class _Reader:
         path = Path(text)
         return path if path.is_absolute() else self.path.parent / path
 
-    def word(self, key: str, default: str | None = None, values: Mapping[str, Any] | None = None,
-             table: str = "") -> str:  # fmt: skip
+    def word(
+        self, key: str, default: str | None = None, values: Mapping[str, Any] | None = None, table: str = ""
+    ) -> str:
         value = (self.values if values is None else values).get(key, default)
         if value is None:
             raise self.wrong(f"{key} is missing", key, table, expected=f'{key} = "..."')
@@ -329,23 +398,39 @@ class _Reader:
     def words(self, key: str, values: Mapping[str, Any] | None = None, table: str = "") -> tuple[str, ...]:
         value = (self.values if values is None else values).get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, str) and not has_control(v) for v in value):
-            raise self.wrong(f"{key} is no list of texts", key, table, found=textfile.shown(value),
-                             expected=f'{key} = ["...", "..."]')  # fmt: skip
+            raise self.wrong(
+                f"{key} is no list of texts",
+                key,
+                table,
+                found=textfile.shown(value),
+                expected=f'{key} = ["...", "..."]',
+            )
         return tuple(value)
 
-    def whole(self, key: str, default: int, low: int, high: int, values: Mapping[str, Any] | None = None,
-              table: str = "") -> int:  # fmt: skip
+    def whole(
+        self, key: str, default: int, low: int, high: int, values: Mapping[str, Any] | None = None, table: str = ""
+    ) -> int:
         value = (self.values if values is None else values).get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.wrong(f"{key} is out of range", key, table, found=textfile.shown(value),
-                             expected=f"a whole number from {low} to {high}")  # fmt: skip
+            raise self.wrong(
+                f"{key} is out of range",
+                key,
+                table,
+                found=textfile.shown(value),
+                expected=f"a whole number from {low} to {high}",
+            )
         return value
 
     def seconds(self, key: str, values: Mapping[str, Any], default: float) -> float | None:
         value = values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1e6:
-            raise self.wrong(f"the timeout {key} is out of range", key, "timeouts", found=textfile.shown(value),
-                             expected="seconds, 0 for no limit")  # fmt: skip
+            raise self.wrong(
+                f"the timeout {key} is out of range",
+                key,
+                "timeouts",
+                found=textfile.shown(value),
+                expected="seconds, 0 for no limit",
+            )
         return float(value) or None
 
     def choice(self, key: str, known: tuple[str, ...]) -> str:
@@ -375,20 +460,30 @@ class _Reader:
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as e:
-            raise self.wrong(f"[{key}] holds what JSON cannot say", key, found=str(e), expected="texts, numbers, true, "
-                             "false, lists and tables") from e  # fmt: skip
+            raise self.wrong(
+                f"[{key}] holds what JSON cannot say",
+                key,
+                found=str(e),
+                expected="texts, numbers, true, false, lists and tables",
+            ) from e
         for reserved in ("map", "variant"):
             if reserved in value:
-                raise self.wrong(f"{reserved} is set by the level", reserved, key, expected="names of levels such as "
-                                 "cave:hard@3")  # fmt: skip
+                raise self.wrong(
+                    f"{reserved} is set by the level", reserved, key, expected="names of levels such as cave:hard@3"
+                )
         return value
 
     def variants(self) -> Mapping[str, Mapping[str, Any]]:
         value = self.plain("variants")
         for name, settings in value.items():
             if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name):
-                raise self.wrong("not a variant", name, "variants", found=textfile.shown(name),
-                                 expected="[variants.NAME] with settings")  # fmt: skip
+                raise self.wrong(
+                    "not a variant",
+                    name,
+                    "variants",
+                    found=textfile.shown(name),
+                    expected="[variants.NAME] with settings",
+                )
         return value
 
     def maps(self) -> Mapping[str, tuple[str, ...]]:
@@ -424,8 +519,9 @@ class _Reader:
             words = MetricWords(self.word("symbol", None, table, "metrics"), **given)
             if words.better not in BETTER:
                 expected, hint = unknown(words.better, BETTER)
-                raise self.wrong("no such direction", "better", "metrics", found=words.better, expected=expected,
-                                 hint=hint)  # fmt: skip
+                raise self.wrong(
+                    "no such direction", "better", "metrics", found=words.better, expected=expected, hint=hint
+                )
             found.append(words)
         return tuple(found)
 

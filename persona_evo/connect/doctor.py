@@ -101,9 +101,7 @@ def _played(pool: Pool, orders: Iterable[p.Rollout], report: Report) -> Iterator
             yield result
 
 
-def _rate(
-    session: Session, pool: Pool, level: LevelName, report: Report, rollouts: int, seconds: float
-) -> None:
+def _rate(session: Session, pool: Pool, level: LevelName, report: Report, rollouts: int, seconds: float) -> None:
     began = time.perf_counter()
 
     def orders() -> Iterator[p.Rollout]:
@@ -121,8 +119,10 @@ def _rate(
         report.scores = min(r.score for r in results), max(r.score for r in results)
         cut = sum(r.status == p.TRUNCATED for r in results)
         if cut:
-            report.notes.append(f"{cut} of {counted(len(results), 'game')} were cut short after "
-                                f"{counted(report.hello.max_decisions, 'decision')}")  # fmt: skip
+            report.notes.append(
+                f"{cut} of {counted(len(results), 'game')} were cut short after "
+                f"{counted(report.hello.max_decisions, 'decision')}"
+            )
 
 
 def differences(a: p.Result, b: p.Result, what: str, hello: p.Hello) -> list[str]:

@@ -37,8 +37,10 @@ class Finding:
         choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
         where = ":".join(filter(None, (self.map or "default map", self.variant)))
         once = "" if self.again else " (once; played again, it went well)"
-        return (f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
-                f"{choices}: {shown(self.message)}")  # fmt: skip
+        return (
+            f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
+            f"{choices}: {shown(self.message)}"
+        )
 
 
 def shown(text: str) -> str:
@@ -65,9 +67,12 @@ class Lost:
 
 
 def changed(
-    pairs: Sequence[tuple[int, int]], metrics: Mapping[str, float], score: float, again: p.Result,
+    pairs: Sequence[tuple[int, int]],
+    metrics: Mapping[str, float],
+    score: float,
+    again: p.Result,
     symbols: Sequence[str],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """In what a game that was played again differs, in words; [] where it came to the same end.
 
     pairs, metrics, score: choices with their counts, and the end, as they were. symbols: of the metrics of `again`.

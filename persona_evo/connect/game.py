@@ -59,16 +59,28 @@ def of(session: Session) -> Game:
     rules = _Rules(session, outcome, len(symbols))
     functions = Rules(rules.legal, rules.step, rules.over, rules.mover, rules.measure, rules.key, rules.rollout)
     return Game(
-        name=about.name, title=hello.game[0], version=_version(about, hello), metrics=metrics,
-        rules=lambda costly=False: functions, load=partial(_level, about), action_name=lambda level, state, a: str(a),
-        parse_action=_parse_action, compiled=False, horizon=about.horizon or hello.max_decisions,
+        name=about.name,
+        title=hello.game[0],
+        version=_version(about, hello),
+        metrics=metrics,
+        rules=lambda costly=False: functions,
+        load=partial(_level, about),
+        action_name=lambda level, state, a: str(a),
+        parse_action=_parse_action,
+        compiled=False,
+        horizon=about.horizon or hello.max_decisions,
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
         outside=Outside(
-            planner=partial(ConnectedPlanner, session, outcome), close=session.close, findings=session.findings,
-            keep_in=session.keep_in, levels=lambda names: [str(level) for level in session.named(names)],
-            sets=about.maps, personas=tuple(map(str, about.personas)), wins=bool(about.outcome[0]),
+            planner=partial(ConnectedPlanner, session, outcome),
+            close=session.close,
+            findings=session.findings,
+            keep_in=session.keep_in,
+            levels=lambda names: [str(level) for level in session.named(names)],
+            sets=about.maps,
+            personas=tuple(map(str, about.personas)),
+            wins=bool(about.outcome[0]),
         ),
-    )  # fmt: skip
+    )
 
 
 class ConnectedPlanner:
@@ -94,14 +106,28 @@ class ConnectedPlanner:
         about = self._session.about
         ordering = Ordering(about.slots, self._session.mode, about.constant == INSIDE)
         return Search(
-            self.game, self._session.pool(self._name), self._name.seed, utility, policy, self.settings, ordering, seed,
-            self.capacity, won=lambda metrics: self._outcome(metrics) == WON, tell=tell,
-        )  # fmt: skip
+            self.game,
+            self._session.pool(self._name),
+            self._name.seed,
+            utility,
+            policy,
+            self.settings,
+            ordering,
+            seed,
+            self.capacity,
+            won=lambda metrics: self._outcome(metrics) == WON,
+            tell=tell,
+        )
 
     def plan(
-        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
-        progress: Callable[[int], None] | None = None, tell: Callable[[Sample], None] | None = None,
-    ) -> Plan:  # fmt: skip
+        self,
+        utility: Formula,
+        policy: TreePolicy,
+        budget: Budget,
+        seed: int,
+        progress: Callable[[int], None] | None = None,
+        tell: Callable[[Sample], None] | None = None,
+    ) -> Plan:
         """Search from the game's start; the best way to play that a rollout showed, whole."""
         began = time.perf_counter()
         search = self.search(utility, policy, seed, tell)
@@ -128,10 +154,17 @@ class ConnectedPlanner:
         again, _ = self._session.confirm(self._name, best)
         self._session.learn(self._name, again)
         return Plan(
-            actions=tuple(choice for choice, _ in best.trace), utility=best.utility, metrics=best.metrics,
-            outcome=self._outcome(best.metrics), iterations=search.iterations, nodes=search.tree.nodes,
-            seconds=seconds, stopped=search.stopped, proven=search.proven, seed=seed,
-        )  # fmt: skip
+            actions=tuple(choice for choice, _ in best.trace),
+            utility=best.utility,
+            metrics=best.metrics,
+            outcome=self._outcome(best.metrics),
+            iterations=search.iterations,
+            nodes=search.tree.nodes,
+            seconds=seconds,
+            stopped=search.stopped,
+            proven=search.proven,
+            seed=seed,
+        )
 
 
 Outcome = Callable[[dict[str, float]], int]
@@ -203,8 +236,15 @@ def _level(about: Description, text: str, name: str, source: str = "") -> Level:
         raise LevelError(e.what, place=e.place, found=e.found, expected=e.expected, hint=e.hint) from e
     tables, start = np.empty(1, dtype=object), np.empty(1, dtype=object)
     tables[0], start[0] = found, ()
-    return Level(game=about.name, name=name, text=str(found), tables=tables, start=start, max_actions=p.MOST_CHOICES,
-                 source=source)  # fmt: skip
+    return Level(
+        game=about.name,
+        name=name,
+        text=str(found),
+        tables=tables,
+        start=start,
+        max_actions=p.MOST_CHOICES,
+        source=source,
+    )
 
 
 def _parse_action(level: Level, state: Any, text: str) -> int:
@@ -227,19 +267,32 @@ def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
     known, names = [m.symbol for m in hello.metrics], (*SEARCH_VARIABLES, *MOVE_VARIABLES)
     for symbol in words:
         if symbol not in (*known, SCORE):
-            raise ConnectError("the game reports no such metric", place=about.place("symbol", "metrics"), found=symbol,
-                               expected=", ".join((*known, SCORE)))  # fmt: skip
+            raise ConnectError(
+                "the game reports no such metric",
+                place=about.place("symbol", "metrics"),
+                found=symbol,
+                expected=", ".join((*known, SCORE)),
+            )
     for symbol in known:
         if symbol in names or symbol in PRIMITIVES:
-            raise ConnectError(f"{hello.game[0]} calls a metric by a name that formulas use otherwise", found=symbol,
-                               expected=f"none of {', '.join(names)}, nor a function's")  # fmt: skip
+            raise ConnectError(
+                f"{hello.game[0]} calls a metric by a name that formulas use otherwise",
+                found=symbol,
+                expected=f"none of {', '.join(names)}, nor a function's",
+            )
     found = [_metric(m, words.get(m.symbol)) for m in hello.metrics]
     if SCORE not in known:
-        own = Metric(SCORE, "score", "the score that the game gives at its end, 0 before", low=-math.inf,
-                     better="higher")  # fmt: skip
+        own = Metric(
+            SCORE, "score", "the score that the game gives at its end, 0 before", low=-math.inf, better="higher"
+        )
         said = words.get(SCORE)
-        found.append(own if said is None else dataclasses.replace(
-            own, name=said.name or own.name, meaning=said.meaning or own.meaning, unit=said.unit))  # fmt: skip
+        found.append(
+            own
+            if said is None
+            else dataclasses.replace(
+                own, name=said.name or own.name, meaning=said.meaning or own.meaning, unit=said.unit
+            )
+        )
     return tuple(found)
 
 
@@ -270,9 +323,18 @@ def _outcome(about: Description, symbols: Sequence[str]) -> Outcome:
 def _version(about: Description, hello: p.Hello) -> int:
     """A number that changes with whatever changes what a search comes to."""
     parts = [
-        hello.game, [m._asdict() for m in hello.metrics], hello.max_decisions, about.arguments, about.slots,
-        about.rollout, about.policy, about.constant, about.horizon, dict(about.settings), dict(about.variants),
+        hello.game,
+        [m._asdict() for m in hello.metrics],
+        hello.max_decisions,
+        about.arguments,
+        about.slots,
+        about.rollout,
+        about.policy,
+        about.constant,
+        about.horizon,
+        dict(about.settings),
+        dict(about.variants),
         about.outcome,
-    ]  # fmt: skip
+    ]
     text = json.dumps(parts, sort_keys=True)
     return 1 + int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") % (2**31 - 1)

@@ -54,8 +54,12 @@ class Door:
 
     def __init__(self, port: int, place: Place | None = None) -> None:
         if not 0 <= port <= p.MOST_PORT:
-            raise ConnectError("there is no such port for the game", place=place, found=str(port),
-                               expected=f"at most {p.MOST_PORT}; each worker has one of its own, from `port` on")
+            raise ConnectError(
+                "there is no such port for the game",
+                place=place,
+                found=str(port),
+                expected=f"at most {p.MOST_PORT}; each worker has one of its own, from `port` on",
+            )
         self._listener = socket.socket()
         try:
             # On Windows SO_REUSEADDR would share the port with whoever has it; elsewhere it only takes one over whose
@@ -69,9 +73,12 @@ class Door:
         except OSError as e:
             self._listener.close()
             raise ConnectError(
-                "the port for the game is taken", place=place, found=f"127.0.0.1:{port}: {e.strerror or e}",
-                expected="a free port", hint="leave `port` out, and the system chooses a free one",
-            ) from e  # fmt: skip
+                "the port for the game is taken",
+                place=place,
+                found=f"127.0.0.1:{port}: {e.strerror or e}",
+                expected="a free port",
+                hint="leave `port` out, and the system chooses a free one",
+            ) from e
         self._callers: list[_Caller] = []
 
     @property
@@ -191,10 +198,14 @@ class _Caller:
             said = p.nonce_in(payload)
             if not hmac.compare_digest(said.encode("utf-8", "surrogatepass"), host.nonce.encode()) or not host.nonce:
                 self._answer("nonce", "the nonce is not that of this game's environment")
-                raise _Refused(ConnectError(
-                    "somebody connected with a wrong nonce", place=host.place, expected="the text of PE_NONCE",
-                    hint="connections without it are closed",
-                ))  # fmt: skip
+                raise _Refused(
+                    ConnectError(
+                        "somebody connected with a wrong nonce",
+                        place=host.place,
+                        expected="the text of PE_NONCE",
+                        hint="connections without it are closed",
+                    )
+                )
         except ProtocolError as e:
             raise self._refused(host, e) from e
         try:
@@ -211,8 +222,9 @@ class _Caller:
         """Say what is wrong, here and there."""
         self._answer(error.code, str(error))
         hint = host.failure("", "", False).hint
-        return _Refused(ProtocolError(error.what + stage, place=host.place, found=error.found,
-                                      expected=error.expected, hint=hint))  # fmt: skip
+        return _Refused(
+            ProtocolError(error.what + stage, place=host.place, found=error.found, expected=error.expected, hint=hint)
+        )
 
     def _answer(self, code: str, message: str) -> None:
         value = {"code": code, "message": message, "fatal": True}
@@ -225,8 +237,13 @@ def _unheard(failure: ConnectError, refused: ConnectError | None) -> ConnectErro
     if refused is None:
         return failure
     found = "; ".join(filter(None, (refused.found, failure.found)))
-    return type(refused)(f"{failure.what}; somebody connected: {refused.what}", place=failure.place, found=found,
-                         expected=refused.expected, hint=refused.hint or failure.hint)  # fmt: skip
+    return type(refused)(
+        f"{failure.what}; somebody connected: {refused.what}",
+        place=failure.place,
+        found=found,
+        expected=refused.expected,
+        hint=refused.hint or failure.hint,
+    )
 
 
 def _after(seconds: float | None) -> float:

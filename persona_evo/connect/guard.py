@@ -55,8 +55,11 @@ def main() -> None:
     if left:
         with contextlib.suppress(OSError):
             named = ", ".join(f"{number} ({name})" for number, name in left[:5])
-            print(f"--- ended with it: {len(left)} process{'es' * (len(left) > 1)} that it had started: {named}",
-                  file=sys.stderr, flush=True)  # fmt: skip
+            print(
+                f"--- ended with it: {len(left)} process{'es' * (len(left) > 1)} that it had started: {named}",
+                file=sys.stderr,
+                flush=True,
+            )
     end_as(status)
 
 

@@ -39,10 +39,12 @@ MOST_STEPS = 1000
 """Steps after which a game is cut short, where the environment has no limit of its own."""
 
 OWN = (
-    MetricInfo("return so far", "RETURN", None, None), MetricInfo("reward of the last step", "REWARD", None, None),
-    MetricInfo("steps so far", "STEPS", 0, None), MetricInfo("1 once it has terminated", "DONE", 0, 1),
+    MetricInfo("return so far", "RETURN", None, None),
+    MetricInfo("reward of the last step", "REWARD", None, None),
+    MetricInfo("steps so far", "STEPS", 0, None),
+    MetricInfo("1 once it has terminated", "DONE", 0, 1),
     MetricInfo("1 where it was truncated", "CUT", 0, 1),
-)  # fmt: skip
+)
 _FINITE = 1e308
 
 
@@ -62,9 +64,15 @@ class Environment:
     """
 
     def __init__(
-        self, name: str, settings: Mapping[str, Any], *, map_key: str = "", most: int = 0, grid: int = 0,
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        *,
+        map_key: str = "",
+        most: int = 0,
+        grid: int = 0,
         masked: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name, self.map_key, self.grid, self.masked = name, map_key, grid, masked
         self.environment = _make(name, self._arguments(settings))
         self._made_with = json.dumps(settings, sort_keys=True)
@@ -99,11 +107,19 @@ class Environment:
             return
         before = self.metrics, self.actions
         self.environment.close()
-        self.__init__(self.name, settings, map_key=self.map_key, most=self.most, grid=self.grid,  # type: ignore[misc]
-                      masked=self.masked)  # fmt: skip
+        self.__init__(
+            self.name,
+            settings,
+            map_key=self.map_key,
+            most=self.most,
+            grid=self.grid,  # type: ignore[misc]
+            masked=self.masked,
+        )
         if (self.metrics, self.actions) != before:
-            raise ConnectError(f"{self.name} has other actions or observations with other settings",
-                               hint="describe that in a file of its own")  # fmt: skip
+            raise ConnectError(
+                f"{self.name} has other actions or observations with other settings",
+                hint="describe that in a file of its own",
+            )
 
     def play(self, client: Client) -> None:
         """One game from `reset` to its end."""
@@ -144,8 +160,11 @@ class Environment:
         arguments = {k: v for k, v in settings.items() if k not in ("map", "variant")}
         if settings.get("map"):
             if not self.map_key:
-                raise ConnectError("a map is asked for, but not which argument of the environment that is",
-                                   found=str(settings["map"]), hint='arguments = ["--map", "map_name"]')  # fmt: skip
+                raise ConnectError(
+                    "a map is asked for, but not which argument of the environment that is",
+                    found=str(settings["map"]),
+                    hint='arguments = ["--map", "map_name"]',
+                )
             arguments[self.map_key] = settings["map"]
         return arguments
 
@@ -155,8 +174,9 @@ def _make(name: str, arguments: Mapping[str, Any]) -> Any:
     try:
         import gymnasium
     except ImportError as e:
-        raise ConnectError("the package gymnasium is not installed", found=str(e),
-                           hint='pip install "persona-evo[gym]"') from e  # fmt: skip
+        raise ConnectError(
+            "the package gymnasium is not installed", found=str(e), hint='pip install "persona-evo[gym]"'
+        ) from e
     try:
         return gymnasium.make(name, **arguments)
     except (gymnasium.error.Error, ImportError, TypeError, ValueError, LookupError, AssertionError) as e:
@@ -213,12 +233,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         settings = settings_in(os.environ)
-        game = Environment(given.name, {"variant": "", "map": "", **settings}, map_key=given.map, most=given.most,
-                           grid=given.grid, masked=not given.no_mask)  # fmt: skip
+        game = Environment(
+            given.name,
+            {"variant": "", "map": "", **settings},
+            map_key=given.map,
+            most=given.most,
+            grid=given.grid,
+            masked=not given.no_mask,
+        )
         import gymnasium
 
-        Client(given.name, f"gymnasium {gymnasium.__version__}", metrics=game.metrics, max_decisions=game.most,
-               capabilities=("seed", "maps", "hash")).run(game.play)  # fmt: skip
+        Client(
+            given.name,
+            f"gymnasium {gymnasium.__version__}",
+            metrics=game.metrics,
+            max_decisions=game.most,
+            capabilities=("seed", "maps", "hash"),
+        ).run(game.play)
     except PersonaEvoError as e:
         print(f"gymnasium: {e}", file=sys.stderr)
         return 2

@@ -83,9 +83,11 @@ def find(path: Path) -> Path:
             if beside.exists():
                 return find(beside)
         raise ConnectError(
-            "there is no such game", place=place, expected="a program, a Python file, a .app or a build's folder",
+            "there is no such game",
+            place=place,
+            expected="a program, a Python file, a .app or a build's folder",
             hint="paths in the file count from its folder",
-        )  # fmt: skip
+        )
     if path.suffix == ".app":
         return _in_app(path)
     if path.is_dir():
@@ -125,9 +127,11 @@ def _words(file: Path) -> list[str]:
         return [_needed("mono", file, "install Mono"), str(file)]
     if not os.access(file, os.X_OK):
         raise ConnectError(
-            "this file is no program", place=place, expected="a file that may be executed",
+            "this file is no program",
+            place=place,
+            expected="a file that may be executed",
             hint=f"chmod +x {file.name}",
-        )  # fmt: skip
+        )
     return [str(file)]
 
 
@@ -158,9 +162,11 @@ def _in_app(path: Path) -> Path:
     found = [f for f in sorted(folder.iterdir()) if f.is_file()] if folder.is_dir() else []
     if len(found) != 1:
         raise ConnectError(
-            "the .app holds no program", place=Place(str(path)), found=", ".join(f.name for f in found) or "nothing",
+            "the .app holds no program",
+            place=Place(str(path)),
+            found=", ".join(f.name for f in found) or "nothing",
             expected="one program in Contents/MacOS",
-        )  # fmt: skip
+        )
     return found[0]
 
 

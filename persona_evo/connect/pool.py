@@ -234,9 +234,11 @@ class Pool:
             self.hello = hello
         elif (known.game, known.metrics, known.max_decisions) != (hello.game, hello.metrics, hello.max_decisions):
             raise ConnectError(
-                "two processes of the game are not the same game", place=Place(str(self.start.path)),
-                found=_described(hello), expected=_described(known),
-            )  # fmt: skip
+                "two processes of the game are not the same game",
+                place=Place(str(self.start.path)),
+                found=_described(hello),
+                expected=_described(known),
+            )
 
     def _hand_out(self) -> None:
         """Give waiting orders to those who hold the fewest."""
@@ -318,8 +320,12 @@ class Pool:
             LOG.warning(
                 "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
                 "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
-                self.start.path.name, seat.worker.number, limit, counted(allowed.a_minute, "time"), allowed.in_all,
-            )  # fmt: skip
+                self.start.path.name,
+                seat.worker.number,
+                limit,
+                counted(allowed.a_minute, "time"),
+                allowed.in_all,
+            )
         self._warned = True
 
     def _take(self, seat: _Seat, kind: int, payload: bytes) -> None:
@@ -337,10 +343,14 @@ class Pool:
             value = self._read(seat, kind, payload)
             text = str(value.get("message"))
             more = [printable(line) for line in text.strip().splitlines()[1:13]]
-            raise self._told(seat, ConnectError(
-                f"the game reports an error: {shown(text)}", found=shown(f"code {value.get('code')}"),
-                hint="\n    ".join(["the game says further:", *more]) if more else "",
-            ))  # fmt: skip
+            raise self._told(
+                seat,
+                ConnectError(
+                    f"the game reports an error: {shown(text)}",
+                    found=shown(f"code {value.get('code')}"),
+                    hint="\n    ".join(["the game says further:", *more]) if more else "",
+                ),
+            )
         elif kind == p.Kind.BYE:
             self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
         elif kind != p.Kind.PING:
@@ -381,15 +391,17 @@ class Pool:
         columns = len(self.hello.metrics) if self.hello is not None and order.flags else 0
         whole = result.status in (p.OK, p.TRUNCATED)
         if result.columns != columns:
-            raise ProtocolError("RESULT has a wrong number of metrics", found=f"{result.columns}",
-                                expected=f"{columns}")  # fmt: skip
+            raise ProtocolError(
+                "RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}"
+            )
         if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
             raise ProtocolError("RESULT has rows not asked for, or lacks them", found=f"{result.rows} rows")
         if whole and not result.trace.startswith(order.prefix):
             raise ProtocolError(
-                "RESULT's trace does not begin with the prefix", found=str(p.unpack(result.trace))[:200],
+                "RESULT's trace does not begin with the prefix",
+                found=str(p.unpack(result.trace))[:200],
                 expected=str(p.unpack(order.prefix))[:200],
-            )  # fmt: skip
+            )
 
     def _not_deterministic(self, order: p.Rollout, result: p.Result) -> GameError:
         asked, got = p.unpack(order.prefix), p.unpack(result.trace)
@@ -411,17 +423,33 @@ class Pool:
     def _told(self, seat: _Seat, error: ConnectError) -> ConnectError:
         """An error with the game's name, the worker and the prefix that was being played."""
         order = seat.orders[0] if seat.orders else None
-        played = "" if order is None else ", while playing the choices " + (
-            " ".join(str(choice) for choice, _ in p.unpack(order.prefix)) or "none")  # fmt: skip
+        played = (
+            ""
+            if order is None
+            else ", while playing the choices "
+            + (" ".join(str(choice) for choice, _ in p.unpack(order.prefix)) or "none")
+        )
         game = self.hello.game[0] if self.hello is not None else "the game"
         return type(error)(
-            f"{game}: {error.what}{played}", place=Place(f"{self.start.path}, worker {seat.worker.number}"),
-            found=error.found, expected=error.expected, hint=error.hint,
-        )  # fmt: skip
+            f"{game}: {error.what}{played}",
+            place=Place(f"{self.start.path}, worker {seat.worker.number}"),
+            found=error.found,
+            expected=error.expected,
+            hint=error.hint,
+        )
 
     def _find(self, kind: str, order: p.Rollout, message: str, again: bool = True) -> Finding:
-        found = Finding(kind, self.start.map, self.start.variant, order.game_seed, order.rollout_seed, order.mode,
-                        tuple(p.unpack(order.prefix)), message, again)  # fmt: skip
+        found = Finding(
+            kind,
+            self.start.map,
+            self.start.variant,
+            order.game_seed,
+            order.rollout_seed,
+            order.mode,
+            tuple(p.unpack(order.prefix)),
+            message,
+            again,
+        )
         self.failures += again
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(found)
@@ -470,16 +498,19 @@ class Pool:
         now = time.monotonic()
         recent = [when for when, _ in self._restarts if now - when < 60.0]
         if len(recent) >= self.restarts.a_minute or len(self._restarts) >= self.restarts.in_all:
-            seen = "".join(f"\n  finding: {finding}" + (f" ({n} times)" if n > 1 else "")
-                           for finding, n in alike(self.findings)[:5])
+            seen = "".join(
+                f"\n  finding: {finding}" + (f" ({n} times)" if n > 1 else "")
+                for finding, n in alike(self.findings)[:5]
+            )
             raise ConnectError(
-                f"the game fails too often: {failure.what}", place=failure.place, found=failure.found,
+                f"the game fails too often: {failure.what}",
+                place=failure.place,
+                found=failure.found,
                 expected=f"at most {self.restarts.a_minute} restarts in 60 s and {self.restarts.in_all} in all",
                 hint="; ".join(filter(None, (failure.hint, MORE))) + seen,
-            )  # fmt: skip
+            )
         self._restarts.append((now, blamed))
 
 
 def _described(hello: p.Hello) -> str:
     return f"{' '.join(hello.game)} with {', '.join(m.symbol for m in hello.metrics)}, {hello.max_decisions} decisions"
-

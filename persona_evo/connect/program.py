@@ -119,10 +119,13 @@ class Program:
         self._pending, self._number = b"", 0
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-u", GUARD, self._way.RUNNER, self.path, str(self.megabytes)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=self._folder.name, env={**keep, **one},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._folder.name,
+            env={**keep, **one},
             start_new_session=os.name != "nt",
-        )  # fmt: skip
+        )
         assert self._process.stderr is not None
         self._ear = Ear(os.dup(self._process.stderr.fileno()))
         self._process.stderr.close()
@@ -279,8 +282,11 @@ def try_out(game: Game, level: Level, path: Path) -> None:
     except Fault as e:
         what = e.what.removeprefix(LOADED)[:300]
         raise SettingsError(
-            "the program cannot be loaded", place=Place(str(path)), found="\n    ".join([what, *program.last(what)]),
-            expected=program.expected, hint="run it alone to see why",
-        ) from e  # fmt: skip
+            "the program cannot be loaded",
+            place=Place(str(path)),
+            found="\n    ".join([what, *program.last(what)]),
+            expected=program.expected,
+            hint="run it alone to see why",
+        ) from e
     finally:
         program.close()

@@ -176,9 +176,10 @@ def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
     for i in range(known):
         if not choices[i] < counts[i] <= MOST_CHOICES:
             raise ProtocolError(
-                f"{what} holds an impossible choice", found=f"choice {choices[i]} of {counts[i]} at decision {i}",
+                f"{what} holds an impossible choice",
+                found=f"choice {choices[i]} of {counts[i]} at decision {i}",
                 expected=f"a choice below its count, a count from 1 to {MOST_CHOICES}",
-            )  # fmt: skip
+            )
 
 
 def frame(kind: int, payload: bytes = b"") -> bytes:
@@ -273,11 +274,18 @@ def encode_result(r: Result) -> bytes:
     message = r.message.encode("utf-8", "replace")[:MOST_MESSAGE].decode("utf-8", "ignore").encode()
     return frame(
         Kind.RESULT,
-        b"".join((
-            _RESULT.pack(r.id, r.status, r.score, r.decisions), r.trace, _SHAPE.pack(r.rows, r.columns), r.metrics,
-            r.final, _TAIL.pack(r.hash, r.microseconds), message,
-        )),
-    )  # fmt: skip
+        b"".join(
+            (
+                _RESULT.pack(r.id, r.status, r.score, r.decisions),
+                r.trace,
+                _SHAPE.pack(r.rows, r.columns),
+                r.metrics,
+                r.final,
+                _TAIL.pack(r.hash, r.microseconds),
+                message,
+            )
+        ),
+    )
 
 
 def decode_result(payload: bytes) -> Result:
@@ -317,9 +325,18 @@ def decode_result(payload: bytes) -> Result:
     trace = payload[_RESULT.size : at]
     check_pairs(trace, "a trace", last_is_free=status == ILLEGAL and n > 0)
     return Result(
-        id_, status, score, trace, rows, columns, payload[before:final], payload[final:end], hash_, microseconds,
+        id_,
+        status,
+        score,
+        trace,
+        rows,
+        columns,
+        payload[before:final],
+        payload[final:end],
+        hash_,
+        microseconds,
         message,
-    )  # fmt: skip
+    )
 
 
 def decode_json(kind: int, payload: bytes) -> dict[str, Any]:
@@ -344,12 +361,19 @@ def _no_constant(text: str) -> float:
 
 def encode_hello(hello: Hello) -> bytes:
     """HELLO as a whole frame."""
-    return json_frame(Kind.HELLO, {
-        "magic": MAGIC, "protocol": list(hello.protocol), "library": hello.library,
-        "game": {"name": hello.game[0], "version": hello.game[1]}, "nonce": hello.nonce,
-        "capabilities": list(hello.capabilities), "metrics": [m._asdict() for m in hello.metrics],
-        "max_decisions": hello.max_decisions,
-    })  # fmt: skip
+    return json_frame(
+        Kind.HELLO,
+        {
+            "magic": MAGIC,
+            "protocol": list(hello.protocol),
+            "library": hello.library,
+            "game": {"name": hello.game[0], "version": hello.game[1]},
+            "nonce": hello.nonce,
+            "capabilities": list(hello.capabilities),
+            "metrics": [m._asdict() for m in hello.metrics],
+            "max_decisions": hello.max_decisions,
+        },
+    )
 
 
 def nonce_in(payload: bytes) -> str:
@@ -399,8 +423,15 @@ def decode_hello(payload: bytes) -> Hello:
     most = value.get("max_decisions")
     if not _whole(most, 1, MOST_DECISIONS):
         raise _bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
-    return Hello(library, (game["name"], game["version"]), nonce, tuple(capabilities), _metrics(value.get("metrics")),
-                 int(most), (protocol[0], protocol[1]))  # type: ignore[arg-type]
+    return Hello(
+        library,
+        (game["name"], game["version"]),
+        nonce,
+        tuple(capabilities),
+        _metrics(value.get("metrics")),
+        int(most),
+        (protocol[0], protocol[1]),
+    )  # type: ignore[arg-type]
 
 
 def _metrics(value: Any) -> tuple[MetricInfo, ...]:
@@ -444,7 +475,7 @@ def _bad(key: str, value: Any, expected: str) -> ProtocolError:
 
 
 def versions_agree(theirs: Sequence[int]) -> str:
-    """"" where the other side's protocol can be spoken, else a sentence with both versions and what to update."""
+    """ "" where the other side's protocol can be spoken, else a sentence with both versions and what to update."""
     if theirs[0] == VERSION[0]:
         return ""
     old, ours, other = theirs[0] < VERSION[0], ".".join(map(str, VERSION)), ".".join(map(str, theirs))

@@ -107,10 +107,20 @@ class Search:
     """
 
     def __init__(
-        self, game: Game, pool: Pool | Within, game_seed: int, utility: Formula, policy: TreePolicy,
-        settings: SearchSettings, ordering: Ordering, seed: int, most: int, *,
-        won: Callable[[dict[str, float]], bool] | None = None, tell: Callable[[Sample], None] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        game: Game,
+        pool: Pool | Within,
+        game_seed: int,
+        utility: Formula,
+        policy: TreePolicy,
+        settings: SearchSettings,
+        ordering: Ordering,
+        seed: int,
+        most: int,
+        *,
+        won: Callable[[dict[str, float]], bool] | None = None,
+        tell: Callable[[Sample], None] | None = None,
+    ) -> None:
         self.game, self.pool, self.ordering, self.utility, self.policy = game, pool, ordering, utility, policy
         self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
@@ -122,16 +132,31 @@ class Search:
         self._rollouts = SplitMix64(derive(seed, "rollouts"))
         self._horizon = settings.horizon or game.horizon
         holds = IS_UCB1 if policy.formula is None else EVERY_TIME
-        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean", pending=True,
-                          read=frozenset(("RMAX", "RSD")))  # fmt: skip
+        scoring = Scoring(
+            policy.formula,
+            utility,
+            game.symbols,
+            holds,
+            settings.value == "mean",
+            pending=True,
+            read=frozenset(("RMAX", "RSD")),
+        )
         columns, codes = policy_code(scoring)
         options = Options(
-            self._horizon, 0, 0, holds, policy.c, ordering.inside,
-            DONE if settings.terminal == "cut_off" else DEAD, shuffle=settings.expansion == "random",
-            salt=derive(seed, "expansion") & 0xFFFFFFFF, early=1,
-        )  # fmt: skip
-        self._engine = PrefixEngine(options, codes, columns, len(game.metrics), max(1, most),
-                                    p.MOST_CHOICES + 1, stream(seed), ordering.whole)  # fmt: skip
+            self._horizon,
+            0,
+            0,
+            holds,
+            policy.c,
+            ordering.inside,
+            DONE if settings.terminal == "cut_off" else DEAD,
+            shuffle=settings.expansion == "random",
+            salt=derive(seed, "expansion") & 0xFFFFFFFF,
+            early=1,
+        )
+        self._engine = PrefixEngine(
+            options, codes, columns, len(game.metrics), max(1, most), p.MOST_CHOICES + 1, stream(seed), ordering.whole
+        )
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
         self._known = 0
         self._full = self._limited = False
@@ -257,8 +282,9 @@ class Search:
         if not (better or wins or self._tell is not None):
             return
         metrics = dict(zip(self.game.symbols, (*result.last(), result.score), strict=False))
-        sample = Sample(self.iterations, utility, result.score, metrics, tuple(p.unpack(result.trace)), order.seed,
-                        result.hash)  # fmt: skip
+        sample = Sample(
+            self.iterations, utility, result.score, metrics, tuple(p.unpack(result.trace)), order.seed, result.hash
+        )
         if wins and self._won is not None and self._won(metrics):
             self.best, self.stopped = sample, "win"
         elif better:

@@ -156,9 +156,20 @@ class Session:
         symbols = [m.symbol for m in self.hello().metrics]
         wrong = changed(sample.trace, sample.metrics, sample.score, again, symbols)
         if wrong:
-            self._keep([Finding("chance", level.map, level.variant, level.seed, sample.rollout_seed, self.mode,
-                                sample.trace, "it came to another end when it was played again: "
-                                + "; ".join(wrong))])  # fmt: skip
+            self._keep(
+                [
+                    Finding(
+                        "chance",
+                        level.map,
+                        level.variant,
+                        level.seed,
+                        sample.rollout_seed,
+                        self.mode,
+                        sample.trace,
+                        "it came to another end when it was played again: " + "; ".join(wrong),
+                    )
+                ]
+            )
         return again, wrong
 
     def settle(self, pool: Pool) -> None:
@@ -208,11 +219,17 @@ class Session:
         def choose(asked: dict[str, Any]) -> int:
             time.sleep(delay)
             depth, count = asked.get("depth"), asked.get("count")
-            if not isinstance(depth, int) or not 0 <= depth < len(choices) or not isinstance(count, int) or (
-                choices[depth] >= count
+            if (
+                not isinstance(depth, int)
+                or not 0 <= depth < len(choices)
+                or not isinstance(count, int)
+                or (choices[depth] >= count)
             ):
-                raise ConnectError("the game does not come to the same decisions again", found=f"{count} choices at "
-                                   f"decision {depth}", expected=f"{len(choices)} decisions")  # fmt: skip
+                raise ConnectError(
+                    "the game does not come to the same decisions again",
+                    found=f"{count} choices at decision {depth}",
+                    expected=f"{len(choices)} decisions",
+                )
             return choices[depth]
 
         pool.chooser = choose
@@ -234,10 +251,18 @@ class Session:
         used = {pool.first for pool in self._pools.values()}
         first = next(n for n in range(0, (KEPT + 1) * about.workers, about.workers) if n not in used)
         start = Start(
-            about.game, self._logs(), about.arguments, about.settings_for(level.variant), level.variant, level.map,
-            about.timeouts, about.port, self.screen, factory=about.factory,
+            about.game,
+            self._logs(),
+            about.arguments,
+            about.settings_for(level.variant),
+            level.variant,
+            level.map,
+            about.timeouts,
+            about.port,
+            self.screen,
+            factory=about.factory,
             port_place=about.place("port") if about.port else None,
-        )  # fmt: skip
+        )
         queue = -(-about.slots // about.workers)
         pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
         try:
@@ -248,13 +273,18 @@ class Session:
         if self._hello is not None and hello.metrics != self._hello.metrics:
             pool.close()
             raise ConnectError(
-                f"the game reports other metrics in {level}", found=", ".join(m.symbol for m in hello.metrics),
+                f"the game reports other metrics in {level}",
+                found=", ".join(m.symbol for m in hello.metrics),
                 expected=", ".join(m.symbol for m in self._hello.metrics),
-            )  # fmt: skip
+            )
         if level.seed and "seed" not in hello.capabilities:
             pool.close()
-            raise SettingsError("the game does not take seeds", found=str(level), expected=f"the level without "
-                                f"@{level.seed}", hint="it does not name the capability `seed`")  # fmt: skip
+            raise SettingsError(
+                "the game does not take seeds",
+                found=str(level),
+                expected=f"the level without @{level.seed}",
+                hint="it does not name the capability `seed`",
+            )
         if self.about.policy:
             self._tell_policy(pool, hello)
         self._hello = hello
@@ -265,8 +295,12 @@ class Session:
         place = self.about.place("policy")
         try:
             if "lookahead" not in hello.capabilities:
-                raise ConnectError("the game cannot look ahead, and so cannot play by a policy", place=place,
-                                   expected='rollout = "uniform"', hint="it does not name the capability `lookahead`")
+                raise ConnectError(
+                    "the game cannot look ahead, and so cannot play by a policy",
+                    place=place,
+                    expected='rollout = "uniform"',
+                    hint="it does not name the capability `lookahead`",
+                )
             formula = parse(self.about.policy, [m.symbol for m in hello.metrics], place=place)
         except BaseException:
             pool.close()

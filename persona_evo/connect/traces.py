@@ -29,9 +29,15 @@ class Trace:
     def save(self, path: Path) -> None:
         """Write it as JSON."""
         value = {
-            "format": FORMAT, "game": self.game, "level": self.level, "utility": self.utility, "score": self.score,
-            "metrics": self.metrics, "choices": [c for c, _ in self.pairs], "counts": [n for _, n in self.pairs],
-        }  # fmt: skip
+            "format": FORMAT,
+            "game": self.game,
+            "level": self.level,
+            "utility": self.utility,
+            "score": self.score,
+            "metrics": self.metrics,
+            "choices": [c for c, _ in self.pairs],
+            "counts": [n for _, n in self.pairs],
+        }
         path.write_text(json.dumps(value) + "\n", encoding="utf-8")
 
 

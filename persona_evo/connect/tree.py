@@ -100,9 +100,18 @@ class PrefixTree:
         spread = math.sqrt(max(0.0, squares / visits - mean * mean)) if visits else math.nan
         metrics = dict(zip(self.symbols, map(float, self.metrics[number]), strict=True)) if visits else {}
         return Node(
-            number, parent, self.choices(number), None if count < 0 else count, visits, mean,
-            best if visits else math.nan, spread, metrics, _STATUS[status], tuple(self._children.get(number, ())),
-        )  # fmt: skip
+            number,
+            parent,
+            self.choices(number),
+            None if count < 0 else count,
+            visits,
+            mean,
+            best if visits else math.nan,
+            spread,
+            metrics,
+            _STATUS[status],
+            tuple(self._children.get(number, ())),
+        )
 
     @cached_property
     def _children(self) -> Mapping[int, list[int]]:
@@ -143,9 +152,12 @@ class PrefixTree:
         about = json.dumps({"format": FORMAT, "symbols": list(self.symbols)})
         with path.open("wb") as file:
             np.savez_compressed(
-                file, links=self.links, values=self.values, metrics=self.metrics,
+                file,
+                links=self.links,
+                values=self.values,
+                metrics=self.metrics,
                 about=np.frombuffer(about.encode(), dtype=np.uint8),
-            )  # fmt: skip
+            )
 
     @classmethod
     def load(cls, path: Path) -> PrefixTree:

@@ -46,9 +46,13 @@ def add(process: int, group: bool = True) -> None:
 
     with contextlib.suppress(OSError):
         _process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True, cwd="/",
-        )  # fmt: skip
+            [sys.executable, "-I", "-S", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
         _tell("".join(f"+{known}\n" for known in _running))
 
 

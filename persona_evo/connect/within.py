@@ -91,9 +91,7 @@ def play(stage: Stage, length: int) -> int:
 class Played:
     """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
 
-    def __init__(
-        self, within: Within, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow
-    ) -> None:  # fmt: skip
+    def __init__(self, within: Within, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow) -> None:
         self._within, self._actions, self._depth = within, actions, depth
         self._count, self._node, self._end = count, node, end
         self._pairs: list[tuple[int, int]] = []
@@ -161,15 +159,23 @@ class Within:
                 f"{game.title} cannot be searched by its choices alone",
                 found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
                 expected="a deterministic game for one player",
-            )  # fmt: skip
+            )
         self.game, self.level, self.most = game, level, most
         self.findings: list[Finding] = []
         metrics = len(game.metrics)
         self._stage = Stage(
-            game.rules(costly=True), level.tables, level.start, level.start.copy(),
-            np.zeros(max(1, level.max_actions), dtype=np.int64), np.zeros(2 * most, dtype=np.int64),
-            np.zeros(most, dtype=np.int64), np.zeros((1, metrics)), np.zeros(metrics), np.zeros(metrics), stream(0),
-        )  # fmt: skip
+            game.rules(costly=True),
+            level.tables,
+            level.start,
+            level.start.copy(),
+            np.zeros(max(1, level.max_actions), dtype=np.int64),
+            np.zeros(2 * most, dtype=np.int64),
+            np.zeros(most, dtype=np.int64),
+            np.zeros((1, metrics)),
+            np.zeros(metrics),
+            np.zeros(metrics),
+            stream(0),
+        )
         self._handle = Handle(self._stage)
         self._orders: deque[p.Rollout] = deque()
         self._score = parse(game.score(level), game.symbols) if game.score is not None else None
@@ -193,11 +199,12 @@ class Within:
         made = play(self._handle, depth)
         if made == _OTHER:
             choices = prefix[::2].tolist()
-            raise GameError(f"{self.game.title} does not offer the same choices again after {choices} in "
-                            f"{self.level.name}")  # fmt: skip
+            raise GameError(
+                f"{self.game.title} does not offer the same choices again after {choices} in {self.level.name}"
+            )
         return Played(
             self, stage.played[:made].copy(), depth, int(stage.actions[0]), stage.node.copy(), stage.end.copy()
-        )  # fmt: skip
+        )
 
     def settle(self) -> None:
         """Forget all orders."""

@@ -113,8 +113,10 @@ class Worker:
         Raises:
             ConnectError: the port is taken, or the program cannot be started.
         """
-        words = [str(self.start.path)] if self.start.factory else launch.command(
-            self.start.path, self.start.arguments, log=self.log, screen=self.start.screen
+        words = (
+            [str(self.start.path)]
+            if self.start.factory
+            else launch.command(self.start.path, self.start.arguments, log=self.log, screen=self.start.screen)
         )  # before the port is taken
         self._nonce = secrets.token_hex(32)
         _alive.add(self)
@@ -125,16 +127,22 @@ class Worker:
             else:
                 self._open_log()
                 self._process = subprocess.Popen(
-                    words, env=self._environment(), stdin=subprocess.DEVNULL, stdout=self._log,
-                    stderr=subprocess.STDOUT, **_own_group(),
-                )  # fmt: skip
+                    words,
+                    env=self._environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._log,
+                    stderr=subprocess.STDOUT,
+                    **_own_group(),
+                )
             watchdog.add(self._process.pid, self._leads)
         except OSError as e:
             self.kill()
             raise ConnectError(
-                f"the game cannot be started: {e.strerror or e}", place=Place(str(self.start.path)),
-                found=_named(e) or words[0], expected="a program that is there and may be executed",
-            ) from e  # fmt: skip
+                f"the game cannot be started: {e.strerror or e}",
+                place=Place(str(self.start.path)),
+                found=_named(e) or words[0],
+                expected="a program that is there and may be executed",
+            ) from e
         except BaseException:
             self.kill()
             raise
@@ -148,8 +156,14 @@ class Worker:
         """
         assert self._door is not None
         limits = self.start.timeouts
-        host = Host(self._place(), self._nonce, limits.connect, limits.handshake, lambda: self.exit_code is not None,
-                    self.failure)  # fmt: skip
+        host = Host(
+            self._place(),
+            self._nonce,
+            limits.connect,
+            limits.handshake,
+            lambda: self.exit_code is not None,
+            self.failure,
+        )
         try:
             connection, hello = self._door.meet(host)
             self._nonce = ""
@@ -236,9 +250,11 @@ class Worker:
             time.sleep(_POLL / 2)
         state = "it still runs" if code is None else _ended(code)
         return ConnectError(
-            f"{what} {stage}", place=self._place(), found=state,
+            f"{what} {stage}",
+            place=self._place(),
+            found=state,
             hint=self._log_end(),
-        )  # fmt: skip
+        )
 
     def say_bye(self) -> None:
         """Ask the game to quit."""
@@ -290,9 +306,12 @@ class Worker:
         address, port = self._door.address
         made = factory(address, port, self._nonce)
         if not isinstance(made, subprocess.Popen):
-            raise ConnectError("a factory started no process", place=Place(str(self.start.path)),
-                               found=type(made).__name__, expected="factory(address, port, nonce) that returns "
-                               "subprocess.Popen(...)")  # fmt: skip
+            raise ConnectError(
+                "a factory started no process",
+                place=Place(str(self.start.path)),
+                found=type(made).__name__,
+                expected="factory(address, port, nonce) that returns subprocess.Popen(...)",
+            )
         with contextlib.suppress(OSError):
             self._leads = os.name == "nt" or os.getpgid(made.pid) == made.pid
         return made
@@ -313,10 +332,11 @@ class Worker:
         limits, own = self.start.timeouts, self.start.factory is not None
         said = {"settings": self._settings(), "variant": variant, "map": map_}
         return {
-            "protocol": list(p.VERSION), **{key: None if own and not value else value for key, value in said.items()},
+            "protocol": list(p.VERSION),
+            **{key: None if own and not value else value for key, value in said.items()},
             "capabilities": [c for c in hello.capabilities if c in KNOWN],
             "timeouts": {"connect": limits.connect, "handshake": limits.handshake, "rollout": limits.rollout},
-        }  # fmt: skip
+        }
 
     def _signal_group(self, number: int) -> None:
         if self._process is None:

@@ -68,9 +68,14 @@ class Comparing:
     """
 
     def __init__(
-        self, fitness: Fitness, levels: Sequence[LevelText], persona: str, seed: int, trials: int,
+        self,
+        fitness: Fitness,
+        levels: Sequence[LevelText],
+        persona: str,
+        seed: int,
+        trials: int,
         best: Sequence[float] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.game = registry.get(fitness.spec.game)
         self.unseen, self.drawn = bool(levels), bool(best)
         spec: FitnessSpec = fitness.spec
@@ -102,8 +107,9 @@ class Comparing:
         rivals = [(name, policy) for name, policy in self.rivals if not _same(policy, formula)]
         same = [name for name, _ in self.rivals if name not in [n for n, _ in rivals]]
         missing = f"{same[0]} is the same {'set of lists' if genome.is_lists(formula) else 'formula'}" if same else ""
-        played = play_rounds(self.fitness, [formula, *(policy for _, policy in rivals)], self.plan,
-                             "comparing with others", until, tell)  # fmt: skip
+        played = play_rounds(
+            self.fitness, [formula, *(policy for _, policy in rivals)], self.plan, "comparing with others", until, tell
+        )
         trials = min(len(trials) for trials in played[0])
         if not trials:
             return RivalComparison(names, self.unseen, missing="not compared with UCB1: there was no time left for it")
@@ -112,12 +118,24 @@ class Comparing:
             difference, half = over_levels(played[0], theirs) if self.drawn else paired(played[0], theirs)
             low, high = (None, None) if half is None else (difference - half, difference + half)
             found.append(Rival(name, mean_utility(theirs), difference, low, high))
-        shares = [
-            sum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
-            for case, scores in enumerate(played[0])
-        ] if self.drawn else []  # fmt: skip
-        return RivalComparison(names, self.unseen, trials, mean_utility(played[0]), tuple(found), missing, self.drawn,
-                               share=sum(shares) / len(shares) if shares else None)  # fmt: skip
+        shares = (
+            [
+                sum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
+                for case, scores in enumerate(played[0])
+            ]
+            if self.drawn
+            else []
+        )
+        return RivalComparison(
+            names,
+            self.unseen,
+            trials,
+            mean_utility(played[0]),
+            tuple(found),
+            missing,
+            self.drawn,
+            share=sum(shares) / len(shares) if shares else None,
+        )
 
 
 def _same(policy: TreePolicy, text: str) -> bool:

@@ -114,9 +114,15 @@ class Dispatch(Generic[S, J, R]):
     left = 0.0
 
     def __init__(
-        self, workers: Workers, run: Run[S, J, R], shared: S, jobs: Sequence[J], kinds: Sequence[Hashable],
-        thought: Sequence[float], costs: Costs | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        workers: Workers,
+        run: Run[S, J, R],
+        shared: S,
+        jobs: Sequence[J],
+        kinds: Sequence[Hashable],
+        thought: Sequence[float],
+        costs: Costs | None = None,
+    ) -> None:
         self.workers, self.run, self.shared = workers, run, shared
         self.jobs = list(jobs)
         self.costs = costs or Costs()

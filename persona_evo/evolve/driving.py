@@ -70,10 +70,16 @@ def drive(
     usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
     spared: Callable[[], int] | None = getattr(evaluate, "spared", None)
     course = generations(
-        replace(settings, generations=target), int(run.config["seed"]), evaluate, metrics=metrics, levels=levels,
-        validation=validation, first=run.config.get("first", ()), state=state,
+        replace(settings, generations=target),
+        int(run.config["seed"]),
+        evaluate,
+        metrics=metrics,
+        levels=levels,
+        validation=validation,
+        first=run.config.get("first", ()),
+        state=state,
         check=getattr(evaluate, "check", lambda: None),
-    )  # fmt: skip
+    )
     try:
         getattr(evaluate, "warm_up", lambda: None)()
         while state is None or state.generation + 1 < target:
@@ -95,8 +101,9 @@ def drive(
 
 def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None, spared: int) -> None:
     timing: dict[str, Any] = {
-        "seconds": round(generation.seconds, 4), "evaluating": round(generation.evaluating, 4),
-    }  # fmt: skip
+        "seconds": round(generation.seconds, 4),
+        "evaluating": round(generation.evaluating, 4),
+    }
     if usage:
         timing.update(jobs=usage.jobs, workers=usage.workers, busy=round(usage.share, 4), spared=spared)
     run.record(
@@ -112,10 +119,14 @@ def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | N
 def hall_entry(individual: Individual) -> dict[str, Any]:
     """A member of the hall of fame as its file has it."""
     return {
-        "fitness": individual.fitness, "size": individual.size, "formula": individual.formula,
-        "utilities": individual.utilities, "trials": individual.trials, "born": individual.born,
+        "fitness": individual.fitness,
+        "size": individual.size,
+        "formula": individual.formula,
+        "utilities": individual.utilities,
+        "trials": individual.trials,
+        "born": individual.born,
         "origin": individual.origin,
-    }  # fmt: skip
+    }
 
 
 def _progress(

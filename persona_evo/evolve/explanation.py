@@ -71,8 +71,16 @@ def in_words(
     ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
     states = [s.metrics for s in sampled if s.outcome == RUNNING] or _made_up(game)
     rows = with_estimates(states, game, utility)
-    ranges.update({"R": (0.0, 1.0), "RMAX": (0.0, 1.0), "RSD": (0.0, 0.5), "D": (0.0, 50.0), "N": (1.0, 100.0),
-                   "P": (100.0, 10_000.0)})  # fmt: skip
+    ranges.update(
+        {
+            "R": (0.0, 1.0),
+            "RMAX": (0.0, 1.0),
+            "RSD": (0.0, 0.5),
+            "D": (0.0, 50.0),
+            "N": (1.0, 100.0),
+            "P": (100.0, 10_000.0),
+        }
+    )
     found = effects(formula, rows, ranges, {m.symbol for m in game.metrics if _is_way(m, game)})
     kept = _stocks(sampled)
     total = sum(e.strength for e in found) or 1.0
@@ -88,9 +96,12 @@ def in_words(
 
 
 def lists_in_words(
-    lists: Sequence[OpenList], game: Game, levels: Sequence[Level], utility: Formula | None = None,
+    lists: Sequence[OpenList],
+    game: Game,
+    levels: Sequence[Level],
+    utility: Formula | None = None,
     until: float | None = None,
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """What each open list is for, one line each; the arguments as of `in_words`."""
     total = sum(one.weight for one in lists)
     found = []
@@ -144,17 +155,17 @@ def _stocks(sampled: Sequence[Sampled]) -> frozenset[str]:
         games.setdefault((state.level, state.game), []).append(state)
     ends = [(states[0].metrics, states[-1].metrics) for states in games.values()]
     return frozenset(
-        symbol for symbol in (sampled[0].metrics if sampled else ())
-        if all(start[symbol] > 0 for start, _ in ends) and sum(b[symbol] for _, b in ends) < sum(
-            a[symbol] for a, _ in ends) and sum(b[symbol] <= a[symbol] for a, b in ends) >= 0.9 * len(ends)
-    )  # fmt: skip
+        symbol
+        for symbol in (sampled[0].metrics if sampled else ())
+        if all(start[symbol] > 0 for start, _ in ends)
+        and sum(b[symbol] for _, b in ends) < sum(a[symbol] for a, _ in ends)
+        and sum(b[symbol] <= a[symbol] for a, b in ends) >= 0.9 * len(ends)
+    )
 
 
 def _made_up(game: Game) -> list[dict[str, float]]:
     stream = random.Random(0)
-    return [
-        {m.symbol: stream.uniform(low_end(m), high_end(m, game)) for m in game.metrics} for _ in range(MADE_UP)
-    ]  # fmt: skip
+    return [{m.symbol: stream.uniform(low_end(m), high_end(m, game)) for m in game.metrics} for _ in range(MADE_UP)]
 
 
 def with_estimates(

@@ -147,9 +147,7 @@ def _workshop(spec: FitnessSpec) -> _Workshop:
     return known[spec.digest]
 
 
-def play(
-    shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
-) -> Iterator[Score | None]:
+def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[Score | None]:
     """Play some trials, in their order (this is what workers run); None for those that come too late."""
     spec, stop = shared
     shop = _workshop(spec)
@@ -221,8 +219,14 @@ class Fitness:
             OutOfTime: `stop` came first.
         """
         most = max((len(trials) for request in requests for trials in request.seeds), default=0)
-        played = self.trials([r.formula for r in requests], [r.seeds for r in requests], 0, most,
-                             [_cases(r) for r in requests], [r.shares for r in requests])  # fmt: skip
+        played = self.trials(
+            [r.formula for r in requests],
+            [r.seeds for r in requests],
+            0,
+            most,
+            [_cases(r) for r in requests],
+            [r.shares for r in requests],
+        )
         means = [None if cases is None else [mean_score(trials) for trials in cases] for cases in played]
         if self.stop is not None:
             for request, cases in zip(requests, means, strict=True):
@@ -233,9 +237,14 @@ class Fitness:
         return [cases for cases in means if cases is not None]
 
     def trials(
-        self, policies: Sequence[str | TreePolicy], seeds: Sequence[Sequence[Sequence[int]]], first: int, end: int,
-        numbers: Sequence[Sequence[int]] | None = None, shares: Sequence[Sequence[float]] | None = None,
-    ) -> list[list[list[Score]] | None]:  # fmt: skip
+        self,
+        policies: Sequence[str | TreePolicy],
+        seeds: Sequence[Sequence[Sequence[int]]],
+        first: int,
+        end: int,
+        numbers: Sequence[Sequence[int]] | None = None,
+        shares: Sequence[Sequence[float]] | None = None,
+    ) -> list[list[list[Score]] | None]:
         """What each policy scored in the trials from number `first` on and before number `end`.
 
         Args:
@@ -255,13 +264,18 @@ class Fitness:
             for case, trials in enumerate(cases)
             if trial < len(trials)
         ]
-        results = self._play([
-            FitnessTrial(
-                policies[who], numbers[who][case] if numbers else case, seeds[who][case][trial],
-                (seeds[who][case][0] + trial) % sides, shares[who][case] if shares and shares[who] else 1.0,
-            )
-            for who, case, trial in places
-        ])  # fmt: skip
+        results = self._play(
+            [
+                FitnessTrial(
+                    policies[who],
+                    numbers[who][case] if numbers else case,
+                    seeds[who][case][trial],
+                    (seeds[who][case][0] + trial) % sides,
+                    shares[who][case] if shares and shares[who] else 1.0,
+                )
+                for who, case, trial in places
+            ]
+        )
         found: list[list[list[Score]]] = [[[] for _ in cases] for cases in seeds]
         cut: set[int] = set()
         for (who, case, _), score in zip(places, results, strict=True):
@@ -325,9 +339,14 @@ class Fitness:
 
     def _play_each(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
         parts = Dispatch(
-            self.workers, play, (self.spec, self._stop()), trials, [trial.case for trial in trials],
-            [self._thought] * len(trials), self._costs,
-        )  # fmt: skip
+            self.workers,
+            play,
+            (self.spec, self._stop()),
+            trials,
+            [trial.case for trial in trials],
+            [self._thought] * len(trials),
+            self._costs,
+        )
         parts.begin()
         self.warm_up()
         started = time.perf_counter()

@@ -79,9 +79,16 @@ class FitnessSpec:
 
     @classmethod
     def of(
-        cls, game: str, levels: Sequence[Level], utility: Formula, search: SearchSettings, budget: Budget,
-        priority: str = "", league: League | None = None, lists: Sequence[OpenList] = (),
-    ) -> FitnessSpec:  # fmt: skip
+        cls,
+        game: str,
+        levels: Sequence[Level],
+        utility: Formula,
+        search: SearchSettings,
+        budget: Budget,
+        priority: str = "",
+        league: League | None = None,
+        lists: Sequence[OpenList] = (),
+    ) -> FitnessSpec:
         """The specification for loaded levels; a league gets the budget, and a search without lists none of them."""
         texts = tuple(LevelText.of(level) for level in levels)
         own = tuple(lists) if search.lists and league is None else ()

@@ -214,7 +214,8 @@ def fits(text: str, settings: EvolutionSettings, known: Collection[str]) -> bool
     """Whether a text is of the kind that the settings name, within their limits, and has no other names than `known`
     (symbols and functions)."""
     return is_lists(text) == (settings.individual == LISTS) and all(
-        f.depth <= settings.depth_limit and f.size <= settings.size_limit
+        f.depth <= settings.depth_limit
+        and f.size <= settings.size_limit
         and all(token in known for token in f.tokens if isinstance(token, str))
         for f in scores(text)
-    )  # fmt: skip
+    )

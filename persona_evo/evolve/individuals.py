@@ -37,20 +37,28 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     whole = spec.league is None and spec.skill is None and registry.get(spec.game).planned
     planned = bool(spec.search.lists) and whole
     if settings.variables in PLANNED and not (whole and spec.search.best_first):
-        raise SettingsError("these variables are worked out in plans of whole levels alone",
-                            found=f"variables {settings.variables!r}", expected="search 'single' or 'anytime', without "
-                            "an agent, in a game that is planned whole", hint="--set variables=metrics")  # fmt: skip
+        raise SettingsError(
+            "these variables are worked out in plans of whole levels alone",
+            found=f"variables {settings.variables!r}",
+            expected="search 'single' or 'anytime', without an agent, in a game that is planned whole",
+            hint="--set variables=metrics",
+        )
     still = settings.variables == "metrics"
     if settings.individual == BY_SEARCH:
         return replace(settings, individual=LISTS if planned and still else FORMULA)
     if settings.individual == LISTS and not planned:
-        raise SettingsError("open lists can be evolved only for a planner that searches with them",
-                            found=f"search {spec.search.preset_name!r}" if spec.league is None else "an agent",
-                            expected="search 'anytime', without an agent, in a game that is planned whole",
-                            hint="leave out the setting individual")  # fmt: skip
+        raise SettingsError(
+            "open lists can be evolved only for a planner that searches with them",
+            found=f"search {spec.search.preset_name!r}" if spec.league is None else "an agent",
+            expected="search 'anytime', without an agent, in a game that is planned whole",
+            hint="leave out the setting individual",
+        )
     if settings.individual == LISTS and not still:
-        raise SettingsError("the scores of open lists cannot read the search's variables, which change",
-                            found=f"variables {settings.variables!r}", expected="variables 'metrics'")  # fmt: skip
+        raise SettingsError(
+            "the scores of open lists cannot read the search's variables, which change",
+            found=f"variables {settings.variables!r}",
+            expected="variables 'metrics'",
+        )
     return settings
 
 
@@ -90,17 +98,23 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
         texts = start.first_formulas(settings, game, utility, spec.priority)
         found = check_first(settings, symbols_of(settings, spec), texts)
         if unbounded := [text for text in texts if text not in found and text in settings.first]:
-            raise SettingsError("nothing bounds this utility, so that it has no CEILING", found=utility.text,
-                                expected="a utility that only rises, or only falls, with each of its metrics",
-                                hint=f"leave out {unbounded[0]}")  # fmt: skip
+            raise SettingsError(
+                "nothing bounds this utility, so that it has no CEILING",
+                found=utility.text,
+                expected="a utility that only rises, or only falls, with each of its metrics",
+                hint=f"leave out {unbounded[0]}",
+            )
         return found
     given = [name for name in settings.first if genome.is_lists(name)]
     own = [parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority)]
     symbols = symbols_of(settings, spec)
     for text in given:
         if not check_first(settings, symbols, [text]):
-            raise SettingsError("open lists do not fit into the first population", found=text,
-                                expected="lists within the settings' functions, metrics, depth and size")  # fmt: skip
+            raise SettingsError(
+                "open lists do not fit into the first population",
+                found=text,
+                expected="lists within the settings' functions, metrics, depth and size",
+            )
     if "library" in settings.first:
         kept = [p for p in policies.available(game.name) if p.kind == "lists"]
         given += [text for text in (genome.of_policy(p.tree_policy(game)) for p in kept) if text]

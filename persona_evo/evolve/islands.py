@@ -72,9 +72,15 @@ def generations(
 
 class _Model:
     def __init__(
-        self, settings: EvolutionSettings, seed: int, evaluate: Evaluate, metrics: Sequence[str], levels: int,
-        validation: int, check: Callable[[], None],
-    ) -> None:  # fmt: skip
+        self,
+        settings: EvolutionSettings,
+        seed: int,
+        evaluate: Evaluate,
+        metrics: Sequence[str],
+        levels: int,
+        validation: int,
+        check: Callable[[], None],
+    ) -> None:
         self.settings, self.seed, self.levels, self.validation = settings, seed, levels, validation
         self.primitives = genetics.Primitives.of(settings, metrics)
         self.keys = keys_for(settings, genetics.leaves(settings, metrics))
@@ -118,9 +124,7 @@ class _Model:
             pool = selection.mating_pool(candidates, self.settings, island.stream)
             self._breed(population, pool, island.stream)
             bred.append(Island(population, island.stream))
-        self.state = State(
-            old.generation + 1, bred, old.hall, old.memory, old.evaluations, old.playthroughs
-        )
+        self.state = State(old.generation + 1, bred, old.hall, old.memory, old.evaluations, old.playthroughs)
         return self._finish(started)
 
     def _finish(self, started: float) -> Generation:

@@ -134,7 +134,12 @@ def term(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream
 
 
 MUTATION: dict[str, Mutation] = {
-    "new": new, "subtree": subtree, "point": point, "constant": perturb, "hoist": hoist, "shrink": shrink,
+    "new": new,
+    "subtree": subtree,
+    "point": point,
+    "constant": perturb,
+    "hoist": hoist,
+    "shrink": shrink,
     "term": term,
-}  # fmt: skip
+}
 """Mutations by the name that settings call them."""

@@ -92,9 +92,7 @@ class Workers:
             also where no cluster answers.
     """
 
-    def __init__(
-        self, jobs: int = 1, backend: str = "loky", address: str | None = None, idle: float = IDLE
-    ) -> None:
+    def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None, idle: float = IDLE) -> None:
         if backend not in BACKENDS:
             expected, hint = unknown(backend, BACKENDS)
             raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
@@ -317,8 +315,11 @@ def _check_address(backend: str, address: str | None) -> None:
         if importlib.util.find_spec(package) is None:
             raise _missing(backend, package)
     elif address is not None:
-        raise SettingsError("an address goes with a cluster", found=f"address {address}, backend {backend}",
-                            expected="--backend dask or --backend ray beside --address")
+        raise SettingsError(
+            "an address goes with a cluster",
+            found=f"address {address}, backend {backend}",
+            expected="--backend dask or --backend ray beside --address",
+        )
     named = backend == "ray" and address in ("auto", "local")
     if address is not None and not named and not _ADDRESS.fullmatch(address):
         raise SettingsError("not the address of a scheduler", found=address, expected="HOST:PORT, as in 10.0.0.5:8786")
@@ -326,13 +327,16 @@ def _check_address(backend: str, address: str | None) -> None:
 
 def _no_cluster(backend: str, address: str | None, error: BaseException) -> SettingsError:
     return SettingsError(
-        f"no {backend} cluster answers", found=f"{address or 'one started here'}: {error or type(error).__name__}",
-        expected="the address of a running scheduler", hint="is it running, and can this machine reach it?",
-    )  # fmt: skip
+        f"no {backend} cluster answers",
+        found=f"{address or 'one started here'}: {error or type(error).__name__}",
+        expected="the address of a running scheduler",
+        hint="is it running, and can this machine reach it?",
+    )
 
 
 def _missing(backend: str, package: str) -> SettingsError:
     return SettingsError(
-        f"the backend {backend!r} needs a package that is not installed", found=f"no module {package!r}",
+        f"the backend {backend!r} needs a package that is not installed",
+        found=f"no module {package!r}",
         hint=f"pip install 'persona-evo[{backend}]'",
-    )  # fmt: skip
+    )

@@ -114,10 +114,18 @@ class Best(NamedTuple):
 
 
 def make(
-    game: Game, utility: Formula, count: int, seed: int, stream: str, workers: Workers, *,
-    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, constraints: Constraints | None = None,
+    game: Game,
+    utility: Formula,
+    count: int,
+    seed: int,
+    stream: str,
+    workers: Workers,
+    *,
+    lists: Sequence[OpenList] = (),
+    iterations: int = ITERATIONS,
+    constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Pool:  # fmt: skip
+) -> Pool:
     """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
     levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
     return Pool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
@@ -129,10 +137,18 @@ def counts(train: int, held_out: int = HELD_OUT, validation: int = VALIDATION) -
 
 
 def prepared(
-    game: Game, utility: Formula, counts: Mapping[str, int], seed: int, workers: Workers, *,
-    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, constraints: Constraints | None = None,
-    options: Mapping[str, Any] | None = None, tell: Tell | None = None,
-) -> dict[str, Pool]:  # fmt: skip
+    game: Game,
+    utility: Formula,
+    counts: Mapping[str, int],
+    seed: int,
+    workers: Workers,
+    *,
+    lists: Sequence[OpenList] = (),
+    iterations: int = ITERATIONS,
+    constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+    tell: Tell | None = None,
+) -> dict[str, Pool]:
     """The pools of an evolution by their streams, none of whose levels is in another one.
 
     Args:
@@ -146,21 +162,40 @@ def prepared(
     found: dict[str, Pool] = {}
     for stream, count in counts.items():
         levels = winnable(
-            game, count, seed, stream, workers, constraints=constraints, options=options,
+            game,
+            count,
+            seed,
+            stream,
+            workers,
+            constraints=constraints,
+            options=options,
             progress=to(f"generating levels ({stream})"),
-        )  # fmt: skip
+        )
         best = best_known(
-            game, levels, utility, seed, workers, lists=lists, iterations=iterations,
+            game,
+            levels,
+            utility,
+            seed,
+            workers,
+            lists=lists,
+            iterations=iterations,
             progress=to(f"finding the best known utilities ({stream})"),
-        )  # fmt: skip
+        )
         found[stream] = Pool(levels, best)
     return found
 
 
 def winnable(
-    game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
-    options: Mapping[str, Any] | None = None, progress: Progress | None = None,
-) -> tuple[LevelText, ...]:  # fmt: skip
+    game: Game,
+    count: int,
+    seed: int,
+    stream: str,
+    workers: Workers,
+    *,
+    constraints: Constraints | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> tuple[LevelText, ...]:
     """Sound levels of a seed, each of which was won by a plan; as `winners`. progress: told how far it is."""
     found: list[LevelText] = []
     for won in winners(game, count, seed, stream, workers, constraints=constraints, options=options):
@@ -171,9 +206,15 @@ def winnable(
 
 
 def winners(
-    game: Game, count: int, seed: int, stream: str, workers: Workers, *, constraints: Constraints | None = None,
+    game: Game,
+    count: int,
+    seed: int,
+    stream: str,
+    workers: Workers,
+    *,
+    constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Iterator[Won]:  # fmt: skip
+) -> Iterator[Won]:
     """Sound levels of a seed, each of which was won by a plan, one by one; no two are equal.
 
     Args:
@@ -190,9 +231,11 @@ def winners(
     Source(game, seed, stream, constraints, options or {})
     if not game.planned:
         raise SettingsError(
-            f"nobody can prove that levels of {game.title} can be won", found=game.name,
-            expected="a deterministic game for one player", hint="name levels instead",
-        )  # fmt: skip
+            f"nobody can prove that levels of {game.title} can be won",
+            found=game.name,
+            expected="a deterministic game for one player",
+            hint="name levels instead",
+        )
     wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))
     found = set[str]()
     jobs = [(number, 0) for number in range(1, count + 1)]
@@ -207,9 +250,16 @@ def winners(
 
 
 def best_known(
-    game: Game, levels: Sequence[LevelText], utility: Formula, seed: int, workers: Workers, *,
-    lists: Sequence[OpenList] = (), iterations: int = ITERATIONS, progress: Progress | None = None,
-) -> tuple[float, ...]:  # fmt: skip
+    game: Game,
+    levels: Sequence[LevelText],
+    utility: Formula,
+    seed: int,
+    workers: Workers,
+    *,
+    lists: Sequence[OpenList] = (),
+    iterations: int = ITERATIONS,
+    progress: Progress | None = None,
+) -> tuple[float, ...]:
     """The best utility that the planner finds in each level.
 
     Args:
@@ -248,8 +298,9 @@ def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
             raise SettingsError(
                 f"no level that is proven winnable was found for number {number} of {game.title}",
                 found=f"no win of {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
-                expected="levels that can be won", hint="widen the constraints, or choose other kinds",
-            )  # fmt: skip
+                expected="levels that can be won",
+                hint="widen the constraints, or choose other kinds",
+            )
 
 
 def moves_to_win(game: Game, level: Level) -> int:

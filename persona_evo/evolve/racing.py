@@ -23,9 +23,7 @@ FEWEST = 4
 Ask = Callable[[Sequence[Request]], list[list[float]]]
 
 
-def race(
-    settings: EvolutionSettings, seed: int, state: State, levels: int, validation: int, ask: Ask
-) -> list[int]:
+def race(settings: EvolutionSettings, seed: int, state: State, levels: int, validation: int, ask: Ask) -> list[int]:
     """Give everybody of a generation its utilities, and the best their validation.
 
     Args:
@@ -110,9 +108,14 @@ def _better_half(island: Sequence[Individual], better: Callable[[Individual], tu
 
 
 def _validate(
-    settings: EvolutionSettings, seed: int, running: Sequence[Sequence[Individual]], levels: int, validation: int,
-    ask: Ask, memory: Memory,
-) -> None:  # fmt: skip
+    settings: EvolutionSettings,
+    seed: int,
+    running: Sequence[Sequence[Individual]],
+    levels: int,
+    validation: int,
+    ask: Ask,
+    memory: Memory,
+) -> None:
     """Play the best on the validation set; who is behind the worst elite after a third of it plays no further."""
     better = selection.better(settings)
     chosen: dict[str, list[Individual]] = {}

@@ -68,16 +68,28 @@ class Individual:
     def copy(self) -> Individual:
         """An individual of its own with the same values."""
         return Individual(
-            self.formula, self.size, list(self.utilities), self.trials, self.origin, self.born, self.key,
+            self.formula,
+            self.size,
+            list(self.utilities),
+            self.trials,
+            self.origin,
+            self.born,
+            self.key,
             list(self.validation),
-        )  # fmt: skip
+        )
 
     def validated(self) -> Individual:
         """A copy whose utilities are those of the validation set."""
         return Individual(
-            self.formula, self.size, list(self.validation), self.trials, self.origin, self.born, self.key,
+            self.formula,
+            self.size,
             list(self.validation),
-        )  # fmt: skip
+            self.trials,
+            self.origin,
+            self.born,
+            self.key,
+            list(self.validation),
+        )
 
     def to_json(self) -> list[Any]:
         """Compact form, read back by `from_json`."""

@@ -48,9 +48,12 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     game = registry.get(game_name)
     if game.version != r.whole("game_version"):
         raise r.fail(
-            "the rules of the game have changed since this run began", "game_version", found=r.whole("game_version"),
-            expected=f"version {game.version}", hint="start a new run",
-        )  # fmt: skip
+            "the rules of the game have changed since this run began",
+            "game_version",
+            found=r.whole("game_version"),
+            expected=f"version {game.version}",
+            hint="start a new run",
+        )
     r.words("versions")
     priority = r.object("persona").text_of("priority")
     if priority and priority not in game.symbols:
@@ -90,9 +93,14 @@ def training_of(folder: Path, game_name: str) -> Training:
     _check_best(validation, "best")
     pool = r.made(VALIDATION, Pool.of_dict)
     if bool(pool.best) != bool(spec.best):
-        raise r.fail("the best known utilities are known for a part of the levels", VALIDATION, "best",
-                     said=counted(len(pool.best), "number"), expected="all or none of them",
-                     hint=schema.RESTORE)  # fmt: skip
+        raise r.fail(
+            "the best known utilities are known for a part of the levels",
+            VALIDATION,
+            "best",
+            said=counted(len(pool.best), "number"),
+            expected="all or none of them",
+            hint=schema.RESTORE,
+        )
     return Training(spec, spec.best, pool, spec.lists)
 
 
@@ -101,8 +109,13 @@ def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None
     values = reader.get(key, list, "a list of numbers", [])
     count = len(reader.items(levels))
     if values and len(values) != count:
-        raise reader.fail("does not fit the levels", key, said=counted(len(values), "number"),
-                          expected=f"{count}, one for each level", hint=schema.RESTORE)  # fmt: skip
+        raise reader.fail(
+            "does not fit the levels",
+            key,
+            said=counted(len(values), "number"),
+            expected=f"{count}, one for each level",
+            hint=schema.RESTORE,
+        )
     for i, value in enumerate(values):
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < math.inf:
             raise reader.fail("has the wrong type", key, i, found=value, expected="a finite number")
@@ -116,7 +129,7 @@ def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
     except InputError as e:
         raise reader.fail(
             f"not a formula: {e.what}", key, found=text, expected=e.expected or "", hint=schema.RESTORE
-        ) from e  # fmt: skip
+        ) from e
 
 
 def budget_at(reader: schema.Reader) -> Budget:
@@ -170,7 +183,7 @@ def state_of(folder: Path, config: Mapping[str, Any], checkpoint: runs.Checkpoin
     reader = runs.checkpoint_reader(folder)
     raise reader.fail(
         "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=schema.RESTORE
-    )  # fmt: skip
+    )
 
 
 def _wrong(

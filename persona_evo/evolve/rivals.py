@@ -40,7 +40,7 @@ class Rival:
 
     @property
     def verdict(self) -> str:
-        """"better", "worse", "no better", or "perhaps better" (one trial each, which tells little)."""
+        """ "better", "worse", "no better", or "perhaps better" (one trial each, which tells little)."""
         if self.low is None or self.high is None:
             return "perhaps better" if self.difference > EQUAL else "no better"
         return "better" if self.low > EQUAL else "worse" if self.high < -EQUAL else "no better"
@@ -75,23 +75,37 @@ class RivalComparison:
     def to_dict(self) -> dict[str, Any]:
         """As a policy's file has it."""
         return {
-            "levels": list(self.levels), "unseen": self.unseen, "trials": self.trials, "utility": self.utility,
-            "rivals": [vars(rival) for rival in self.rivals], "missing": self.missing,
+            "levels": list(self.levels),
+            "unseen": self.unseen,
+            "trials": self.trials,
+            "utility": self.utility,
+            "rivals": [vars(rival) for rival in self.rivals],
+            "missing": self.missing,
             **({"drawn": True} if self.drawn else {}),
             **{name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None},
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RivalComparison:
         """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are none."""
         rivals = tuple(
-            Rival(str(r["name"]), *(float(r[k]) for k in ("utility", "difference")),
-                  *(None if r[k] is None else float(r[k]) for k in ("low", "high")))
+            Rival(
+                str(r["name"]),
+                *(float(r[k]) for k in ("utility", "difference")),
+                *(None if r[k] is None else float(r[k]) for k in ("low", "high")),
+            )
             for r in values["rivals"]
-        )  # fmt: skip
-        return cls(tuple(map(str, values["levels"])), bool(values["unseen"]), int(values["trials"]),
-                   float(values["utility"]), rivals, str(values["missing"]), bool(values.get("drawn", False)),
-                   *(None if values.get(name) is None else float(values[name]) for name in _OPTIONAL))  # fmt: skip
+        )
+        return cls(
+            tuple(map(str, values["levels"])),
+            bool(values["unseen"]),
+            int(values["trials"]),
+            float(values["utility"]),
+            rivals,
+            str(values["missing"]),
+            bool(values.get("drawn", False)),
+            *(None if values.get(name) is None else float(values[name]) for name in _OPTIONAL),
+        )
 
     def lines(self) -> list[str]:
         """The comparison in sentences, the plainest first."""
@@ -102,11 +116,18 @@ class RivalComparison:
             named = counted(len(self.levels), what) if many else ", ".join(self.levels)
             where = f"{named} (not trained on)" if self.unseen else f"new seeds of {named}"
             for rival in self.rivals:
-                found.append(f"{rival.verdict} than {rival.name} on {where}: {self.utility:.4f} against "
-                             f"{rival.utility:.4f}, {_difference(rival)}")  # fmt: skip
-            found.append(f"mean utility of {counted(self.trials, 'trial')} per level"
-                         + (f", with 95 % intervals over the {'levels' if self.drawn else 'trials'}"
-                            if self.drawn or self.trials > 1 else ""))  # fmt: skip
+                found.append(
+                    f"{rival.verdict} than {rival.name} on {where}: {self.utility:.4f} against "
+                    f"{rival.utility:.4f}, {_difference(rival)}"
+                )
+            found.append(
+                f"mean utility of {counted(self.trials, 'trial')} per level"
+                + (
+                    f", with 95 % intervals over the {'levels' if self.drawn else 'trials'}"
+                    if self.drawn or self.trials > 1
+                    else ""
+                )
+            )
         return [*found, *([self.missing] if self.missing else [])]
 
     @property
@@ -140,5 +161,9 @@ def of_policy(policy: policies.Policy) -> RivalComparison | None:
     try:
         return RivalComparison.from_dict(policy.comparison)
     except (KeyError, TypeError, ValueError, AttributeError) as e:
-        raise PolicyError("the comparison is damaged", place=Place(policy.file or policy.name),
-                          found=f"{type(e).__name__}: {e}", hint="delete the key comparison") from e  # fmt: skip
+        raise PolicyError(
+            "the comparison is damaged",
+            place=Place(policy.file or policy.name),
+            found=f"{type(e).__name__}: {e}",
+            hint="delete the key comparison",
+        ) from e

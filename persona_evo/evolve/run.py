@@ -123,8 +123,12 @@ def evolve(
     if league is not None:
         league.check(game)
         if search is not None:
-            raise SettingsError("move by move the agent says how it searches", found="settings of the search",
-                                expected="none", hint=f"change them in agent {league.agent.name}")  # fmt: skip
+            raise SettingsError(
+                "move by move the agent says how it searches",
+                found="settings of the search",
+                expected="none",
+                hint=f"change them in agent {league.agent.name}",
+            )
     elif game.players > 1:
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
     spec = specification(game, persona, levels, settings, search, budget, league, game_name)
@@ -141,9 +145,13 @@ def evolve(
 
 
 def _configuration(
-    game: Game, persona: Any, training: Training, settings: EvolutionSettings, seed: int,
+    game: Game,
+    persona: Any,
+    training: Training,
+    settings: EvolutionSettings,
+    seed: int,
     held_out: Sequence[Level] | None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """What a run's folder keeps of what decides its result; the arguments as of `evolve`."""
     spec = training.spec
     return {
@@ -162,16 +170,30 @@ def _configuration(
 
 
 def specification(
-    game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, search: SearchSettings | None,
-    budget: Budget | None, league: League | None, game_name: str | None = None,
-) -> FitnessSpec:  # fmt: skip
+    game: Game,
+    persona: Any,
+    levels: Sequence[Level],
+    settings: EvolutionSettings,
+    search: SearchSettings | None,
+    budget: Budget | None,
+    league: League | None,
+    game_name: str | None = None,
+) -> FitnessSpec:
     """What an evolution plays; the arguments as of `evolve`."""
     if league is not None:
         search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
     if search is None:
         search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
-    return FitnessSpec.of(game_name or game.name, levels, persona.utility, search, budget or Budget(), persona.priority,
-                          league, persona.lists)  # fmt: skip
+    return FitnessSpec.of(
+        game_name or game.name,
+        levels,
+        persona.utility,
+        search,
+        budget or Budget(),
+        persona.priority,
+        league,
+        persona.lists,
+    )
 
 
 def resume(
@@ -216,8 +238,9 @@ def resume(
         return _work(run, training, chosen, deadline, progress, tell)
 
 
-def evolve_runs(game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int,
-                **options: Any) -> tuple[Outcome, list[Outcome]]:  # fmt: skip
+def evolve_runs(
+    game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int, **options: Any
+) -> tuple[Outcome, list[Outcome]]:
     """`settings.runs` independent runs with the seeds seed, seed + 1, ...; (the best, all).
 
     The best is that whose winner has the best mean of the persona's core priority on fresh seeds (see `best_run`).
@@ -263,9 +286,13 @@ def ended(folder: Path) -> Outcome | None:
 
 
 def _work(
-    run: runs.Run, training: Training, workers: Workers, deadline: float | None, progress: Tell | None,
+    run: runs.Run,
+    training: Training,
+    workers: Workers,
+    deadline: float | None,
+    progress: Tell | None,
     tell: TellPhase | None,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     game = registry.get(training.spec.game)
     if game.outside is not None:
         game.outside.keep_in(run.folder)
@@ -276,8 +303,15 @@ def _work(
         fitness.stop = schedule.generations_until()
         if tell and run.checkpoint is None:
             _warn(fitness, cases, settings, tell)
-        status = drive(run, fitness, symbols_of(settings, training.spec), cases.train, validation=cases.validation,
-                       deadline=fitness.stop, progress=progress)  # fmt: skip
+        status = drive(
+            run,
+            fitness,
+            symbols_of(settings, training.spec),
+            cases.train,
+            validation=cases.validation,
+            deadline=fitness.stop,
+            progress=progress,
+        )
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
         again = command(game, "evolve", "--resume", run.folder)
@@ -308,9 +342,7 @@ def _work(
         policy = run.finish(text, done)
     except KeyboardInterrupt:
         return Outcome(run.folder, INTERRUPTED, done, best)
-    return Outcome(
-        run.folder, status, done, best, policy, winner.priority, winner.utility, _in_start(run, policy)
-    )
+    return Outcome(run.folder, status, done, best, policy, winner.priority, winner.utility, _in_start(run, policy))
 
 
 def _schedule(

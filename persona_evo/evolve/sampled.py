@@ -40,9 +40,13 @@ COMPARED = 100
 
 
 def training_of(
-    spec: FitnessSpec, settings: EvolutionSettings, seed: int, workers: Workers,
-    pools: Mapping[str, Pool] | None = None, lists: Sequence[OpenList] = (),
-) -> Training:  # fmt: skip
+    spec: FitnessSpec,
+    settings: EvolutionSettings,
+    seed: int,
+    workers: Workers,
+    pools: Mapping[str, Pool] | None = None,
+    lists: Sequence[OpenList] = (),
+) -> Training:
     """What a run trains on and compares on.
 
     Args:
@@ -66,10 +70,11 @@ def training_of(
     count = min(VALIDATION, len(spec.levels) // SET_APART)
     if not count:
         raise SettingsError(
-            "too few levels to draw some for each generation", found=counted(len(spec.levels), "level"),
+            "too few levels to draw some for each generation",
+            found=counted(len(spec.levels), "level"),
             expected=f"at least {SET_APART}, as a quarter of them is set apart to compare on",
             hint="name more, such as --levels generate:200, or leave levels_a_generation out",
-        )  # fmt: skip
+        )
     game = registry.get(spec.game)
     known: Sequence[float] = ()
     if game.planned:
@@ -123,9 +128,15 @@ def trials_beside_others(settings: EvolutionSettings, levels: int) -> int:
 
 
 def choose(
-    hall: Sequence[Individual], training: Training, settings: EvolutionSettings, seed: int, fitness: Fitness,
-    played: int, until: float | None = None, tell: TellPhase | None = None,
-) -> Winner:  # fmt: skip
+    hall: Sequence[Individual],
+    training: Training,
+    settings: EvolutionSettings,
+    seed: int,
+    fitness: Fitness,
+    played: int,
+    until: float | None = None,
+    tell: TellPhase | None = None,
+) -> Winner:
     """The best of the hall on drawn levels, with tuned constants, and what it scores on the validation set.
 
     Args:
@@ -146,9 +157,16 @@ def choose(
 
 
 def _tuned(
-    hall: Sequence[Individual], best: Individual, training: Training, cases: Cases, settings: EvolutionSettings,
-    seed: int, fitness: Fitness, playthroughs: int, tell: TellPhase | None,
-) -> tuple[Individual, bool]:  # fmt: skip
+    hall: Sequence[Individual],
+    best: Individual,
+    training: Training,
+    cases: Cases,
+    settings: EvolutionSettings,
+    seed: int,
+    fitness: Fitness,
+    playthroughs: int,
+    tell: TellPhase | None,
+) -> tuple[Individual, bool]:
     """The best of the hall with tuned constants, and whether the time was up before that was done."""
 
     def show(name: str, done: int, total: int) -> None:
@@ -166,7 +184,7 @@ def _tuned(
         primitives = Primitives.of(settings, symbols_of(settings, training.spec))
         for step in tuning.steps(
             best, settings, seed, primitives, cases.train, cases.validation, fitness, playthroughs
-        ):  # fmt: skip
+        ):
             best = step.best
             fitness.check()
             show("tuning the constants", min(step.spent, playthroughs - 1), playthroughs)
@@ -177,11 +195,17 @@ def _tuned(
 
 
 def _measured(
-    best: Individual, cut: bool, finalists: int, training: Training, cases: Cases, settings: EvolutionSettings,
-    seed: int, fitness: Fitness, tell: TellPhase | None,
-) -> Winner:  # fmt: skip
-    """The winner, played anew on the validation set and on drawn levels; as the run measured it where there is no time.
-    """
+    best: Individual,
+    cut: bool,
+    finalists: int,
+    training: Training,
+    cases: Cases,
+    settings: EvolutionSettings,
+    seed: int,
+    fitness: Fitness,
+    tell: TellPhase | None,
+) -> Winner:
+    """The winner, played again on the validation set and on drawn levels, or as measured if no time is left."""
     winner = Winner(best, (), finalists=finalists, names=(), cut=cut)
     if best.validation:
         winner = replace(winner, scores=(Score(best.fitness, 0.0),), names=("validation set",), validation=best.fitness)
@@ -199,8 +223,12 @@ def _measured(
         means = tuple(mean_score(scores) for scores in played)
         winner = replace(winner, scores=means, trials=trials, names=own.spec.cases)
     with contextlib.suppress(OutOfTime):
-        drawn = draw(replace(settings, levels_a_generation=cases.validation, budgets=()),
-                     seeds.derive(seed, "training fitness"), 0, cases.train)  # fmt: skip
+        drawn = draw(
+            replace(settings, levels_a_generation=cases.validation, budgets=()),
+            seeds.derive(seed, "training fitness"),
+            0,
+            cases.train,
+        )
         (shares,) = fitness([part(drawn, best.formula, 0, cases.validation)])
         winner = replace(winner, training=sum(shares) / len(shares))
     return winner

@@ -84,9 +84,7 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
     return Method(lambda best, stream: [best or line], _other_constants, settings)
 
 
-def search(
-    how: Method, training: Training, seed: int, playthroughs: int, workers: Workers
-) -> Trained:
+def search(how: Method, training: Training, seed: int, playthroughs: int, workers: Workers) -> Trained:
     """Look for a policy until the playthroughs are used up.
 
     Args:
@@ -159,13 +157,17 @@ class _Ground:
         """For each policy what each part of a plan counts."""
         self.spent += len(policies) * len(plan)
         played = self._fitness.trials(
-            [playable(text) for text in policies], [[(seed,) for _, seed in plan]] * len(policies), 0, 1,
+            [playable(text) for text in policies],
+            [[(seed,) for _, seed in plan]] * len(policies),
+            0,
+            1,
             [[case for case, _ in plan]] * len(policies),
-        )  # fmt: skip
+        )
         return [
             [self._spec.share(case, one.utility, one.won) for (case, _), (one,) in zip(plan, cases, strict=True)]
-            for cases in played if cases is not None
-        ]  # fmt: skip
+            for cases in played
+            if cases is not None
+        ]
 
     def validation(self, policy: str) -> float:
         """What a policy counts on the validation levels."""

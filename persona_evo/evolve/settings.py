@@ -28,10 +28,24 @@ SMALL_ISLAND = 10
 _MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
 
 SAMPLING: Mapping[str, Any] = {
-    "population": 60, "islands": 2, "elites": 3, "migrants": 2, "depth_min": 1, "depth_max": 4, "size_limit": 63,
-    "mutation": 0.7, "mutations": {**_MODERN_MUTATIONS, "term": 12.0}, "crossover": 0.4, "levels_a_generation": 16,
-    "race_from": 4, "parsimony": 0.002, "tuning": 0.15, "reevaluations": 1, "rounds": 0, "unique_tries": 10,
-}  # fmt: skip
+    "population": 60,
+    "islands": 2,
+    "elites": 3,
+    "migrants": 2,
+    "depth_min": 1,
+    "depth_max": 4,
+    "size_limit": 63,
+    "mutation": 0.7,
+    "mutations": {**_MODERN_MUTATIONS, "term": 12.0},
+    "crossover": 0.4,
+    "levels_a_generation": 16,
+    "race_from": 4,
+    "parsimony": 0.002,
+    "tuning": 0.15,
+    "reevaluations": 1,
+    "rounds": 0,
+    "unique_tries": 10,
+}
 """What differs from `modern` where each generation plays some of many levels: small generations that race."""
 
 
@@ -158,9 +172,11 @@ class EvolutionSettings:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not isinstance(self.mutations, Mapping):
             raise _wrong(
-                "mutations", self.mutations, "weights by kind of mutation, as a run's config.json has them",
+                "mutations",
+                self.mutations,
+                "weights by kind of mutation, as a run's config.json has them",
                 "they are set from Python: EvolutionSettings.modern(mutations={...})",
-            )  # fmt: skip
+            )
         object.__setattr__(self, "mutations", dict(self.mutations))
         _check(self)
 
@@ -265,25 +281,60 @@ def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
 
 
 _LOWEST: dict[str, int] = {
-    "population": 2, "islands": 1, "generations": 1, "runs": 1, "depth_min": 1, "depth_max": 1, "depth_limit": 1,
-    "size_limit": 3, "levels_a_generation": 0, "race_from": 0, "migration_every": 0, "migrants": 0,
-    "pool_size": 1, "tournament": 1, "elites": 0, "trials": 1, "reevaluations": 1, "rounds": 0, "memory": 0,
-    "unique_tries": 0, "hall_of_fame": 1, "final_candidates": 1, "final_trials": 1,
-}  # fmt: skip
+    "population": 2,
+    "islands": 1,
+    "generations": 1,
+    "runs": 1,
+    "depth_min": 1,
+    "depth_max": 1,
+    "depth_limit": 1,
+    "size_limit": 3,
+    "levels_a_generation": 0,
+    "race_from": 0,
+    "migration_every": 0,
+    "migrants": 0,
+    "pool_size": 1,
+    "tournament": 1,
+    "elites": 0,
+    "trials": 1,
+    "reevaluations": 1,
+    "rounds": 0,
+    "memory": 0,
+    "unique_tries": 0,
+    "hall_of_fame": 1,
+    "final_candidates": 1,
+    "final_trials": 1,
+}
 
 _HIGHEST: dict[str, int] = {
-    "population": 1_000_000, "islands": 10_000, "generations": 1_000_000, "runs": 10_000, "depth_min": 100,
-    "depth_max": 100, "depth_limit": 100, "trials": 100_000, "reevaluations": 10_000, "rounds": 10_000,
-    "memory": 10_000_000, "unique_tries": 10_000, "hall_of_fame": 100_000, "final_candidates": 100_000,
+    "population": 1_000_000,
+    "islands": 10_000,
+    "generations": 1_000_000,
+    "runs": 10_000,
+    "depth_min": 100,
+    "depth_max": 100,
+    "depth_limit": 100,
+    "trials": 100_000,
+    "reevaluations": 10_000,
+    "rounds": 10_000,
+    "memory": 10_000_000,
+    "unique_tries": 10_000,
+    "hall_of_fame": 100_000,
+    "final_candidates": 100_000,
     "final_trials": 100_000,
-}  # fmt: skip
+}
 _MOST = 1_000_000
 """Highest value of what is not listed."""
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "functions": FUNCTIONS, "variables": VARIABLES, "growth": GROWTHS, "topology": TOPOLOGIES, "pool": POOLS,
-    "duplicates": DUPLICATES, "individual": INDIVIDUALS,
-}  # fmt: skip
+    "functions": FUNCTIONS,
+    "variables": VARIABLES,
+    "growth": GROWTHS,
+    "topology": TOPOLOGIES,
+    "pool": POOLS,
+    "duplicates": DUPLICATES,
+    "individual": INDIVIDUALS,
+}
 
 
 def _check(s: EvolutionSettings) -> None:
@@ -334,9 +385,11 @@ def _check_mutations(weights: Mapping[str, float]) -> None:
 def _check_together(s: EvolutionSettings) -> None:
     if s.preset == "paper" and s.duplicates != "off":
         raise SettingsError(
-            "the preset 'paper' does not reuse results from other seeds", found=f"duplicates {s.duplicates!r}",
-            expected="duplicates 'off'", hint="the preset 'modern' reuses the results of duplicates",
-        )  # fmt: skip
+            "the preset 'paper' does not reuse results from other seeds",
+            found=f"duplicates {s.duplicates!r}",
+            expected="duplicates 'off'",
+            hint="the preset 'modern' reuses the results of duplicates",
+        )
     least = max(s.elites + 1, s.migrants, 1)
     fits = s.islands * max(least, -(-s.population // s.islands))
     rules = (
@@ -353,9 +406,10 @@ def _check_together(s: EvolutionSettings) -> None:
         raise _wrong("constant_low", s.constant_low, f"at most constant_high ({s.constant_high})")
     if not s.depth_min <= s.depth_max <= s.depth_limit:
         raise SettingsError(
-            "depths contradict each other", found=f"{s.depth_min}, {s.depth_max}, {s.depth_limit}",
+            "depths contradict each other",
+            found=f"{s.depth_min}, {s.depth_max}, {s.depth_limit}",
             expected="depth_min <= depth_max <= depth_limit",
-        )  # fmt: skip
+        )
     from persona_evo.formula.primitives import MAX_NODES
 
     least = 2 ** (s.depth_min + 1) - 1

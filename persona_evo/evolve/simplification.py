@@ -43,9 +43,13 @@ def simplify_policy(policy: Policy, game: Game) -> Policy:
         )
     formula = parse(policy.formula, (*variables(game), *plan_variables(game)))
     everywhere = not formula.symbols.isdisjoint(plan_variables(game))
-    result = simplified(formula, spec) if spec is not None else simplify(
-        formula, columns_for(formula, game), choice_only=not everywhere, shared=() if everywhere else SHARED
-    )  # fmt: skip
+    result = (
+        simplified(formula, spec)
+        if spec is not None
+        else simplify(
+            formula, columns_for(formula, game), choice_only=not everywhere, shared=() if everywhere else SHARED
+        )
+    )
     return dataclasses.replace(
         policy,
         simplified=result.text if result.replaced else "",

@@ -69,9 +69,14 @@ def _with_ways(text: str, near: Sequence[str], home: str, clock: str) -> list[st
 
 
 def chosen(
-    preset: str, game: Game, league: League | None, changes: Mapping[str, Any], first: Sequence[str] | None = None,
-    *, generated: bool = False,
-) -> EvolutionSettings:  # fmt: skip
+    preset: str,
+    game: Game,
+    league: League | None,
+    changes: Mapping[str, Any],
+    first: Sequence[str] | None = None,
+    *,
+    generated: bool = False,
+) -> EvolutionSettings:
     """The settings of an evolution, with the policies that were named for its first population.
 
     "ucb1" among these sets `variables` to "extended" unless `changes` have them.
@@ -87,8 +92,11 @@ def chosen(
         SettingsError: no such setting, a value out of range, or "none" beside others.
     """
     if first is not None and "first" in changes:
-        raise SettingsError("the policies of the first population are named twice", found="setting first",
-                            expected="either the setting or --seed-policies")  # fmt: skip
+        raise SettingsError(
+            "the policies of the first population are named twice",
+            found="setting first",
+            expected="either the setting or --seed-policies",
+        )
     values = {**usual(game, league), **changes}
     if first is not None or "first" in changes:
         names = changes["first"] if first is None else first
@@ -106,8 +114,9 @@ def named(first: Sequence[str]) -> tuple[str, ...]:
         SettingsError: "none" stands beside others.
     """
     if NONE in first and len(first) > 1:
-        raise SettingsError("none does not go with other policies", found=" ".join(first),
-                            expected="none alone, or policies without it")  # fmt: skip
+        raise SettingsError(
+            "none does not go with other policies", found=" ".join(first), expected="none alone, or policies without it"
+        )
     return () if NONE in first else tuple(first)
 
 
@@ -185,9 +194,7 @@ def first_formulas(
     return list(dict.fromkeys(text for some in texts for text in some))
 
 
-def _by_name(
-    settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str
-) -> dict[str, list[str]]:
+def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str) -> dict[str, list[str]]:
     """Names of `settings.first` -> their formulas that fit, see `first_formulas`."""
     by_default = settings.first == EvolutionSettings.of(settings.preset).first
     metrics = metrics_of(settings, game)
@@ -197,14 +204,16 @@ def _by_name(
         if not found[name] and not by_default:
             why, hint = _why(name, settings, game)
             label = _LABELS.get(name, "a formula")
-            raise SettingsError(f"{label} does not fit into the first population", found=f"{name}: {why}",
-                                expected="one within the evolution's settings", hint=hint)  # fmt: skip
+            raise SettingsError(
+                f"{label} does not fit into the first population",
+                found=f"{name}: {why}",
+                expected="one within the evolution's settings",
+                hint=hint,
+            )
     return found
 
 
-def _candidates(
-    name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str
-) -> list[str]:
+def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str) -> list[str]:
     """The formulas that a name stands for, whether they fit or not."""
     from persona_evo.store import policies
 
@@ -220,8 +229,10 @@ def _candidates(
 def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
     """What keeps a policy out of the first population, and what would let it in."""
     if name in ("library", "utility"):
-        return ("the settings can express nothing of it" if name == "utility" else "it has no policy that fits",
-                "--seed-policies none starts from random formulas alone")  # fmt: skip
+        return (
+            "the settings can express nothing of it" if name == "utility" else "it has no policy that fits",
+            "--seed-policies none starts from random formulas alone",
+        )
     if genome.is_lists(name):
         return "these are open lists, and a formula is evolved", "--search anytime evolves lists"
     formula = parse(UCB1_FORMULA if name == "ucb1" else name)
@@ -235,15 +246,21 @@ def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
     enough = "planner" if not any(symbol.endswith(PARENT) for symbol in of_plan) else "parent"
     found = [
         (metrics, f"it has {enumerated(metrics)}, which the settings leave out", _of_metrics(metrics, settings, game)),
-        (of_search, f"it has {enumerated(of_search)}, which variables={settings.variables} does not have",
-         "--set variables=extended"),
-        (of_plan, f"it has {enumerated(of_plan)}, which variables={settings.variables} does not have",
-         f"--set variables={enough}"),
+        (
+            of_search,
+            f"it has {enumerated(of_search)}, which variables={settings.variables} does not have",
+            "--set variables=extended",
+        ),
+        (
+            of_plan,
+            f"it has {enumerated(of_plan)}, which variables={settings.variables} does not have",
+            f"--set variables={enough}",
+        ),
         (others, f"the game has no {enumerated(others)}", unknown(others[0], game.symbols)[1] if others else ""),
         (functions and settings.functions == "basic", f"it has {enumerated(functions)}", "--set functions=extended"),
         (formula.depth > settings.depth_limit, f"its depth is {formula.depth}", f"--set depth_limit={formula.depth}"),
         (formula.size > settings.size_limit, f"it has {formula.size} nodes", f"--set size_limit={formula.size}"),
-    ]  # fmt: skip
+    ]
     return ", ".join(why for holds, why, _ in found if holds), " ".join(way for holds, _, way in found if holds)
 
 

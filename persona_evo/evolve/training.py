@@ -42,9 +42,11 @@ class Training:
     def with_validation(self, wins: float = 0.0) -> FitnessSpec:
         """The specification with the levels of the validation behind those to train on, and all that is known best."""
         return replace(
-            self.spec, levels=(*self.spec.levels, *self.validation.levels), best=(*self.best, *self.validation.best),
+            self.spec,
+            levels=(*self.spec.levels, *self.validation.levels),
+            best=(*self.best, *self.validation.best),
             wins=wins,
-        )  # fmt: skip
+        )
 
 
 class Point(NamedTuple):
@@ -96,9 +98,7 @@ class Counter:
         return self.fitness(requests)
 
 
-def train(
-    training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers
-) -> Trained:
+def train(training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers) -> Trained:
     """Evolve until the playthroughs are spent; a generation that would need more than are left is given up.
 
     Args:
@@ -114,9 +114,14 @@ def train(
     ask = Counter(Fitness(spec, workers), round(playthroughs * (1.0 - settings.tuning)))
     symbols = symbols_of(settings, training.spec)
     course = generations(
-        settings, seed, ask, metrics=symbols, levels=levels, validation=validation,
+        settings,
+        seed,
+        ask,
+        metrics=symbols,
+        levels=levels,
+        validation=validation,
         first=first_individuals(settings, training.spec, training.lists),
-    )  # fmt: skip
+    )
     better = selection.better(settings)
     curve: list[Point] = []
     hall: list[Individual] = []
@@ -141,5 +146,6 @@ def train(
 def _too_few(playthroughs: int) -> Exception:
     from persona_evo.errors import SettingsError
 
-    return SettingsError("too few playthroughs for one generation", found=str(playthroughs),
-                         expected="more, or a smaller population")  # fmt: skip
+    return SettingsError(
+        "too few playthroughs for one generation", found=str(playthroughs), expected="more, or a smaller population"
+    )

@@ -36,9 +36,7 @@ _TRIES = 20
 """Offspring without any that differs after which a formula is left as it is."""
 
 
-def finalist(
-    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask
-) -> Individual:
+def finalist(hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask) -> Individual:
     """The member of the hall that is best on the validation set and on as many drawn levels as that has, or more.
 
     Args:
@@ -64,9 +62,15 @@ class Step(NamedTuple):
 
 
 def tune(
-    best: Individual, settings: EvolutionSettings, seed: int, primitives: Primitives, levels: int, validation: int,
-    ask: Ask, playthroughs: int,
-) -> Individual:  # fmt: skip
+    best: Individual,
+    settings: EvolutionSettings,
+    seed: int,
+    primitives: Primitives,
+    levels: int,
+    validation: int,
+    ask: Ask,
+    playthroughs: int,
+) -> Individual:
     """The best individual, or one with other constants that is better on the validation set.
 
     Args:
@@ -80,9 +84,15 @@ def tune(
 
 
 def steps(
-    best: Individual, settings: EvolutionSettings, seed: int, primitives: Primitives, levels: int, validation: int,
-    ask: Ask, playthroughs: int,
-) -> Iterator[Step]:  # fmt: skip
+    best: Individual,
+    settings: EvolutionSettings,
+    seed: int,
+    primitives: Primitives,
+    levels: int,
+    validation: int,
+    ask: Ask,
+    playthroughs: int,
+) -> Iterator[Step]:
     """How the tuning goes on, offspring by offspring; the arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
     better = selection.better(settings)
@@ -129,8 +139,12 @@ def _moved(text: str, primitives: Primitives, step: float, stream: random.Random
 
     if not isinstance(own, tuple):
         return genome.to_text(moved(own))
-    return genome.to_text(tuple(
-        gene._replace(tree=moved(gene.tree),
-                      weight=min(genome.HEAVY, max(genome.LIGHT, float(f"{gene.weight * factor():.2g}"))))
-        for gene in own
-    ))  # fmt: skip
+    return genome.to_text(
+        tuple(
+            gene._replace(
+                tree=moved(gene.tree),
+                weight=min(genome.HEAVY, max(genome.LIGHT, float(f"{gene.weight * factor():.2g}"))),
+            )
+            for gene in own
+        )
+    )

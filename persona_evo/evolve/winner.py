@@ -78,9 +78,13 @@ class Winner:
 
 
 def choose(
-    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, fitness: Fitness,
-    until: float | None = None, tell: TellPhase | None = None,
-) -> Winner:  # fmt: skip
+    hall: Sequence[Individual],
+    settings: EvolutionSettings,
+    seed: int,
+    fitness: Fitness,
+    until: float | None = None,
+    tell: TellPhase | None = None,
+) -> Winner:
     """The member of the hall that does best on seeds that the evolution never used; of equals the smallest.
 
     Args:
@@ -103,8 +107,9 @@ def choose(
     if not trials:
         best = candidates[0]
         return Winner(best, tuple(Score(u, 0.0) for u in best.utilities))
-    at = min(range(len(candidates)), key=lambda i: (
-        -mean_utility(played[i]), candidates[i].size, candidates[i].formula))  # fmt: skip
+    at = min(
+        range(len(candidates)), key=lambda i: (-mean_utility(played[i]), candidates[i].size, candidates[i].formula)
+    )
     means = [mean_score(scores) for scores in played[at]]
     return Winner(candidates[at], tuple(means), trials, len(candidates))
 
@@ -120,9 +125,15 @@ def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) 
     everywhere = not formula.symbols.isdisjoint(plan_variables(game))  # states from all over the tree are compared
     rows, groups = sampled_choices(formula, spec)
     return simplify(
-        formula, columns_for(formula, game), rows, SIMPLIFY_SECONDS, groups=groups, choice_only=not everywhere,
-        shared=() if everywhere else SHARED, until=until,
-    )  # fmt: skip
+        formula,
+        columns_for(formula, game),
+        rows,
+        SIMPLIFY_SECONDS,
+        groups=groups,
+        choice_only=not everywhere,
+        shared=() if everywhere else SHARED,
+        until=until,
+    )
 
 
 def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -152,8 +163,11 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
                 value = utility.evaluate(metrics)
-                known = {**plan_estimates(metrics, parent, utility, other), **metrics,
-                         **estimates(value, visits, depth, stream)}  # fmt: skip
+                known = {
+                    **plan_estimates(metrics, parent, utility, other),
+                    **metrics,
+                    **estimates(value, visits, depth, stream),
+                }
                 rows.append([known[v] for v in columns])
                 groups.append(group)
             group += 1
@@ -215,8 +229,11 @@ def describe(
     comparison = None
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
-        comparison = replace(comparing.compare(text, schedule.comparing_until(), tell),
-                             training=winner.training, validation=winner.validation)  # fmt: skip
+        comparison = replace(
+            comparing.compare(text, schedule.comparing_until(), tell),
+            training=winner.training,
+            validation=winner.validation,
+        )
     until = schedule.describing_until()
     if tell:
         tell(Phase("simplifying the formula", 0, 1, _left(until)))
@@ -232,8 +249,11 @@ def describe(
         words = in_words(short.formula, game, levels, utility, until)
     if tell:
         tell(Phase("simplifying the formula", 1, 1, 0.0))
-    steps = {"comparison": comparison is not None and not comparison.rivals and not comparison.trials,
-             "tuning": winner.cut, "simplification": short.cut}  # fmt: skip
+    steps = {
+        "comparison": comparison is not None and not comparison.rivals and not comparison.trials,
+        "tuning": winner.cut,
+        "simplification": short.cut,
+    }
     return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
 
 
@@ -242,9 +262,14 @@ def _left(until: float | None) -> float:
 
 
 def policy_text(
-    winner: Winner, about: WinnerDescription, config: Mapping[str, Any], fitness: Fitness, run: str, generations: int,
+    winner: Winner,
+    about: WinnerDescription,
+    config: Mapping[str, Any],
+    fitness: Fitness,
+    run: str,
+    generations: int,
     evaluations: int,
-) -> str:  # fmt: skip
+) -> str:
     """The policy file of a run's winner."""
     from persona_evo.search.duel import plain
     from persona_evo.store.policies import Policy
@@ -278,14 +303,18 @@ def policy_text(
         run={
             **({"as_evolved": {"lists": text}} if genome.is_lists(text) else {}),
             **({"opponents": [o.name for o in league.opponents]} if league and league.opponents else {}),
-            "name": run, "generations": generations, "evaluations": evaluations,
-            "trials": winner.trials, "finalists": winner.finalists, "born": winner.individual.born,
+            "name": run,
+            "generations": generations,
+            "evaluations": evaluations,
+            "trials": winner.trials,
+            "finalists": winner.finalists,
+            "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,
             **({} if winner.validation is None else {"training": winner.training, "validation": winner.validation}),
             "priority": {name: score.priority for name, score in zip(names, winner.scores, strict=True)},
         },
         versions=dict(config["versions"]),
-    )  # fmt: skip
+    )
     return policy.to_text()
 
 

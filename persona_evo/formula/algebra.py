@@ -37,9 +37,17 @@ def candidates(sp: Any, formula: Formula) -> Iterator[Formula]:
     if formula.size <= SIMPLIFY_UP_TO:
         steps += [sp.simplify, lambda e: sp.factor_terms(sp.simplify(e))]
     failures = (
-        ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError, RecursionError,
-        sp.polys.polyerrors.BasePolynomialError, FormulaError, Untranslatable,
-    )  # fmt: skip
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        NotImplementedError,
+        TypeError,
+        ValueError,
+        RecursionError,
+        sp.polys.polyerrors.BasePolynomialError,
+        FormulaError,
+        Untranslatable,
+    )
     seen = set()
     for step in steps:
         try:
@@ -154,8 +162,12 @@ def _piecewise(sp: Any, e: Any) -> tuple[Token, ...]:
 
 
 def _condition(sp: Any, c: Any) -> tuple[Token, ...]:
-    for kind, name in ((sp.StrictGreaterThan, ">"), (sp.GreaterThan, ">="), (sp.StrictLessThan, "<"),
-                       (sp.LessThan, "<=")):  # fmt: skip
+    for kind, name in (
+        (sp.StrictGreaterThan, ">"),
+        (sp.GreaterThan, ">="),
+        (sp.StrictLessThan, "<"),
+        (sp.LessThan, "<="),
+    ):
         if isinstance(c, kind):
             return (*_tokens(sp, c.lhs), *_tokens(sp, c.rhs), name)
     if isinstance(c, sp.And):

@@ -43,9 +43,14 @@ class Number:
     __slots__ = ("least", "most", "name", "value", "wide", "writer")
 
     def __init__(
-        self, writer: Writer, name: str, wide: bool, most: float = math.inf, least: float = 0.0,
+        self,
+        writer: Writer,
+        name: str,
+        wide: bool,
+        most: float = math.inf,
+        least: float = 0.0,
         value: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.writer, self.name, self.wide, self.most, self.least, self.value = writer, name, wide, most, least, value
 
     def __add__(self, other: Number | float) -> Number:

@@ -66,9 +66,13 @@ class _Lanes:
     """
 
     def __init__(
-        self, writer: Writer, columns: Layout, rows: Sequence[tuple[str, int]], parent_visits: str,
+        self,
+        writer: Writer,
+        columns: Layout,
+        rows: Sequence[tuple[str, int]],
+        parent_visits: str,
         depth: Sequence[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.columns = columns
         self._writer, self._rows, self._parent_visits, self._depth = writer, rows, parent_visits, depth
 
@@ -119,11 +123,19 @@ def _count(writer: Writer, name: str, wide: bool) -> Number:
 def _loop(writer: Writer, count: str) -> list[str]:
     """What was written, once for every LANES of so many places, the first of which is %first."""
     return [
-        "start:", *writer.before, f"%any = icmp sgt i64 {count}, 0", "br i1 %any, label %loop, label %end",
-        "loop:", "%first = phi i64 [0, %start], [%next, %loop]", *writer.lines, f"%next = add i64 %first, {LANES}",
-        f"%more = icmp slt i64 %next, {count}", "br i1 %more, label %loop, label %end",
-        "end:", "ret void",
-    ]  # fmt: skip
+        "start:",
+        *writer.before,
+        f"%any = icmp sgt i64 {count}, 0",
+        "br i1 %any, label %loop, label %end",
+        "loop:",
+        "%first = phi i64 [0, %start], [%next, %loop]",
+        *writer.lines,
+        f"%next = add i64 %first, {LANES}",
+        f"%more = icmp slt i64 %next, {count}",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        "ret void",
+    ]
 
 
 def _scored(scoring: Scored, writer: Writer, lanes: _Lanes) -> Number:
@@ -152,8 +164,12 @@ class Score:
 
     scoring: Scored
     arguments = (
-        ("double*", "%row"), ("i64", "%count"), ("i64", "%parent_visits"), ("i64", "%depth"), ("double*", "%out"),
-    )  # fmt: skip
+        ("double*", "%row"),
+        ("i64", "%count"),
+        ("i64", "%parent_visits"),
+        ("i64", "%depth"),
+        ("double*", "%out"),
+    )
     gives = "void"
     level = OPTIMISED
 

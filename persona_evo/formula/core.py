@@ -217,9 +217,12 @@ def _token(token: Token) -> Token:
 def too_large(size: int, place: Place | None = None) -> FormulaError:
     """The error for a formula of more than MAX_NODES."""
     return FormulaError(
-        "the formula is too large", place=place, found=f"{size} operations, symbols and numbers",
-        expected=f"at most {p.MAX_NODES}", hint="split it, or simplify it",
-    )  # fmt: skip
+        "the formula is too large",
+        place=place,
+        found=f"{size} operations, symbols and numbers",
+        expected=f"at most {p.MAX_NODES}",
+        hint="split it, or simplify it",
+    )
 
 
 def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | None = None) -> Formula:

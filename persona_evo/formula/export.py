@@ -166,21 +166,29 @@ def _python(formula: Formula, name: str, about: str) -> str:
     names, steps, result, helpers = _code(formula, PYTHON)
     cleaned = [f"    {n} = clean({n})\n" for n in names]
     return (
-        f'"""{_quoted(about)}"""\n\n' + "import math\n\n\n" + "".join(h + "\n\n" for h in helpers)
-        + f"def {name}({', '.join(names)}):\n" + "".join(cleaned) + "".join(f"    {s}\n" for s in steps)
+        f'"""{_quoted(about)}"""\n\n'
+        + "import math\n\n\n"
+        + "".join(h + "\n\n" for h in helpers)
+        + f"def {name}({', '.join(names)}):\n"
+        + "".join(cleaned)
+        + "".join(f"    {s}\n" for s in steps)
         + f"    return {result} + 0.0\n"
-    )  # fmt: skip
+    )
 
 
 def _numpy(formula: Formula, name: str, about: str) -> str:
     names, steps, result, helpers = _code(formula, NUMPY)
     cleaned = [f"    {n} = clean({n})\n" for n in names]
     return (
-        f'"""{_quoted(about)} Takes arrays of one shape (or numbers)."""\n\n' + "import numpy as np\n\n\n"
-        + "".join(h + "\n\n" for h in helpers) + f"def {name}({', '.join(names)}):\n" + "".join(cleaned)
-        + '    with np.errstate(over="ignore", under="ignore"):\n' + "".join(f"        {s}\n" for s in steps)
+        f'"""{_quoted(about)} Takes arrays of one shape (or numbers)."""\n\n'
+        + "import numpy as np\n\n\n"
+        + "".join(h + "\n\n" for h in helpers)
+        + f"def {name}({', '.join(names)}):\n"
+        + "".join(cleaned)
+        + '    with np.errstate(over="ignore", under="ignore"):\n'
+        + "".join(f"        {s}\n" for s in steps)
         + f"        return {result} + 0.0\n"
-    )  # fmt: skip
+    )
 
 
 def _csharp(formula: Formula, name: str, about: str) -> str:
@@ -189,10 +197,13 @@ def _csharp(formula: Formula, name: str, about: str) -> str:
     escaped = about.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return (
         f"using System;\n\n/// <summary>{escaped}</summary>\npublic static class {_title(name)}\n{{\n"
-        + f"    public static double Evaluate({', '.join(f'double {n}' for n in names)})\n    {{\n" + "".join(cleaned)
-        + "".join(f"        {s}\n" for s in steps) + f"        return {result} + 0.0;\n    }}\n\n"
-        + "\n".join(helpers) + "}\n"
-    )  # fmt: skip
+        + f"    public static double Evaluate({', '.join(f'double {n}' for n in names)})\n    {{\n"
+        + "".join(cleaned)
+        + "".join(f"        {s}\n" for s in steps)
+        + f"        return {result} + 0.0;\n    }}\n\n"
+        + "\n".join(helpers)
+        + "}\n"
+    )
 
 
 def _title(name: str) -> str:

@@ -21,9 +21,17 @@ _AND = "and is written min(a > 1, b > 2) or (a > 1) * (b > 2)"
 _OR = "or is written max(a > 1, b > 2)"
 _NOT = "not is written 1 - (a > 1), or with the opposite comparison, as in a <= 1"
 _LOGIC = {
-    "and": _AND, "or": _OR, "not": _NOT, "&": _AND, "&&": _AND, "|": _OR, "||": _OR, "!": _NOT, "\u2227": _AND,
+    "and": _AND,
+    "or": _OR,
+    "not": _NOT,
+    "&": _AND,
+    "&&": _AND,
+    "|": _OR,
+    "||": _OR,
+    "!": _NOT,
+    "\u2227": _AND,
     "\u2228": _OR,
-}  # fmt: skip
+}
 """What other languages have for putting conditions together -> how it is written here."""
 _ALIKE = {"\u2265": ">=", "\u2264": "<=", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "\u00f7": "/", ":": "/"}
 """Characters that people write -> what they stand for here."""
@@ -69,9 +77,12 @@ def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
                 found *= 2
             alike = f"write {_ALIKE[found]}" if found in _ALIKE else None
             raise FormulaError(
-                "a character that no formula contains", place=place, found=repr(found),
-                expected="numbers, symbols, + - * / ^ ( ) , > >= < <=", hint=_LOGIC.get(found, alike),
-            )  # fmt: skip
+                "a character that no formula contains",
+                place=place,
+                found=repr(found),
+                expected="numbers, symbols, + - * / ^ ( ) , > >= < <=",
+                hint=_LOGIC.get(found, alike),
+            )
         if match.lastgroup == "space":
             if breaks := match.group().count("\n"):
                 line += breaks
@@ -145,21 +156,30 @@ class _Parser:
             self.comma(lexeme)
         elif lexeme.text in ("==", "!="):
             raise FormulaError(
-                "formulas know no such comparison", place=lexeme.place, found=lexeme.text, expected="> >= < <=",
+                "formulas know no such comparison",
+                place=lexeme.place,
+                found=lexeme.text,
+                expected="> >= < <=",
                 hint="equal is written (a >= b) * (a <= b)",
-            )  # fmt: skip
+            )
         elif lexeme.kind == "sign" and lexeme.text in p.PRIMITIVES:
             self.infix(lexeme)
         elif (word := lexeme.text.lower()) in _LOGIC:
             raise FormulaError(
-                f"formulas have no {word}", place=lexeme.place, found=lexeme.text, expected="an operator",
+                f"formulas have no {word}",
+                place=lexeme.place,
+                found=lexeme.text,
+                expected="an operator",
                 hint=_LOGIC[word],
-            )  # fmt: skip
+            )
         else:
             raise FormulaError(
-                "two values stand side by side", place=lexeme.place, found=lexeme.text,
-                expected="an operator between them", hint="a product needs its *, as in 2 * ST",
-            )  # fmt: skip
+                "two values stand side by side",
+                place=lexeme.place,
+                found=lexeme.text,
+                expected="an operator between them",
+                hint="a product needs its *, as in 2 * ST",
+            )
         return True
 
     def push(self, token: str | float, place: Place) -> None:
@@ -175,9 +195,12 @@ class _Parser:
     def check_size(self, size: int, place: Place) -> None:
         if size > p.MAX_NODES:
             raise FormulaError(
-                "the formula is too large", place=place, found=f"more than {p.MAX_NODES} parts",
-                expected=f"at most {p.MAX_NODES} operations, symbols and numbers", hint="split it, or simplify it",
-            )  # fmt: skip
+                "the formula is too large",
+                place=place,
+                found=f"more than {p.MAX_NODES} parts",
+                expected=f"at most {p.MAX_NODES} operations, symbols and numbers",
+                hint="split it, or simplify it",
+            )
 
     def number(self, lexeme: Lexeme) -> None:
         value = float(lexeme.text)
@@ -219,9 +242,11 @@ class _Parser:
             top = self.pending.pop()
             if top.precedence == precedence == p.COMPARISON:
                 raise FormulaError(
-                    "comparisons cannot follow each other", place=lexeme.place, found=lexeme.text,
+                    "comparisons cannot follow each other",
+                    place=lexeme.place,
+                    found=lexeme.text,
                     hint="both together are (a > b) * (b > c)",
-                )  # fmt: skip
+                )
             self.apply(top)
         self.pending.append(Pending(lexeme.text, precedence, lexeme.place))
 
@@ -230,9 +255,12 @@ class _Parser:
         exponent, after = self.lexemes[self.at], None if self.at + 1 >= len(self.lexemes) else self.lexemes[self.at + 1]
         if exponent.kind != "number" or not exponent.text.isdigit() or len(exponent.text) > 9:
             raise FormulaError(
-                "the exponent is not a small whole number", place=exponent.place, found=exponent.text or "the end",
-                expected="0, 1, 2, ... as digits", hint="sqrt(x) and exp(x) give the other powers",
-            )  # fmt: skip
+                "the exponent is not a small whole number",
+                place=exponent.place,
+                found=exponent.text or "the end",
+                expected="0, 1, 2, ... as digits",
+                hint="sqrt(x) and exp(x) give the other powers",
+            )
         if after is not None and after.text in ("^", "**"):
             raise FormulaError("a power of a power needs brackets", place=after.place, hint="write (x ^ 2) ^ 3")
         times, begin = int(exponent.text), self.begins[-1]
@@ -245,9 +273,11 @@ class _Parser:
         call = self.unwind()
         if call is None or call.name == "(":
             raise FormulaError(
-                "a comma stands outside of a call", place=lexeme.place, found=",",
+                "a comma stands outside of a call",
+                place=lexeme.place,
+                found=",",
                 hint="numbers have a decimal point: 0.7; arguments stand in min(a, b), max(a, b), if(c, a, b)",
-            )  # fmt: skip
+            )
         self.pending.append(call._replace(operands=call.operands + 1))
 
     def close(self, lexeme: Lexeme, empty: bool = False) -> None:
@@ -275,9 +305,11 @@ class _Parser:
     def missing_operand(self) -> NoReturn:
         lexeme = self.lexemes[self.at]
         raise FormulaError(
-            "a value is missing", place=lexeme.place, found=lexeme.text or "the end of the formula",
+            "a value is missing",
+            place=lexeme.place,
+            found=lexeme.text or "the end of the formula",
             expected="a number, a symbol, a function or a bracket",
-        )  # fmt: skip
+        )
 
 
 def _usage(name: str) -> str:

@@ -237,8 +237,21 @@ def _if(condition: Node, a: Node, b: Node) -> Node | None:
 
 
 RULES: dict[str, Callable[..., Node | None]] = {
-    "+": _add, "-": _sub, "*": _mul, "/": _div, "neg": _neg, "abs": _abs, "sqrt": _magnitude("sqrt"),
-    "log": _magnitude("log"), "exp": _exp, "min": _extreme("min", "max"), "max": _extreme("max", "min"),
-    ">": _gt, ">=": _ge, "<": lambda a, b: build(">", b, a), "<=": lambda a, b: build(">=", b, a), "if": _if,
-}  # fmt: skip
+    "+": _add,
+    "-": _sub,
+    "*": _mul,
+    "/": _div,
+    "neg": _neg,
+    "abs": _abs,
+    "sqrt": _magnitude("sqrt"),
+    "log": _magnitude("log"),
+    "exp": _exp,
+    "min": _extreme("min", "max"),
+    "max": _extreme("max", "min"),
+    ">": _gt,
+    ">=": _ge,
+    "<": lambda a, b: build(">", b, a),
+    "<=": lambda a, b: build(">=", b, a),
+    "if": _if,
+}
 """For each operation what it becomes on these operands (not all constants), None if no rule applies."""

@@ -123,8 +123,11 @@ def simplify(
     given = cases(symbols, samples, groups, shared, seed)
     exact = canonical(formula)
     found, trouble = sympy_candidates(exact, given_time)
-    forms = [_Candidate(exact, "the exact rules"), *(_Candidate(canonical(f), "sympy") for f in found), 
-             *(_Candidate(f, "sympy") for f in found)]  # fmt: skip
+    forms = [
+        _Candidate(exact, "the exact rules"),
+        *(_Candidate(canonical(f), "sympy") for f in found),
+        *(_Candidate(f, "sympy") for f in found),
+    ]
     if digits is not None:
         forms += [_Candidate(rounded(c.formula, digits), c.origin, 10.0 ** (1 - digits)) for c in list(forms)]
     if choice_only:
@@ -138,10 +141,14 @@ def simplify(
         reason += f"; {trouble}"
     replaced = best is not None
     return Simplified(
-        raw=formula, formula=best.formula if best else formula, replaced=replaced, reason=reason,
-        same_value=best.same_value if best else True, seconds=time.perf_counter() - started,
+        raw=formula,
+        formula=best.formula if best else formula,
+        replaced=replaced,
+        reason=reason,
+        same_value=best.same_value if best else True,
+        seconds=time.perf_counter() - started,
         cut=late or (given_time < timeout and STOPPED in trouble),
-    )  # fmt: skip
+    )
 
 
 def _choose(
@@ -216,9 +223,13 @@ def sympy_candidates(formula: Formula, timeout: float) -> tuple[list[Formula], s
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(
-        _command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        _command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
         env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+    )
     trouble = ""
     try:
         output, errors = process.communicate(json.dumps({"formula": formula.text}), timeout)

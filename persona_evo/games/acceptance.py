@@ -151,11 +151,16 @@ class _Entry(NamedTuple):
         value = self.values.get(key)
         if not isinstance(value, str) or not value.strip():
             what = f"{key} is missing" if key not in self.values else f"{key} is no text, or an empty one"
-            _refuse(what, self.at.value(*self.path, key), None if value is None else textfile.shown(value),
-                    f'{key} = "..."')  # fmt: skip
+            _refuse(
+                what, self.at.value(*self.path, key), None if value is None else textfile.shown(value), f'{key} = "..."'
+            )
         if has_control(value):
-            _refuse(f"{key} holds a control character", self.at.value(*self.path, key), textfile.shown(value),
-                    "a text that can be shown")  # fmt: skip
+            _refuse(
+                f"{key} holds a control character",
+                self.at.value(*self.path, key),
+                textfile.shown(value),
+                "a text that can be shown",
+            )
         return value
 
     def places(self) -> tuple[str, ...]:
@@ -167,8 +172,9 @@ class _Entry(NamedTuple):
         for i, spot in enumerate(several):
             if not isinstance(spot, str) or not _SPOT.fullmatch(spot):
                 path = (*self.path, key, i) if isinstance(value, list) else (*self.path, key)
-                _refuse("no place", self.at.value(*path), textfile.shown(spot),
-                        '"row:column", both from 1, such as "7:10"')
+                _refuse(
+                    "no place", self.at.value(*path), textfile.shown(spot), '"row:column", both from 1, such as "7:10"'
+                )
         return tuple(several)
 
 

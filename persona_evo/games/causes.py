@@ -50,11 +50,14 @@ def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
         return [cause]
     return [
         Finding(
-            "impossible", "problem", name,
+            "impossible",
+            "problem",
+            name,
             f"The level cannot be won: all {counted(len(found.states), 'state')} that play can come to were looked at, "
-            "and none is won.", evidence=proof,
+            "and none is won.",
+            evidence=proof,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _says_won(game: Game) -> bool:
@@ -68,8 +71,11 @@ def _says_won(game: Game) -> bool:
         if "won" in code.co_consts:
             return True
         codes += [c for c in code.co_consts if hasattr(c, "co_consts")]
-    return any("won" in (value if isinstance(value, (tuple, list)) else (value,)) for value in vars(cls).values()
-               if isinstance(value, (str, tuple, list)))  # fmt: skip
+    return any(
+        "won" in (value if isinstance(value, (tuple, list)) else (value,))
+        for value in vars(cls).values()
+        if isinstance(value, (str, tuple, list))
+    )
 
 
 def used_up(seen: SeenLevel) -> Metric | None:
@@ -90,16 +96,20 @@ def used_up(seen: SeenLevel) -> Metric | None:
 def _scarce(seen: SeenLevel, metric: Metric, proof: dict[str, Any]) -> Finding:
     k = seen.game.symbols.index(metric.symbol)
     start = float(seen.metrics[0, k])
-    sources = sorted({p for i, to in seen.moves() if seen.metrics[to, k] > seen.metrics[i, k]
-                      if (p := seen.places[to]) is not None})  # fmt: skip
+    sources = sorted(
+        {p for i, to in seen.moves() if seen.metrics[to, k] > seen.metrics[i, k] if (p := seen.places[to]) is not None}
+    )
     gained = f"; more of it is found at {at(sources)}" if sources else ""
     within = f" within {counted(seen.found.longest, 'move')}" if seen.found.longest else ""
     return Finding(
-        "scarce_resource", "problem", seen.level.name,
+        "scarce_resource",
+        "problem",
+        seen.level.name,
         f"{metric.name.capitalize()} ({metric.symbol}) does not suffice: it is {start:g} at the start, every move uses "
         f"some, and it runs out{within} whatever is played (proven){gained}.",
-        tuple(sources) or ((seen.places[0],) if seen.places[0] else ()), evidence={**proof, metric.symbol: start},
-    )  # fmt: skip
+        tuple(sources) or ((seen.places[0],) if seen.places[0] else ()),
+        evidence={**proof, metric.symbol: start},
+    )
 
 
 def _hazard(seen: SeenLevel) -> str:
@@ -109,9 +119,9 @@ def _hazard(seen: SeenLevel) -> str:
     hurts: Counter[str] = Counter()
     for i, to in seen.moves():
         place = seen.places[to]
-        if place is not None and (seen.found.status[to] == LOST or (
-            seen.health is not None and seen.health[to] < seen.health[i]
-        )):
+        if place is not None and (
+            seen.found.status[to] == LOST or (seen.health is not None and seen.health[to] < seen.health[i])
+        ):
             hurts[seen.map.char(place)] += 1
     for char, count in hurts.most_common(1):
         if char in seen.kinds() and count >= MOST_HURT * sum(hurts.values()):
@@ -127,11 +137,14 @@ def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
     end = f" at {where(goal)}" if isinstance(goal, tuple) else ""
     has = f" (the player has {seen.health[0]:g} hit points)" if seen.health is not None else ""
     return Finding(
-        "deadly_way", "problem", seen.level.name,
+        "deadly_way",
+        "problem",
+        seen.level.name,
         f"No way to the end{end} can be survived{has}: without the '{char}' at {at(cells)} the level could be won, "
-        f"with {'it' if len(cells) == 1 else 'them'} no play is (proven).", tuple(cells),
+        f"with {'it' if len(cells) == 1 else 'them'} no play is (proven).",
+        tuple(cells),
         evidence={**proof, "hit_points": float(seen.health[0])} if seen.health is not None else proof,
-    )  # fmt: skip
+    )
 
 
 def _lethal(seen: SeenLevel, proof: dict[str, Any]) -> Finding:
@@ -144,11 +157,14 @@ def _lethal(seen: SeenLevel, proof: dict[str, Any]) -> Finding:
         culprits = seen.map.cells(char) if 0 < len(seen.map.cells(char)) <= MOST_CULPRITS else []
     by = f"; without the '{char}' at {at(culprits)} it could be won" if culprits else ""
     return Finding(
-        "lethal_start", "problem", seen.level.name,
+        "lethal_start",
+        "problem",
+        seen.level.name,
         f"Every continuation from the start{f' at {where(start)}' if start else ''} is lost within "
-        f"{counted(moves, 'move')} (proven){by}.", (*((start,) if start else ()), *culprits),
+        f"{counted(moves, 'move')} (proven){by}.",
+        (*((start,) if start else ()), *culprits),
         evidence={**proof, "moves": moves},
-    )  # fmt: skip
+    )
 
 
 def _too_few(seen: SeenLevel, proof: dict[str, Any]) -> Finding | None:
@@ -164,11 +180,18 @@ def _too_few(seen: SeenLevel, proof: dict[str, Any]) -> Finding | None:
         shut = [p for p in cells if p not in seen.visited]
         if shut:
             text = f"The '{char}' at {at(shut)} cannot be reached, and the level cannot be won without it (proven)."
-            return Finding("unreachable_object", "problem", seen.level.name, text, tuple(shut),
-                           evidence={**proof, "prevents_winning": True})  # fmt: skip
+            return Finding(
+                "unreachable_object",
+                "problem",
+                seen.level.name,
+                text,
+                tuple(shut),
+                evidence={**proof, "prevents_winning": True},
+            )
         text = f"The level cannot be won: there are too few '{char}' ({at(cells)}); with one more it could be (proven)."
-        return Finding("scarce_resource", "problem", seen.level.name, text, tuple(cells),
-                       evidence={**proof, "there": len(cells)})  # fmt: skip
+        return Finding(
+            "scarce_resource", "problem", seen.level.name, text, tuple(cells), evidence={**proof, "there": len(cells)}
+        )
     return None
 
 
@@ -191,10 +214,14 @@ def _shut(seen: SeenLevel, proof: dict[str, Any], for_good: bool = False) -> Fin
         near = _opening(seen, char, won)
         named = f"the '{char}' at {at(near or cells)}" if near or len(cells) <= MOST_CULPRITS else f"'{char}'"
         return Finding(
-            "unreachable_exit", "problem", seen.level.name,
-            f"The end at {where(won)} cannot be reached (proven): {named} shuts it off.", (won, *near), evidence=proof,
+            "unreachable_exit",
+            "problem",
+            seen.level.name,
+            f"The end at {where(won)} cannot be reached (proven): {named} shuts it off.",
+            (won, *near),
+            evidence=proof,
             look=f"Open the way at {where(near[0])}." if near else "",
-        )  # fmt: skip
+        )
     return None
 
 

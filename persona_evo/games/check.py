@@ -30,9 +30,7 @@ SPANS = (0, 1, 2, 5, 20, 1_000)
 """Numbers of moves for which `Game.reach` is asked in each state."""
 
 
-def check_game(
-    game: Game, levels: Iterable[Level], seed: int = 0, *, games: int = GAMES, moves: int = MOVES
-) -> int:
+def check_game(game: Game, levels: Iterable[Level], seed: int = 0, *, games: int = GAMES, moves: int = MOVES) -> int:
     """Play random games and check every state of them; how many states were looked at.
 
     Raises:
@@ -343,9 +341,16 @@ def record(game: Game, level: Level, actions: Sequence[int], seed: int = 0) -> R
     states = game.replay(level, actions, stream(seed), seed)
     names = [game.action_name(level, s, a) for s, a in zip(states, actions, strict=False)]
     return Recording(
-        game.name, game.version, level.name, level.text, dict(level.options), seed, names,
-        [game.over(level, s) for s in states], [game.measure(level, s) for s in states],
-    )  # fmt: skip
+        game.name,
+        game.version,
+        level.name,
+        level.text,
+        dict(level.options),
+        seed,
+        names,
+        [game.over(level, s) for s in states],
+        [game.measure(level, s) for s in states],
+    )
 
 
 def write_recording(path: Path, recording: Recording) -> None:

@@ -89,16 +89,25 @@ def from_rules(
     if players > 1 and mover is None:
         raise GameError(f"{name}: a game for {players} needs the rule mover")
     number = {text: k for k, text in enumerate(actions)}
-    rules = Rules(legal, step, over, mover or alone, measure,
-                  key or Callback(with_names(whole_key, _CLOCK=clock), Asked),  # type: ignore[arg-type]
-                  rollout_of(legal, step, over, measure))  # fmt: skip
+    rules = Rules(
+        legal,
+        step,
+        over,
+        mover or alone,
+        measure,
+        key or Callback(with_names(whole_key, _CLOCK=clock), Asked),  # type: ignore[arg-type]
+        rollout_of(legal, step, over, measure),
+    )
 
     def load(text: str, level: str, source: str = "", **options: Any) -> Level:
         try:
             tables, state = (_words(row) for row in read(text, **options))
         except (ValueError, TypeError, IndexError, OverflowError) as e:
-            raise LevelError(f"{title or name} cannot read the level: {e}", place=Place(source or level),
-                             expected="what its function `read` takes") from e  # fmt: skip
+            raise LevelError(
+                f"{title or name} cannot read the level: {e}",
+                place=Place(source or level),
+                expected="what its function `read` takes",
+            ) from e
         return Level(name, level, text, tables, state, len(actions), source, options)
 
     def parse_action(level: Level, state: Any, text: str) -> int:
@@ -109,15 +118,28 @@ def from_rules(
 
     def called(action: int) -> str:
         if not 0 <= action < len(actions):
-            raise GameError(f"{name}: legal names action {action}\n"
-                            f"  expected: 0 to {len(actions) - 1}, the numbers of its `actions`")  # fmt: skip
+            raise GameError(
+                f"{name}: legal names action {action}\n"
+                f"  expected: 0 to {len(actions) - 1}, the numbers of its `actions`"
+            )
         return actions[action]
 
     return Game(
-        name, title or name, version, tuple(metrics), lambda costly=False: rules, load,
-        lambda level, state, action: called(action), parse_action, players, deterministic, horizon=horizon,
-        locate=locate, health=health, idle=idle,
-    )  # fmt: skip
+        name,
+        title or name,
+        version,
+        tuple(metrics),
+        lambda costly=False: rules,
+        load,
+        lambda level, state, action: called(action),
+        parse_action,
+        players,
+        deterministic,
+        horizon=horizon,
+        locate=locate,
+        health=health,
+        idle=idle,
+    )
 
 
 def _words(row: Any) -> Any:

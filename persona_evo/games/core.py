@@ -83,8 +83,12 @@ def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     first; no clocks, nothing costly, and no flags such as "dead", which outcomes say already.
     """
     fit = [m for m in metrics if not (m.clock or m.costly or (m.high == 1 and m.low == 0 and not m.ratio))]
-    choices = ([m for m in metrics if m.main], [m for m in fit if m.ratio], [m for m in fit if m.better != "neutral"],
-               fit)  # fmt: skip
+    choices = (
+        [m for m in metrics if m.main],
+        [m for m in fit if m.ratio],
+        [m for m in fit if m.better != "neutral"],
+        fit,
+    )
     marked, *others = choices
     return marked or next((found[:MOST_MAIN] for found in others if found), [])
 
@@ -96,9 +100,16 @@ Measure = Annotated[Callable[[WordRow, WordRow, int, FloatRow], int], Linked()]
 Rollout = Annotated[Callable[[WordRow, WordRow, IntRow, IntRow, int, IntRow, FloatTable, int], int], Linked()]
 
 KINDS: Mapping[str, Any] = {
-    "legal": Legal, "step": Step, "over": Asked, "mover": Asked, "measure": Measure, "key": Asked, "novelty": Legal,
-    "rollout": Rollout, "reach": Measure,
-}  # fmt: skip
+    "legal": Legal,
+    "step": Step,
+    "over": Asked,
+    "mover": Asked,
+    "measure": Measure,
+    "key": Asked,
+    "novelty": Legal,
+    "rollout": Rollout,
+    "reach": Measure,
+}
 """The signatures of a game's functions by their kinds."""
 
 
@@ -281,8 +292,9 @@ class Game:
         wanted = set(symbols)
         if variant and variant not in self.variants:
             expected, hint = unknown(variant, self.variants)
-            raise SettingsError(f"{self.name} has no such variant of its rules", found=variant, expected=expected,
-                                hint=hint)  # fmt: skip
+            raise SettingsError(
+                f"{self.name} has no such variant of its rules", found=variant, expected=expected, hint=hint
+            )
         rules = self.variants[variant] if variant else self.rules
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
 
@@ -378,8 +390,16 @@ _legal = _step = _over = _measure = _nothing
 
 
 @compiled
-def play_out(tables: WordRow, state: WordRow, actions: IntRow, played: IntRow, length: int, rng: IntRow,
-             seen: FloatTable, every: int) -> int:  # fmt: skip
+def play_out(
+    tables: WordRow,
+    state: WordRow,
+    actions: IntRow,
+    played: IntRow,
+    length: int,
+    rng: IntRow,
+    seen: FloatTable,
+    every: int,
+) -> int:
     """Up to `length` uniformly random moves in place, fewer where the game ends.
 
     The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`.

@@ -93,11 +93,14 @@ def changes(easy: Mapping[str, float], hard: Mapping[str, float]) -> list[str]:
 
 def _harder(easy: Level, hard: Level, more: list[str], spots: list[Spot]) -> Finding:
     return Finding(
-        "harder_copy", "notice", f"{easy.name}, {hard.name}",
+        "harder_copy",
+        "notice",
+        f"{easy.name}, {hard.name}",
         f"{hard.name} is nearly the same map as {easy.name}, and harder: {enumerated(more)}. "
-        f"{counted(len(spots), 'tile')} {'differs' if len(spots) == 1 else 'differ'}: {at(spots)}.", tuple(spots),
+        f"{counted(len(spots), 'tile')} {'differs' if len(spots) == 1 else 'differ'}: {at(spots)}.",
+        tuple(spots),
         evidence={"harder": hard.name, "tiles": len(spots), "differences": more},
-    )  # fmt: skip
+    )
 
 
 def _rows(level: Level) -> Any:
@@ -113,15 +116,21 @@ def open_border(level: Level) -> list[Finding]:
     if not all(hasattr(grid, name) for name in ("passable", "width", "height", "exit")):
         return []
     edge = [
-        (x, y) for y in range(grid.height) for x in range(grid.width)
+        (x, y)
+        for y in range(grid.height)
+        for x in range(grid.width)
         if (x in (0, grid.width - 1) or y in (0, grid.height - 1)) and grid.passable(x, y) and (x, y) != grid.exit
-    ]  # fmt: skip
+    ]
     if not edge:
         return []
     return [
         Finding(
-            "open_border", "notice", level.name,
+            "open_border",
+            "notice",
+            level.name,
             f"There is no wall at the edge of the board: {counted(len(edge), 'tile')} of floor at {at(edge)}. "
-            "The edge stops movement as a wall does.", tuple(edge), evidence={"tiles": len(edge)},
+            "The edge stops movement as a wall does.",
+            tuple(edge),
+            evidence={"tiles": len(edge)},
         )
-    ]  # fmt: skip
+    ]

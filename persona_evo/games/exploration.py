@@ -108,9 +108,14 @@ class Exploration:
 
 
 def explore(
-    game: Game, level: Level, most: int = MOST_STATES, seen: Seen | None = None, until: int = RUNNING,
-    hopeless: int = 0, held: int = 0,
-) -> Exploration:  # fmt: skip
+    game: Game,
+    level: Level,
+    most: int = MOST_STATES,
+    seen: Seen | None = None,
+    until: int = RUNNING,
+    hopeless: int = 0,
+    held: int = 0,
+) -> Exploration:
     """Look at the states within reach of a level's start.
 
     Args:
@@ -129,8 +134,13 @@ def explore(
 
     def ends() -> bool:
         kept, looked = len(found.states), found.looked
-        return (looked >= kept or looked >= most or (until != RUNNING and until in found.status[last:])
-                or 0 < hopeless <= looked < kept - looked or 0 < held < kept)  # fmt: skip
+        return (
+            looked >= kept
+            or looked >= most
+            or (until != RUNNING and until in found.status[last:])
+            or 0 < hopeless <= looked < kept - looked
+            or 0 < held < kept
+        )
 
     while not ends():
         block = range(found.looked, min(len(found.states), most, found.looked + following.most))

@@ -76,8 +76,11 @@ def said(game: Game, level: Level) -> str:
     found = exploration(game, level)
     if found.exhausted:
         return ""
-    hint = "" if callable(getattr(level.start[0], "key", None)) else (
-        " (a method key() that is equal for states with the same future leaves fewer of them)")
+    hint = (
+        ""
+        if callable(getattr(level.start[0], "key", None))
+        else (" (a method key() that is equal for states with the same future leaves fewer of them)")
+    )
     return (
         f"the analysis explored {counted(found.looked, 'state')}, all that {counted(found.complete, 'move')} can lead "
         f"to, and the level has more; so it says nothing about what is impossible{hint}"
@@ -106,12 +109,15 @@ def _no_return(seen: SeenLevel) -> list[Finding]:
     tiles = parts(stuck)
     return [
         Finding(
-            "no_return", "problem", seen.level.name,
+            "no_return",
+            "problem",
+            seen.level.name,
             f"Whoever enters {at(doors)} never gets out again and cannot win any more "
-            f"({counted(sum(map(len, tiles)), 'tile')}, proven).", tuple(doors),
+            f"({counted(sum(map(len, tiles)), 'tile')}, proven).",
+            tuple(doors),
             evidence={"tiles": len(stuck), "states": len(found.states), "proven": True},
         )
-    ]  # fmt: skip
+    ]
 
 
 def _given_away(seen: SeenLevel) -> list[Finding]:
@@ -133,11 +139,14 @@ def _given_away(seen: SeenLevel) -> list[Finding]:
     places = sorted(spots, key=lambda p: (p[1], p[0]))
     return [
         Finding(
-            "no_return", "notice", seen.level.name,
+            "no_return",
+            "notice",
+            seen.level.name,
             f"A move to {at(places)} can give the win away: play goes on, and no way leads to a win any more (proven).",
-            tuple(places), evidence={"places": len(places), "states": len(found.states), "proven": True},
+            tuple(places),
+            evidence={"places": len(places), "states": len(found.states), "proven": True},
         )
-    ]  # fmt: skip
+    ]
 
 
 def _never_had(seen: SeenLevel) -> list[Finding]:
@@ -162,9 +171,15 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
         else:
             text = f"{capital(short)}, however it is played (proven)."
         found.append(
-            Finding("stolen_object" if stolen else "unreachable_object", "problem", seen.level.name, text,
-                    tuple(spots), evidence=proof)
-        )  # fmt: skip
+            Finding(
+                "stolen_object" if stolen else "unreachable_object",
+                "problem",
+                seen.level.name,
+                text,
+                tuple(spots),
+                evidence=proof,
+            )
+        )
     return found
 
 
@@ -200,8 +215,9 @@ def _forced(seen: SeenLevel) -> list[Finding]:
     """Tiles that cost hit points and that every play that is won passes."""
     if seen.health is None or seen.map is None:
         return []
-    hurts = sorted({p for i, to in seen.moves() if seen.health[to] < seen.health[i]
-                    and (p := seen.places[to]) is not None})  # fmt: skip
+    hurts = sorted(
+        {p for i, to in seen.moves() if seen.health[to] < seen.health[i] and (p := seen.places[to]) is not None}
+    )
     hurts = [p for p in hurts if seen.map.char(p) != seen.floor][:20]
     forced = [p for p in hurts if not _won_without(seen, p)]
     won = [i for i, status in enumerate(seen.found.status) if status == WON]
@@ -212,12 +228,15 @@ def _forced(seen: SeenLevel) -> list[Finding]:
     named = enumerated([f"the '{c}' at {at([p for p in forced if seen.map.char(p) == c])}" for c in kinds])
     return [
         Finding(
-            "forced_hazard", "notice", seen.level.name,
+            "forced_hazard",
+            "notice",
+            seen.level.name,
             f"Every play that is won passes {named}; at most {left:g} of {counted(round(start), 'hit point')} are left "
-            "at its end.", tuple(forced),
+            "at its end.",
+            tuple(forced),
             evidence={"most_health_left": left, "hit_points": start, "tiles": len(forced)},
         )
-    ]  # fmt: skip
+    ]
 
 
 def _won_without(seen: SeenLevel, spot: Spot) -> bool:
@@ -250,12 +269,15 @@ def _useless(seen: SeenLevel) -> list[Finding]:
         char, spots = kinds.pop(), sorted(taken)
         found.append(
             Finding(
-                "useless_object", "notice", seen.level.name,
+                "useless_object",
+                "notice",
+                seen.level.name,
                 f"Nobody needs the '{char}' at {at(spots)}: {metric.name} ({metric.symbol}) are never used, and "
-                "nothing gets harder without it (proven).", tuple(spots),
+                "nothing gets harder without it (proven).",
+                tuple(spots),
                 evidence={"metric": metric.symbol, "proven": True},
             )
-        )  # fmt: skip
+        )
     return found
 
 

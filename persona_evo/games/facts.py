@@ -67,9 +67,11 @@ class Novelty:
     """
 
     def __init__(
-        self, named: Callable[[Any], Mapping[Any, Any]], lines: list[list[Mapping[Any, Any]]],
+        self,
+        named: Callable[[Any], Mapping[Any, Any]],
+        lines: list[list[Mapping[Any, Any]]],
         number_of: Callable[[Any], int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.named, self.number_of, self.start = named, number_of, lines[0][0]
         self.left_out = counts_of_moves(lines)
         self.count = room(len(self._facts(self.start)))
@@ -170,6 +172,8 @@ def _is_plain(value: Any) -> bool:
 
 def _is_object(value: Any) -> bool:
     """Whether a value is an object whose attributes say what it is."""
-    return not isinstance(value, (type, enum.Enum)) and not callable(value) and (
-        hasattr(value, "__dict__") or bool(getattr(type(value), "__slots__", ()))
+    return (
+        not isinstance(value, (type, enum.Enum))
+        and not callable(value)
+        and (hasattr(value, "__dict__") or bool(getattr(type(value), "__slots__", ())))
     )

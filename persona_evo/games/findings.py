@@ -94,11 +94,15 @@ class Finding:
         """Plain values, as `findings.json` has them."""
         optional = {"look": self.look, "trace": self.trace}
         return {
-            "kind": self.kind, "severity": self.severity, "level": self.level,
-            "places": [where(p) for p in self.places], "players": list(self.players),
-            "evidence": dict(self.evidence), "text": self.text,
+            "kind": self.kind,
+            "severity": self.severity,
+            "level": self.level,
+            "places": [where(p) for p in self.places],
+            "players": list(self.players),
+            "evidence": dict(self.evidence),
+            "text": self.text,
             **{name: value for name, value in optional.items() if value},
-        }  # fmt: skip
+        }
 
 
 def where(spot: Spot) -> str:

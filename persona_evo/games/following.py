@@ -19,6 +19,7 @@ from persona_evo.seeds import stream
 ROWS = 512
 """States that are kept of one call, if a single state does not have more successors."""
 
+
 class _Front(NamedTuple):
     """What the compiled code works on.
 
@@ -97,9 +98,17 @@ class Following:
         size, kind, rows = len(level.start), level.start.dtype, self.most * width
         counts, moves, keys, ends, actions = (np.zeros(n, np.int64) for n in (self.most, rows, rows, rows, width))
         self._front = _Front(
-            rules, level.tables, np.zeros((self.most, size), kind), counts, np.zeros((rows, size), kind), moves, keys,
-            ends, actions, stream(1),
-        )  # fmt: skip
+            rules,
+            level.tables,
+            np.zeros((self.most, size), kind),
+            counts,
+            np.zeros((rows, size), kind),
+            moves,
+            keys,
+            ends,
+            actions,
+            stream(1),
+        )
         self._handle = Handle(self._front)
 
     def of(self, states: Sequence[NDArray[Any]]) -> Successors:
@@ -108,5 +117,10 @@ class Following:
         for i, state in enumerate(states):
             front.states[i] = state
         made = _follow(self._handle, count)
-        return Successors(front.counts[:count].tolist(), front.moves[:made], front.keys[:made].tolist(),
-                          front.ends[:made].tolist(), front.rows[:made])  # fmt: skip
+        return Successors(
+            front.counts[:count].tolist(),
+            front.moves[:made],
+            front.keys[:made].tolist(),
+            front.ends[:made].tolist(),
+            front.rows[:made],
+        )

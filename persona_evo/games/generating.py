@@ -110,14 +110,22 @@ def generator(game: Game) -> Generator:
     hint = "write levels by hand: persona-evo level new writes one to start from"
     if game.outside is not None:
         hint = "its levels are named MAP:VARIANT@SEED: every seed is a level"
-    raise SettingsError(f"{game.title} has no level generator", found=game.name,
-                        expected="a game with a `generator`, such as minidungeons2", hint=hint)  # fmt: skip
+    raise SettingsError(
+        f"{game.title} has no level generator",
+        found=game.name,
+        expected="a game with a `generator`, such as minidungeons2",
+        hint=hint,
+    )
 
 
 def generate(
-    game: Game, count: int, seed: int, stream: str = "train", constraints: Constraints | None = None,
+    game: Game,
+    count: int,
+    seed: int,
+    stream: str = "train",
+    constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
-) -> list[Level]:  # fmt: skip
+) -> list[Level]:
     """Sound levels of a seed, no two of which are equal. Nobody has solved them (see `persona_evo.evolve.pools`).
 
     Args:
@@ -143,13 +151,17 @@ def asked(names: Sequence[str]) -> int:
     if not given:
         return 0
     if len(names) > 1:
-        raise SettingsError("generated levels do not go with others", found=" ".join(names),
-                            expected=f"{given[0]} alone",
-                            hint="level generate writes levels to files, which go with others")  # fmt: skip
+        raise SettingsError(
+            "generated levels do not go with others",
+            found=" ".join(names),
+            expected=f"{given[0]} alone",
+            hint="level generate writes levels to files, which go with others",
+        )
     text = given[0].removeprefix(GENERATE)
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= MOST_LEVELS:
-        raise SettingsError("not a number of levels", found=given[0],
-                            expected=f"{GENERATE}N, N from 1 to {MOST_LEVELS:,}")  # fmt: skip
+        raise SettingsError(
+            "not a number of levels", found=given[0], expected=f"{GENERATE}N, N from 1 to {MOST_LEVELS:,}"
+        )
     return int(text)
 
 
@@ -193,7 +205,7 @@ class Source:
 
     def __init__(
         self, game: Game, seed: int, stream: str, constraints: Constraints, options: Mapping[str, Any]
-    ) -> None:  # fmt: skip
+    ) -> None:
         if stream not in STREAMS:
             expected, hint = unknown(stream, STREAMS)
             raise SettingsError("no such stream of levels", found=stream, expected=expected, hint=hint)
@@ -206,8 +218,9 @@ class Source:
         self.kinds = constraints.kinds or tuple(self.generator.kinds)
         for name, span in constraints.spans.items():
             if not span.low <= span.high:
-                raise SettingsError(f"the constraint on {name} excludes everything", found=str(span),
-                                    expected="the lower number first")  # fmt: skip
+                raise SettingsError(
+                    f"the constraint on {name} excludes everything", found=str(span), expected="the lower number first"
+                )
         self._number = list(STREAMS).index(stream)
 
     def levels(self, number: int) -> Iterator[Level]:
@@ -278,8 +291,9 @@ class _Seen:
         for name in self._constraints.spans:
             if name not in numbers:
                 expected, hint = unknown(name, numbers)
-                raise SettingsError(f"levels of {game.title} have no such number", found=name, expected=expected,
-                                    hint=hint)  # fmt: skip
+                raise SettingsError(
+                    f"levels of {game.title} have no such number", found=name, expected=expected, hint=hint
+                )
             if not math.isnan(value := numbers[name]):
                 low, high = self._values.get(name, (value, value))
                 self._values[name] = Span(min(low, value), max(high, value))
@@ -292,15 +306,19 @@ class _Seen:
         spans = self._constraints.spans
         what = [f"{name} {span}" for name, span in spans.items()]
         found = [f"{name} from {low:g} to {high:g}" for name, (low, high) in self._values.items()]
-        numbers = [(self.unfit, "broke a constraint"), (self.unsound, "had a problem"), (self.failed, "were no level"),
-                   (self.sound, "were sound, and not wanted")]  # fmt: skip
+        numbers = [
+            (self.unfit, "broke a constraint"),
+            (self.unsound, "had a problem"),
+            (self.failed, "were no level"),
+            (self.sound, "were sound, and not wanted"),
+        ]
         counts = enumerated([f"{count:,} {words}" for count, words in numbers if count])
         return SettingsError(
             f"no such level of {game.title} ({', '.join(kinds)}) was found in {counted(self.drawn, 'attempt')}",
             found="; ".join(filter(None, (enumerated(found), counts))),
             expected=enumerated(what) if what else "a sound level",
             hint="widen the constraints, or choose other kinds" if spans else "choose another seed or other kinds",
-        )  # fmt: skip
+        )
 
 
 def stream_of(text: str) -> int:

@@ -60,7 +60,12 @@ def guide(game: Game) -> Guide:
         return Guide()
     module = importlib.import_module(name)
     return Guide(
-        getattr(module, "LEGEND", ""), getattr(module, "EXAMPLE", ""), getattr(module, "ACTIONS", ""),
-        getattr(module, "MEANINGS", {}), getattr(module, "TILES", {}), getattr(module, "EVENTS", {}),
-        getattr(module, "AIMED", ()), getattr(module, "SIGNS", ""),
-    )  # fmt: skip
+        getattr(module, "LEGEND", ""),
+        getattr(module, "EXAMPLE", ""),
+        getattr(module, "ACTIONS", ""),
+        getattr(module, "MEANINGS", {}),
+        getattr(module, "TILES", {}),
+        getattr(module, "EVENTS", {}),
+        getattr(module, "AIMED", ()),
+        getattr(module, "SIGNS", ""),
+    )

@@ -82,18 +82,19 @@ def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str
     return Settings(whole, word)
 
 
-def _split(
-    content: str, number: int, source: str, known: Mapping[str, Whole | Word]
-) -> tuple[str, str, Place, Place]:
+def _split(content: str, number: int, source: str, known: Mapping[str, Whole | Word]) -> tuple[str, str, Place, Place]:
     """Name and value of a line, and where each stands."""
     match = _LINE.fullmatch(content)
     column = len(content) - len(content.lstrip()) + 1
     place = Place(source, number, column)
     if match is None:
         raise LevelError(
-            "not a setting", place=place, found=_shown(content.strip()), expected="name = value",
+            "not a setting",
+            place=place,
+            found=_shown(content.strip()),
+            expected="name = value",
             hint="the names are " + ", ".join(known) + "; a comment begins with #",
-        )  # fmt: skip
+        )
     name, value = match["name"].strip(), match["value"].strip()
     if name not in known:
         expected, hint = unknown(name, known)
@@ -126,10 +127,11 @@ def _fill(
         elif name not in whole:
             if setting.default is None:
                 raise LevelError(
-                    f"the level has no {name}", place=Place(source, max(1, lines)),
+                    f"the level has no {name}",
+                    place=Place(source, max(1, lines)),
                     expected=f"a line  {name} = N  with a whole number from {setting.low} to {setting.high}",
                     hint="every level of this game is made from it",
-                )  # fmt: skip
+                )
             whole[name] = setting.default
 
 

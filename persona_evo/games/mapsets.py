@@ -72,9 +72,7 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
     if game.outside is not None:
         return [game.load(text, text, **settings) for text in game.outside.levels(names)]
     paths = find(game, names)
-    return [
-        load(game, path, name, settings) for name, path in zip(level_names(paths), paths, strict=True)
-    ]
+    return [load(game, path, name, settings) for name, path in zip(level_names(paths), paths, strict=True)]
 
 
 def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level:
@@ -98,8 +96,11 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
         SettingsError: as `resolve`.
     """
     if game.outside is not None:
-        raise SettingsError("levels of a connected game are no files", found=", ".join(map(str, names)),
-                            hint="the game itself reads its maps")  # fmt: skip
+        raise SettingsError(
+            "levels of a connected game are no files",
+            found=", ".join(map(str, names)),
+            hint="the game itself reads its maps",
+        )
     if not names:
         raise SettingsError(
             "no levels are named",
@@ -263,9 +264,11 @@ class _Finder:
             chain = [k if f == here[0] else f"{f.name}#{k}" for f, k in (*self._open[start:], here)]
             around = "a set of levels contains itself" if here in self._open else "sets of levels are nested too deep"
             raise SettingsError(
-                around, place=_line_of(key, toml), hint="delete one of these entries",
+                around,
+                place=_line_of(key, toml),
+                hint="delete one of these entries",
                 found=("cycle: " if here in self._open else "") + " -> ".join(chain),
-            )  # fmt: skip
+            )
         if not entries:
             raise SettingsError(f"the set {key!r} is empty", place=Place(str(toml)), expected="at least one level")
         self._open.append(here)
@@ -281,9 +284,12 @@ class _Finder:
 
         if name.startswith(GENERATE):
             return SettingsError(
-                "levels are generated within evolve alone", place=place, found=name, expected="levels that are there",
+                "levels are generated within evolve alone",
+                place=place,
+                found=name,
+                expected="levels that are there",
                 hint="persona-evo level generate --count N --seed S --out FOLDER writes them: name FOLDER then",
-            )  # fmt: skip
+            )
         looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
         files = [path.name for path in _level_files(folder, self.suffixes)] if folder.is_dir() else []
         near = nearest(Path(name.replace("\\", "/")).name, files) if looks_like_path else nearest(name, names)

@@ -21,9 +21,7 @@ def level_options(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in known and not any(p.kind == p.VAR_KEYWORD for p in parameters):
             expected, hint = unknown(name, known)
-            raise SettingsError(
-                f"{game.title} has no such option for levels", found=name, expected=expected, hint=hint
-            )
+            raise SettingsError(f"{game.title} has no such option for levels", found=name, expected=expected, hint=hint)
     return dict(options)
 
 

@@ -156,8 +156,10 @@ def from_class(
     care, health, homing = (_formula_of(cls, key, [m.symbol for m in found]) for key in ("care", "health", "homing"))
     idle = getattr(cls, "idle", "")
     if idle and idle not in names:
-        raise GameError(f"{cls.__name__}.idle is none of its actions\n  found: {idle!r}\n"
-                        f"  expected: one of {', '.join(names) or 'its actions, which it has to name'}")  # fmt: skip
+        raise GameError(
+            f"{cls.__name__}.idle is none of its actions\n  found: {idle!r}\n"
+            f"  expected: one of {', '.join(names) or 'its actions, which it has to name'}"
+        )
     plain = _Plain(cls, found, names, players, deterministic, limit, len(ways))
     near = _Plain(cls, found, names, players, deterministic, limit, len(ways), near=True) if ways else plain
     game_name = name or cls.__name__.lower()
@@ -170,9 +172,10 @@ def from_class(
             raise
         except (ValueError, TypeError) as e:
             raise LevelError(
-                f"{cls.__name__} cannot read the level: {e}", place=Place(source or level_name),
+                f"{cls.__name__} cannot read the level: {e}",
+                place=Place(source or level_name),
                 expected="what its from_text takes",
-            ) from e  # fmt: skip
+            ) from e
         except (Exception, SystemExit) as e:
             hint = "\n  hint: for a text that is no level from_text raises ValueError"
             raise GameError(f"{plain.raised('from_text', e)}, level {source or level_name}{hint}") from e
@@ -182,23 +185,45 @@ def from_class(
         if ways:
             tables[0] = Ways(plain.rules, start, limit, plain.place_of)
         return PythonLevel(
-            game=game_name, name=level_name, text=text, tables=tables, start=start,
-            max_actions=limit, source=source, options=options, module=_module_of(cls),
-        )  # fmt: skip
+            game=game_name,
+            name=level_name,
+            text=text,
+            tables=tables,
+            start=start,
+            max_actions=limit,
+            source=source,
+            options=options,
+            module=_module_of(cls),
+        )
 
     has_place, has_reach = (callable(getattr(cls, method, None)) for method in ("position", "reach"))
     alone = players == 1 and deterministic
     made = Game(
-        name=game_name, title=title or cls.__name__, version=version, metrics=found,
-        rules=lambda costly=False: near.rules if costly else plain.rules, load=load, action_name=plain.action_name,
-        parse_action=plain.parse_action, players=players, deterministic=deterministic, compiled=False,
-        horizon=horizon, levels=levels, level_suffixes=level_suffixes,
-        locate=plain.locate if has_place else None, reach=(lambda: plain.reach) if has_reach else None,
-        novelty=plain.novelty, care=care, health=health, idle=idle, homing=homing,
+        name=game_name,
+        title=title or cls.__name__,
+        version=version,
+        metrics=found,
+        rules=lambda costly=False: near.rules if costly else plain.rules,
+        load=load,
+        action_name=plain.action_name,
+        parse_action=plain.parse_action,
+        players=players,
+        deterministic=deterministic,
+        compiled=False,
+        horizon=horizon,
+        levels=levels,
+        level_suffixes=level_suffixes,
+        locate=plain.locate if has_place else None,
+        reach=(lambda: plain.reach) if has_reach else None,
+        novelty=plain.novelty,
+        care=care,
+        health=health,
+        idle=idle,
+        homing=homing,
         analyse=(lambda level: explored.analyse(made, level)) if alone else None,
         generator=(lambda: _generator(plain)) if callable(getattr(cls, "generate", None)) else None,
         hardness=(lambda level: explored.hardness(made, level)) if alone else None,
-    )  # fmt: skip
+    )
     return made
 
 
@@ -244,8 +269,10 @@ def _ways_of(cls: type[Any], symbols: Sequence[str], players: int) -> tuple[Metr
     for symbol, name in ways.items() if isinstance(ways, Mapping) else [(ways, "")]:
         known = isinstance(symbol, str) and symbol.isascii() and symbol.isidentifier()
         if not (known and isinstance(name, str) and name):
-            raise GameError(f"{cls.__name__}.ways holds {symbol!r}: {name!r}\n"
-                            "  expected: symbols and what they lead to, as in {\"NC\": \"coin\"}")  # fmt: skip
+            raise GameError(
+                f"{cls.__name__}.ways holds {symbol!r}: {name!r}\n"
+                '  expected: symbols and what they lead to, as in {"NC": "coin"}'
+            )
         if symbol in symbols:
             raise GameError(f"{cls.__name__}.ways names {symbol!r}, which is one of its metrics already")
     meaning = "moves to the nearest {0} / to the farthest place, 0 without any"
@@ -262,9 +289,16 @@ class _Plain:
     """
 
     def __init__(
-        self, cls: type[Any], metrics: tuple[Metric, ...], names: tuple[str, ...], players: int, deterministic: bool,
-        limit: int, ways: int = 0, near: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        cls: type[Any],
+        metrics: tuple[Metric, ...],
+        names: tuple[str, ...],
+        players: int,
+        deterministic: bool,
+        limit: int,
+        ways: int = 0,
+        near: bool = False,
+    ) -> None:
         self.cls, self.names, self.players, self.chance = cls, names, players, not deterministic
         self.limit = limit
         self.symbols = tuple(m.symbol for m in metrics)
@@ -728,9 +762,7 @@ def _module_of(cls: type[Any]) -> tuple[str, str]:
     return cls.__module__, str(getattr(module, "__file__", "") or "")
 
 
-def _reload(
-    module: tuple[str, str], game: str, text: str, name: str, source: str, options: Mapping[str, Any]
-) -> Level:
+def _reload(module: tuple[str, str], game: str, text: str, name: str, source: str, options: Mapping[str, Any]) -> Level:
     """A level in another process (what unpickling calls)."""
     from persona_evo.games import registry
 

@@ -35,7 +35,10 @@ CONNECTED = "persona_evo.connect.game"
 """Module whose `load` makes a game of a description, so that only those who connect a game load what that takes."""
 
 _addresses: dict[str, str] = {}
-"""Name of a game -> what it was asked for by, of the games outside the list of names."""
+"""Name of a game -> what it was last asked for by, of the games outside the list of names."""
+
+_asked: dict[str, Game] = {}
+"""Where a game in Python stands -> the game: two files may hold games of the same name."""
 
 
 @functools.cache
@@ -50,7 +53,7 @@ def names() -> Mapping[str, str]:
 def get(name: str) -> Game:
     """The game called `name`, or at "module:object", "path/to/file.py:OBJECT" or "path/to/game.toml".
 
-    A game that was asked for that way is known by its own name, too, for the rest of this process.
+    A game that was asked for that way is known by its own name, too, until another one of that name is asked for.
 
     Raises:
         SettingsError: no such game, or its module cannot be imported.
@@ -65,14 +68,19 @@ def get(name: str) -> Game:
         path = _absolute(name)
         stamp = _stamp(path)
         if stamp is None:
-            raise SettingsError("there is no such description of a game", found=name, expected="a TOML file",
-                                hint="persona-evo connect new NAME writes one")  # fmt: skip
+            raise SettingsError(
+                "there is no such description of a game",
+                found=name,
+                expected="a TOML file",
+                hint="persona-evo connect new NAME writes one",
+            )
         game = _connected(path, stamp)
         _addresses[game.name] = path
         return game
     if ":" in name or name.endswith(".py"):
         game = _at(name, _absolute(name))
-        _addresses.setdefault(game.name, _absolute(name))
+        _addresses[game.name] = _absolute(name)
+        _asked[_absolute(name)] = game
         return game
     if _addresses.get(name, "").endswith(".toml"):
         return get(_addresses[name])
@@ -87,8 +95,10 @@ def address(game: Game) -> str:
 
     A connected game may have the name of a listed one, whose twin it is; it stands where its description does.
     """
-    listed = game.name in names() and game.outside is None
-    return game.name if listed else _addresses.get(game.name, game.name)
+    if game.name in names() and game.outside is None:
+        return game.name
+    place = next((place for place, asked in _asked.items() if asked is game), None)
+    return place or _addresses.get(game.name, game.name)
 
 
 def again(recorded: str, now: str | None, folder: str) -> str:
@@ -103,9 +113,11 @@ def again(recorded: str, now: str | None, folder: str) -> str:
         get(recorded)
     except SettingsError as e:
         raise SettingsError(
-            "the game is not where it was when this began", place=Place(folder), found=f"{recorded}: {e.what}",
+            "the game is not where it was when this began",
+            place=Place(folder),
+            found=f"{recorded}: {e.what}",
             hint="say where it is now: --game FILE.py:GAME (or FILE.toml) beside --resume",
-        ) from e  # fmt: skip
+        ) from e
     return recorded
 
 
@@ -185,8 +197,10 @@ def _at(name: str, target: str) -> Game:
     if not isinstance(game, Game):
         hint = ""
         if isinstance(game, type):
-            hint = (f"\n  hint: write  GAME = from_class({attribute})  below the class and name that, :GAME; first  "
-                    "from persona_evo.games.python_game import from_class")  # fmt: skip
+            hint = (
+                f"\n  hint: write  GAME = from_class({attribute})  below the class and name that, :GAME; first  "
+                "from persona_evo.games.python_game import from_class"
+            )
         raise GameError(f"{target} is a {type(game).__name__}, expected a persona_evo.games.core.Game{hint}")
     return game
 

@@ -39,8 +39,12 @@ class TextMap:
         return self.rows[y][x] if 0 <= y < len(self.rows) and 0 <= x < len(self.rows[y]) else ""
 
     def cells(self, char: str) -> list[Spot]:
-        return [(x, y - self.above) for y, row in enumerate(self.rows) for x, c in enumerate(row)
-                if c == char and y >= self.above]  # fmt: skip
+        return [
+            (x, y - self.above)
+            for y, row in enumerate(self.rows)
+            for x, c in enumerate(row)
+            if c == char and y >= self.above
+        ]
 
     def with_char(self, spot: Spot, char: str) -> str:
         """The level's text with another character on one tile."""

@@ -80,8 +80,8 @@ class {title}:
 
 '''
 
-CLASS_ALONE = '''GAME = from_class({title}, name="{name}", title="{title}")
-'''
+CLASS_ALONE = """GAME = from_class({title}, name="{name}", title="{title}")
+"""
 
 COMPILED = '''CLASS = from_class({title}, name="{name}_class", title="{title}")
 

@@ -60,15 +60,19 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
         what = _AT.sub("", str(e)).strip()
         found = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         raise error(
-            f"not TOML: {what[:1].lower()}{what[1:]}", place=Place(source, line, column), found=found[:200] or None,
+            f"not TOML: {what[:1].lower()}{what[1:]}",
+            place=Place(source, line, column),
+            found=found[:200] or None,
             hint=hint,
-        ) from e  # fmt: skip
+        ) from e
     except RecursionError as e:
         line = max(range(len(lines)), key=lambda i: lines[i].count("[") + lines[i].count("{")) + 1
         raise error(
-            "not TOML that can be read: it is nested too deep", place=Place(source, line),
-            found="hundreds of brackets within each other", hint=hint,
-        ) from e  # fmt: skip
+            "not TOML that can be read: it is nested too deep",
+            place=Place(source, line),
+            found="hundreds of brackets within each other",
+            hint=hint,
+        ) from e
     except ValueError as e:
         line = next((i + 1 for i, row in enumerate(lines) if re.search(rf"[0-9_]{{{_DIGITS},}}", row)), 0)
         raise error("a value cannot be read", place=Place(source, line), found=str(e)[:200], hint=hint) from e

@@ -19,9 +19,11 @@ _GAP = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _KEY = re.compile(r"""[ \t]*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)[ \t]*""")
 _PLAIN = re.compile(r"[^,\]}#\r\n]+")
 _STRINGS = (
-    re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}', re.DOTALL), re.compile(r"'''(?:[^']|'(?!''))*'{3,5}", re.DOTALL),
-    re.compile(r'"(?:[^"\\]|\\.)*"'), re.compile(r"'[^']*'"),
-)  # fmt: skip
+    re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}', re.DOTALL),
+    re.compile(r"'''(?:[^']|'(?!''))*'{3,5}", re.DOTALL),
+    re.compile(r'"(?:[^"\\]|\\.)*"'),
+    re.compile(r"'[^']*'"),
+)
 _UNIT = re.compile(r"\r\n|\\(?:u.{4}|U.{8}|[^ \t\r\n])|.", re.DOTALL)
 _FOLD = re.compile(r"(?:\\[ \t]*\r?\n[ \t\r\n]*)+")
 """A line's end that a backslash takes out of a string."""
@@ -61,8 +63,9 @@ class Places:
         except FormulaError as e:
             line, column = (e.place.line, e.place.column) if e.place is not None else (1, 1)
             start = sum(len(row) + 1 for row in text.split("\n")[: line - 1])
-            raise FormulaError(e.what, place=self.within(path, start + column - 1), found=e.found,
-                               expected=e.expected, hint=e.hint) from e  # fmt: skip
+            raise FormulaError(
+                e.what, place=self.within(path, start + column - 1), found=e.found, expected=e.expected, hint=e.hint
+            ) from e
 
     @cached_property
     def _found(self) -> _Scan:

@@ -67,8 +67,11 @@ def _picture(game: Game, level: Level, state: Any) -> dict[str, Any]:
     status = game.over(level, state)
     legal = [game.action_name(level, state, a) for a in game.legal(level, state)] if status == RUNNING else []
     mover = int(game.rules().mover(level.tables, state))
-    metrics = {f"{symbol} of player {p}" if game.players > 1 else symbol: value
-               for p in range(game.players) for symbol, value in game.measure(level, state, p).items()}  # fmt: skip
+    metrics = {
+        f"{symbol} of player {p}" if game.players > 1 else symbol: value
+        for p in range(game.players)
+        for symbol, value in game.measure(level, state, p).items()
+    }
     return {"over": ("running", "won", "lost", "ended")[status], "legal": legal, "mover": mover, **metrics}
 
 

@@ -24,8 +24,7 @@ CATALOG = Path(__file__).parent / "catalog"
 PAPER = "paper"
 """The set of the four personas of the paper."""
 
-KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages",
-        "lists")  # fmt: skip
+KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages", "lists")
 STAGE_KEYS = ("title", "utility", "until")
 
 
@@ -155,11 +154,12 @@ def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Person
             other = found.setdefault(persona.name.casefold(), persona)
             if not _same_file(other, persona):
                 raise PersonaError(
-                    f"two personas have the name {persona.name!r}", place=Place(persona.source or persona.name),
+                    f"two personas have the name {persona.name!r}",
+                    place=Place(persona.source or persona.name),
                     found=" and ".join(p.source or p.name for p in (other, persona)),
                     expected="a name of its own for each, in capitals or not",
                     hint=f"change `name` in {persona.source}, or leave one of them out",
-                )  # fmt: skip
+                )
     return list(found.values())
 
 
@@ -195,8 +195,9 @@ def _score(game: Game) -> list[Persona]:
     """Of a connected game: the player who wants the game's own score, who is all there are where it has no others."""
     score = "SCORE" if "SCORE" in game.symbols else game.symbols[0]
     about = "the score that the game itself gives at its end"
-    return [Persona("score", game.name, parse(score, game.symbols), score, title="Score", short="score",
-                    description=about)]  # fmt: skip
+    return [
+        Persona("score", game.name, parse(score, game.symbols), score, title="Score", short="score", description=about)
+    ]
 
 
 def read_persona(path: Path, game: Game | str | None = None) -> Persona:
@@ -238,21 +239,35 @@ def _build(table: Table, game: Game | str | None) -> Persona:
     if priority not in symbols:
         expected, hint = unknown(priority, symbols)
         raise PersonaError(
-            "the priority is no metric of the game", place=table.place("priority"), found=priority, expected=expected,
+            "the priority is no metric of the game",
+            place=table.place("priority"),
+            found=priority,
+            expected=expected,
             hint=hint,
-        )  # fmt: skip
+        )
     name = unicodedata.normalize("NFC", table.text("name", Path(table.source).stem))
     if not is_name(name):
         raise PersonaError(
-            "not a name for a persona", place=table.place("name"), found=repr(name),
-            expected="letters of any script, digits, _ and -, a letter first", hint=f"at most {NAME_BYTES} bytes",
-        )  # fmt: skip
+            "not a name for a persona",
+            place=table.place("name"),
+            found=repr(name),
+            expected="letters of any script, digits, _ and -, a letter first",
+            hint=f"at most {NAME_BYTES} bytes",
+        )
     return Persona(
-        name=name, game=_name_of(game) or table.text("game"), utility=utility, priority=priority, stages=stages,
-        always=always, title=table.text("title", name.replace("_", " ").title()), short=table.text("short", name),
-        description=table.text("description", ""), set=table.text("set", ""), source=table.source,
+        name=name,
+        game=_name_of(game) or table.text("game"),
+        utility=utility,
+        priority=priority,
+        stages=stages,
+        always=always,
+        title=table.text("title", name.replace("_", " ").title()),
+        short=table.text("short", name),
+        description=table.text("description", ""),
+        set=table.text("set", ""),
+        source=table.source,
         lists=_lists(table, symbols),
-    )  # fmt: skip
+    )
 
 
 def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
@@ -263,18 +278,18 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
     if wanted is not None and written not in (wanted, _kin_of(game)):
         files = "FILE.toml, the description of that game if it is connected, or --game FILE.py:GAME, its Python file"
         raise PersonaError(
-            "the persona is for another game", place=table.place("game"), found=written,
+            "the persona is for another game",
+            place=table.place("game"),
+            found=written,
             expected=wanted + (", the game where none is named" if wanted == registry.DEFAULT else ""),
             hint=f"add --game {written if written in registry.names() else files}",
-        )  # fmt: skip
+        )
     if game is not None and not isinstance(game, str):
         return game.symbols
     try:
         return registry.get(written).symbols
     except SettingsError as e:
-        raise PersonaError(
-            e.what, place=table.place("game"), found=e.found, expected=e.expected, hint=e.hint
-        ) from e  # fmt: skip
+        raise PersonaError(e.what, place=table.place("game"), found=e.found, expected=e.expected, hint=e.hint) from e
 
 
 def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
@@ -297,8 +312,12 @@ def _lists(table: Table, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
     parts = table.tables("lists")
     expected = how_many(len(parts)) if "lists" in table.values else None
     if expected is not None:
-        raise PersonaError("the number of open lists is out of range", place=table.place("lists"),
-                           found=counted(len(parts), "list"), expected=expected)  # fmt: skip
+        raise PersonaError(
+            "the number of open lists is out of range",
+            place=table.place("lists"),
+            found=counted(len(parts), "list"),
+            expected=expected,
+        )
     return tuple(_list(part, readable(symbols)) for part in parts)
 
 
@@ -310,6 +329,7 @@ def _list(part: Table, symbols: tuple[str, ...]) -> OpenList:
             try:
                 found = replace(found, **{key: part.values[key]})
             except SettingsError as e:
-                raise PersonaError(e.what, place=part.place(key), found=e.found, expected=e.expected,
-                                   hint=e.hint) from e  # fmt: skip
+                raise PersonaError(
+                    e.what, place=part.place(key), found=e.found, expected=e.expected, hint=e.hint
+                ) from e
     return found

@@ -31,9 +31,13 @@ def warnings(game: Game, persona: Persona, states: Sequence[Mapping[str, float]]
         states: real ones, in which metrics are varied; without any, made-up ones serve.
     """
     ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
-    formulas = [*([] if persona.stages else [persona.utility]), *(s.utility for s in persona.stages),
-                *(s.until for s in persona.stages if s.until is not None),
-                *([persona.always] if persona.always is not None else []), *(one.score for one in persona.lists)]
+    formulas = [
+        *([] if persona.stages else [persona.utility]),
+        *(s.utility for s in persona.stages),
+        *(s.until for s in persona.stages if s.until is not None),
+        *([persona.always] if persona.always is not None else []),
+        *(one.score for one in persona.lists),
+    ]
     found = [text for formula in formulas for text in _divisions(formula)]
     for stage in persona.stages:
         found += _stage(stage, ranges)
@@ -58,19 +62,25 @@ def _stage(stage: Stage, ranges: Ranges) -> Iterator[str]:
     start = {symbol: low for symbol, (low, _) in ranges.items()}
     best = stage.utility.evaluate(extremes.highest(stage.utility, ranges, start))
     if best > 1.0:
-        yield (f"stage {stage.title!r} can be worth {best:.4g}, and going on to the next one is worth 1: the player "
-               f"would rather stay in it; scale its utility down to at most 1")  # fmt: skip
+        yield (
+            f"stage {stage.title!r} can be worth {best:.4g}, and going on to the next one is worth 1: the player "
+            f"would rather stay in it; scale its utility down to at most 1"
+        )
     if stage.until is None:
         return
     text = stage.until.text
     if not stage.until.symbols:
         always = stage.until.evaluate({}) > 0
-        yield (f"`until` of stage {stage.title!r} is the same in every state, so that the stage "
-               f"{'is never entered' if always else 'never ends'}: {text}")  # fmt: skip
+        yield (
+            f"`until` of stage {stage.title!r} is the same in every state, so that the stage "
+            f"{'is never entered' if always else 'never ends'}: {text}"
+        )
     elif not _is_condition(stage.until):
         example = f"{text} >= 1" if len(stage.until.tokens) == 1 else f"({text}) >= 0.5"
-        yield (f"`until` of stage {stage.title!r} is a number and no condition: {text}; the stage is over as soon as "
-               f"it is above 0; a condition compares, as in {example}")  # fmt: skip
+        yield (
+            f"`until` of stage {stage.title!r} is a number and no condition: {text}; the stage is over as soon as "
+            f"it is above 0; a condition compares, as in {example}"
+        )
     elif stage.until.evaluate(extremes.highest(stage.until, ranges, start)) <= 0.0:
         yield f"`until` of stage {stage.title!r} never holds within the ranges of its metrics: {text}"
 
@@ -88,24 +98,27 @@ def _is_condition(formula: Formula) -> bool:
     return token in ("*", "min", "max", "+") and all(map(_is_condition, parts))
 
 
-def _rewarded(
-    game: Game, persona: Persona, states: Sequence[Mapping[str, float]], ranges: Ranges
-) -> Iterator[str]:
+def _rewarded(game: Game, persona: Persona, states: Sequence[Mapping[str, float]], ranges: Ranges) -> Iterator[str]:
     """Metrics that are better low and that the utility pays for."""
     metrics = {m.symbol: m for m in game.metrics}
     for effect in effects(persona.utility, states, ranges):
         metric = metrics[effect.symbol]
         if metric.better == "lower" and not metric.costly and effect.strength > 0 and effect.up >= REWARDED:
-            yield (f"the utility rises with {metric.symbol} ({metric.name}), which is better low: "
-                   f"{_term(persona, metric)}; put a minus before it if it is a cost to this player")  # fmt: skip
+            yield (
+                f"the utility rises with {metric.symbol} ({metric.name}), which is better low: "
+                f"{_term(persona, metric)}; put a minus before it if it is a cost to this player"
+            )
 
 
 def _term(persona: Persona, metric: Metric) -> str:
     """The term of a utility that reads a metric, to be shown."""
     sources = [s.utility for s in persona.stages] or [persona.utility]
     sources += [persona.always] if persona.always is not None else []
-    return next(t.text for s in sources for t in [*terms(s), s] if metric.symbol in t.symbols) if any(
-        metric.symbol in s.symbols for s in sources) else persona.utility.text  # fmt: skip
+    return (
+        next(t.text for s in sources for t in [*terms(s), s] if metric.symbol in t.symbols)
+        if any(metric.symbol in s.symbols for s in sources)
+        else persona.utility.text
+    )
 
 
 def _scale(game: Game, persona: Persona, ranges: Ranges) -> list[str]:
@@ -122,12 +135,18 @@ def _scale(game: Game, persona: Persona, ranges: Ranges) -> list[str]:
         if "DEAD" not in persona.utility.symbols:
             found.append("the utility does not read DEAD, so death costs this player nothing")
         elif value > worst:
-            found.append(f"death may not matter: a dead state can be worth {value:.4g}, a living one as little as "
-                         f"{worst:.4g}; take away more for DEAD, or scale the rest down")  # fmt: skip
+            found.append(
+                f"death may not matter: a dead state can be worth {value:.4g}, a living one as little as "
+                f"{worst:.4g}; take away more for DEAD, or scale the rest down"
+            )
     if best - worst < 0.2:
-        found.append(f"living states differ by {best - worst:.4g} at most: UCB1 with its constant of 1.41 hardly sees "
-                     "that; scale the utility up to about 0 to 1")  # fmt: skip
+        found.append(
+            f"living states differ by {best - worst:.4g} at most: UCB1 with its constant of 1.41 hardly sees "
+            "that; scale the utility up to about 0 to 1"
+        )
     elif best > 2:
-        found.append(f"the best case is worth {best:.4g}: UCB1 with its constant of 1.41 hardly explores on such a "
-                     "scale; scale the utility down to about 0 to 1")  # fmt: skip
+        found.append(
+            f"the best case is worth {best:.4g}: UCB1 with its constant of 1.41 hardly explores on such a "
+            "scale; scale the utility down to about 0 to 1"
+        )
     return found

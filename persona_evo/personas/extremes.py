@@ -43,9 +43,7 @@ def _kept(state: Mapping[str, float], start: Mapping[str, float]) -> int:
     return sum(state[s] == v for s, v in start.items())
 
 
-def _climb(
-    utility: Formula, state: dict[str, float], choices: Mapping[str, Sequence[float]]
-) -> dict[str, float]:
+def _climb(utility: Formula, state: dict[str, float], choices: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """Change one metric, then two together, as long as that is an improvement."""
     value, better = utility.evaluate(state), True
     symbols = list(choices)

@@ -52,8 +52,11 @@ class OpenList:
     def __post_init__(self) -> None:
         usable = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
         if not usable or not LIGHTEST <= self.weight <= 1e6:
-            raise SettingsError("the weight of an open list", found=_shown(self.weight),
-                                expected="a number above 0, from 0.000001 to 1,000,000")  # fmt: skip
+            raise SettingsError(
+                "the weight of an open list",
+                found=_shown(self.weight),
+                expected="a number above 0, from 0.000001 to 1,000,000",
+            )
         if not isinstance(self.novel, bool):
             raise SettingsError("`novel` of an open list", found=_shown(self.novel), expected="true or false")
 

@@ -142,8 +142,9 @@ def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
     for symbol in reads:
         found.append(Sample(f"only {symbol} high", {**low, symbol: high[symbol]}))
         other = low[symbol] if best[symbol] == high[symbol] else high[symbol]
-        found.append(Sample(f"best case, but {symbol} {'low' if other == low[symbol] else 'high'}",
-                            {**best, symbol: other}))  # fmt: skip
+        found.append(
+            Sample(f"best case, but {symbol} {'low' if other == low[symbol] else 'high'}", {**best, symbol: other})
+        )
     return found
 
 

@@ -58,17 +58,20 @@ class Table:
             )
         if has_control(value.replace("\t", " ").replace("\r\n", "\n")):
             raise PersonaError(
-                f"{key} holds a control character", place=self.place(key), found=textfile.shown(value),
+                f"{key} holds a control character",
+                place=self.place(key),
+                found=textfile.shown(value),
                 expected="a text that can be shown",
-            )  # fmt: skip
+            )
         return value
 
     def tables(self, key: str) -> list[Table]:
         """The tables of an array of tables, each with its own lines."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            raise PersonaError(f"{key} is no list of tables", place=self.place(key), found=textfile.shown(value),
-                               expected=f"[[{key}]]")  # fmt: skip
+            raise PersonaError(
+                f"{key} is no list of tables", place=self.place(key), found=textfile.shown(value), expected=f"[[{key}]]"
+            )
         return [Table(v, self.places, (*self.path, key, i)) for i, v in enumerate(value)]
 
 

@@ -108,11 +108,18 @@ def analyse(
     summaries = [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in summed]
     results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
     found = findings.without_wins(game) + findings.find(
-        records, game.metrics, static=static, bounds=bounds, outlooks=outlooks,
-        things={level.name: things(level) for level in levels}, goals=goals_of(game), priorities=priorities,
-        utilities=utilities, players=judged,
+        records,
+        game.metrics,
+        static=static,
+        bounds=bounds,
+        outlooks=outlooks,
+        things={level.name: things(level) for level in levels},
+        goals=goals_of(game),
+        priorities=priorities,
+        utilities=utilities,
+        players=judged,
         escapes=[f for level in levels for f in narrow_escapes(records, game, level)],
-    )  # fmt: skip
+    )
     found = ranked(found + duels.find(records, judged))
     told = accept(found, accepted, [level.name for level in levels])
     return Analysis(
@@ -140,9 +147,11 @@ def _absent(game: Game, structure: Mapping[str, Mapping[str, float]]) -> set[tup
     """Level and symbol of metrics that are shares of things of which the level's structure counts none ("potions drunk"
     where there are no potions)."""
     return {
-        (level, m.symbol) for level, numbers in structure.items() for m in game.metrics
+        (level, m.symbol)
+        for level, numbers in structure.items()
+        for m in game.metrics
         if m.ratio and numbers.get(m.name.partition(" ")[0]) == 0
-    }  # fmt: skip
+    }
 
 
 def _repeated(game: Game) -> frozenset[str]:

@@ -28,8 +28,10 @@ HEAVY = 0.5
 SAME = 0.005
 """Objects by which two means differ that are no difference."""
 
-_SAID = {"damage": ("loses more hit points", "loses fewer hit points"),
-         "steps": ("takes more steps", "takes fewer steps")}  # fmt: skip
+_SAID = {
+    "damage": ("loses more hit points", "loses fewer hit points"),
+    "steps": ("takes more steps", "takes fewer steps"),
+}
 """What a player does in B if its values are higher there, or lower."""
 
 
@@ -129,16 +131,20 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
     if has and (version == "B" or 1 not in leaning.values()):
         return has
     why = f", though {has}" if has else why
-    parts = [f"{word} than A for {_whom(own, players)}" if not k else f"{word} for {_whom(own, players)}"
-             for k, (word, own) in enumerate(_sides(players, leaning))]  # fmt: skip
+    parts = [
+        f"{word} than A for {_whom(own, players)}" if not k else f"{word} for {_whom(own, players)}"
+        for k, (word, own) in enumerate(_sides(players, leaning))
+    ]
     if parts:
         return f"B is {' and '.join(parts)}{why}"
     if difference.harder:
         word = "harder" if difference.harder > 0 else "easier"
         return f"B is {word} than A by its map{why}; the players do not show it"
     if moved:
-        return f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} " \
-               f"{plural(len(moved), 'plays', 'play')} it differently{why}"  # fmt: skip
+        return (
+            f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} "
+            f"{plural(len(moved), 'plays', 'play')} it differently{why}"
+        )
     return f"no difference found between A and B for {_whom(players, players)}{why}"
 
 
@@ -164,8 +170,12 @@ def _measures(rows: Sequence[Row]) -> list[list[Row]]:
 
     def rank(own: list[Row]) -> tuple[int, bool, bool, int]:
         key = own[0].measure.key
-        return (order.index(key) if key in order else len(order), not any(r.loss for r in own),
-                not own[0].measure.main, -len(own))  # fmt: skip
+        return (
+            order.index(key) if key in order else len(order),
+            not any(r.loss for r in own),
+            not own[0].measure.main,
+            -len(own),
+        )
 
     return sorted(groups.values(), key=rank)
 

@@ -152,8 +152,17 @@ def playtest(
         SettingsError: nothing to play, names that are not different, or a player that cannot play.
         RunError: the folder belongs to something else, is damaged, or in use.
     """
-    spec = specified(game, levels, players, trials, budget=budget, settings=settings, league=league,
-                     continuation=continuation, game_name=game_name)  # fmt: skip
+    spec = specified(
+        game,
+        levels,
+        players,
+        trials,
+        budget=budget,
+        settings=settings,
+        league=league,
+        continuation=continuation,
+        game_name=game_name,
+    )
     results = Results(
         game, levels, players, trials, seed, spec.budget, spec.settings, [], folder=folder, league=spec.league
     )
@@ -209,12 +218,21 @@ def specified(
         budget, settings = budget or league.agent.budget, SearchSettings.from_dict(league.agent.search)
         league = league.with_budget(budget)
     elif game.players > 1:
-        raise SettingsError("a playtest of a game for two needs opponents", found=game.name, expected="a league",
-                            hint="or let agents play each other: persona-evo match")  # fmt: skip
+        raise SettingsError(
+            "a playtest of a game for two needs opponents",
+            found=game.name,
+            expected="a league",
+            hint="or let agents play each other: persona-evo match",
+        )
     return Spec(
-        game_name or game.name, tuple(LevelText.of(level) for level in levels), tuple(Role.of(p) for p in players),
-        settings or SearchSettings.anytime(), budget or Budget(), league, continuation,
-    )  # fmt: skip
+        game_name or game.name,
+        tuple(LevelText.of(level) for level in levels),
+        tuple(Role.of(p) for p in players),
+        settings or SearchSettings.anytime(),
+        budget or Budget(),
+        league,
+        continuation,
+    )
 
 
 def resume(
@@ -236,10 +254,24 @@ def resume(
     """
     known, name, before = _reopened(folder, game_name)
     return playtest(
-        before.game, before.levels, before.players, known.trials, seed=known.seed, budget=before.budget,
-        settings=before.settings, jobs=jobs, backend=backend, address=address, folder=folder, progress=progress,
-        game_name=name, recorded=known.game, league=before.league, continuation=known.continuation, workers=workers,
-    )  # fmt: skip
+        before.game,
+        before.levels,
+        before.players,
+        known.trials,
+        seed=known.seed,
+        budget=before.budget,
+        settings=before.settings,
+        jobs=jobs,
+        backend=backend,
+        address=address,
+        folder=folder,
+        progress=progress,
+        game_name=name,
+        recorded=known.game,
+        league=before.league,
+        continuation=known.continuation,
+        workers=workers,
+    )
 
 
 def kept(folder: Path, *, game_name: str | None = None) -> Results:
@@ -262,19 +294,34 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
     game = registry.get(name)
     if game.version != known.game_version:
         raise RunError(
-            "the rules of the game have changed since this playtest began", place=Place(str(folder)),
-            found=f"version {known.game_version}", expected=f"version {game.version}", hint="play into another folder",
-        )  # fmt: skip
+            "the rules of the game have changed since this playtest began",
+            place=Place(str(folder)),
+            found=f"version {known.game_version}",
+            expected=f"version {game.version}",
+            hint="play into another folder",
+        )
     reader = config_reader(folder)
     levels = load_levels(reader, game)
     for row in reader.items("players"):
         if "agent" in row.data:
             row.made("agent", lambda values: agent_from(values, game))
     league = reader.made("league", lambda values: League.from_dict(values, game)) if "league" in reader.data else None
-    return known, name, Results(
-        game, levels, [player_from(row, game) for row in known.players], known.trials, known.seed,
-        Budget.from_dict(known.budget), SearchSettings.from_dict(known.search), [], folder=folder, league=league,
-    )  # fmt: skip
+    return (
+        known,
+        name,
+        Results(
+            game,
+            levels,
+            [player_from(row, game) for row in known.players],
+            known.trials,
+            known.seed,
+            Budget.from_dict(known.budget),
+            SearchSettings.from_dict(known.search),
+            [],
+            folder=folder,
+            league=league,
+        ),
+    )
 
 
 def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int, seed: int) -> dict[str, object]:
@@ -317,11 +364,18 @@ def _check_agents(players: Sequence[Player], game: Game, league: League | None) 
         if player.agent is None:
             continue
         if league is None:
-            raise SettingsError("an agent plays move by move, the others here do not", found=player.agent.name,
-                                hint="name the agent that plays with the other players' tree policies: --agent NAME")
+            raise SettingsError(
+                "an agent plays move by move, the others here do not",
+                found=player.agent.name,
+                hint="name the agent that plays with the other players' tree policies: --agent NAME",
+            )
         if player.agent.kind == "program":
-            raise SettingsError("a program cannot be in a playtest", found=player.agent.name,
-                                expected="an agent of this program", hint="persona-evo match plays against programs")
+            raise SettingsError(
+                "a program cannot be in a playtest",
+                found=player.agent.name,
+                expected="an agent of this program",
+                hint="persona-evo match plays against programs",
+            )
         check(player.agent, game)
 
 
@@ -330,7 +384,10 @@ def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
 
 
 def _made(
-    spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], workers: Workers,
+    spec: Spec,
+    todo: Sequence[Job],
+    there: Sequence[Playthrough],
+    workers: Workers,
     then: Dispatch[Any, Any, Any] | None = None,
 ) -> Iterator[tuple[list[Playthrough], float | None]]:
     """Playthroughs in their order, some at a time, and the seconds to go, None before that can be told.
@@ -416,9 +473,11 @@ class _Plays(Dispatch[Spec, Job, Playthrough]):
         job, record = self.jobs[number], self._results[number]
         source = self._proofs[job.group]
         return (
-            record is not None and job.trial > source.trial and record.search != source.trial
+            record is not None
+            and job.trial > source.trial
+            and record.search != source.trial
             and self._given.get(number) != source
-        )  # fmt: skip
+        )
 
 
 def _thought(budget: Budget) -> float:

@@ -35,9 +35,10 @@ FEW_TRIALS = 10
 def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     """Where players die who want to finish the level, and of what; not those whose best plan, proven, is to die."""
     groups = {
-        p: lost for p, group in e.seekers.items()
+        p: lost
+        for p, group in e.seekers.items()
         if p not in failing and len(lost := [r for r in group if r.lost and not r.proven]) >= DEATH_SHARE * len(group)
-    }  # fmt: skip
+    }
     groups = {p: lost for p, lost in groups.items() if lost}
     lost = [r for own in groups.values() for r in own]
     if len(lost) < FEWEST_DEATHS:
@@ -45,8 +46,10 @@ def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     total = sum(len(e.seekers[p]) for p in groups)
     share = len(lost) / total
     places = Counter(place for r in lost if (place := r.death_place) is not None)
-    text = (f"{the(groups)} {plural(len(groups), 'dies', 'die')} in {len(lost)} of {counted(total, 'playthrough')} "
-            f"({percent(share)})")  # fmt: skip
+    text = (
+        f"{the(groups)} {plural(len(groups), 'dies', 'die')} in {len(lost)} of {counted(total, 'playthrough')} "
+        f"({percent(share)})"
+    )
     top, there = places.most_common(1)[0] if places else (None, 0)
     share_there = "all" if there == len(lost) else percent(there / len(lost))
     text += f", {share_there} of them at {where(top)}" if top is not None else ""
@@ -57,12 +60,25 @@ def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
         text += f"; causes: {', '.join(f'{cause} {n}' for cause, n in causes.most_common(3))}"
     skills = _skills(e)
     shows = next((r for r in lost if r.death_place == top), lost[0])
-    return [Finding(
-        "deaths", "notice", e.level, text, () if top is None else (top,), tuple(groups),
-        {"deaths": len(lost), "playthroughs": total, "share": share, "causes": dict(causes.most_common()),
-         **({"death_rate_by_skill": skills} if skills else {})},
-        "Look at what kills there, and at what could avoid it.", e.trace(shows),
-    )]  # fmt: skip
+    return [
+        Finding(
+            "deaths",
+            "notice",
+            e.level,
+            text,
+            () if top is None else (top,),
+            tuple(groups),
+            {
+                "deaths": len(lost),
+                "playthroughs": total,
+                "share": share,
+                "causes": dict(causes.most_common()),
+                **({"death_rate_by_skill": skills} if skills else {}),
+            },
+            "Look at what kills there, and at what could avoid it.",
+            e.trace(shows),
+        )
+    ]
 
 
 def _skills(e: Evidence) -> dict[str, float]:
@@ -92,14 +108,24 @@ def narrow_escape(e: Evidence) -> list[Finding]:
     own, few = ([r for group in part.values() for r in group] for part in (groups, narrow))
     worst = min(few, key=lambda r: r.hit_points[-1])
     left, full = worst.hit_points[-1], worst.hit_points[0]
-    text = (f"{the(groups)} {plural(len(groups), 'wins', 'win')} with hardly any hit points left: at most "
-            f"{NARROW * full:g} of {full:g} in {percent(len(few) / len(own))} of {counted(len(own), 'win')}, "
-            f"{left:g} at worst")  # fmt: skip
-    return [Finding(
-        "narrow_escape", "notice", e.level, text, (), tuple(groups),
-        {"wins": len(own), "narrow": len(few), "share": len(few) / len(own), "least": left, "hit_points": full},
-        "Look at where the damage is done.", e.trace(worst),
-    )]  # fmt: skip
+    text = (
+        f"{the(groups)} {plural(len(groups), 'wins', 'win')} with hardly any hit points left: at most "
+        f"{NARROW * full:g} of {full:g} in {percent(len(few) / len(own))} of {counted(len(own), 'win')}, "
+        f"{left:g} at worst"
+    )
+    return [
+        Finding(
+            "narrow_escape",
+            "notice",
+            e.level,
+            text,
+            (),
+            tuple(groups),
+            {"wins": len(own), "narrow": len(few), "share": len(few) / len(own), "least": left, "hit_points": full},
+            "Look at where the damage is done.",
+            e.trace(worst),
+        )
+    ]
 
 
 def _narrow_win(e: Evidence, finding: Finding) -> Playthrough | None:
@@ -118,13 +144,23 @@ def exposed_start(e: Evidence) -> list[Finding]:
     start = next((r.positions[0] for r in long if r.positions), None)
     at = f" at {where(start)}" if start is not None else ""
     cost = sum(r.hit_points[0] - r.hit_points[EXPOSED_MOVES] for r in hurt) / len(hurt)
-    text = (f"the start{at} is exposed: within {EXPOSED_MOVES} moves {cost:.2g} hit points are lost on average in "
-            f"{len(hurt)} of {times(long)}")  # fmt: skip
-    return [Finding(
-        "exposed_start", "notice", e.level, text, () if start is None else (start,), (),
-        {"playthroughs": len(long), "hurt": len(hurt), "damage": cost}, "Look at what reaches the start at once.",
-        e.trace(hurt[0]),
-    )]  # fmt: skip
+    text = (
+        f"the start{at} is exposed: within {EXPOSED_MOVES} moves {cost:.2g} hit points are lost on average in "
+        f"{len(hurt)} of {times(long)}"
+    )
+    return [
+        Finding(
+            "exposed_start",
+            "notice",
+            e.level,
+            text,
+            () if start is None else (start,),
+            (),
+            {"playthroughs": len(long), "hurt": len(hurt), "damage": cost},
+            "Look at what reaches the start at once.",
+            e.trace(hurt[0]),
+        )
+    ]
 
 
 def no_choice(e: Evidence) -> list[Finding]:
@@ -141,11 +177,19 @@ def no_choice(e: Evidence) -> list[Finding]:
     who = "both players" if len(groups) == 2 else f"all {len(groups)} players"
     often = "all" if min(shares) == 1 else f"at least {percent(min(shares))}"
     text = f"{who} take the same path of {counted(len(path) - 1, 'move')} in {often} of their playthroughs"
-    return [Finding(
-        "no_choice", "notice", e.level, text, tuple(dict.fromkeys(path)), tuple(groups),
-        {"players": len(groups), "share": min(shares), "moves": len(path) - 1},
-        "Put something off the path that is worth a detour.", e.trace(shows),
-    )]  # fmt: skip
+    return [
+        Finding(
+            "no_choice",
+            "notice",
+            e.level,
+            text,
+            tuple(dict.fromkeys(path)),
+            tuple(groups),
+            {"players": len(groups), "share": min(shares), "moves": len(path) - 1},
+            "Put something off the path that is worth a detour.",
+            e.trace(shows),
+        )
+    ]
 
 
 def _path(record: Playthrough) -> tuple[Spot, ...]:
@@ -178,19 +222,29 @@ def _together(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         if any(a in names and b in names for names in found):
             continue
         names = [a, b]
-        names += [c for c in dict.fromkeys(c for pair in pairs for c in pair)
-                  if c not in names and all((n, c) in known or (c, n) in known for n in names)]  # fmt: skip
+        names += [
+            c
+            for c in dict.fromkeys(c for pair in pairs for c in pair)
+            if c not in names and all((n, c) in known or (c, n) in known for n in names)
+        ]
         found.append(names)
     return found
 
 
 def _alike(names: Sequence[str], count: int, players: int, trials: int) -> Finding:
-    text = (f"the levels {enumerated(names)} cannot be told apart: none of {counted(count, 'measure')} of "
-            f"{counted(players, 'player')} differs ({counted(trials, 'trial')} each, p values corrected by Holm's "
-            "method)")  # fmt: skip
-    return Finding("indistinguishable", "notice", ", ".join(names), text,
-                   evidence={"measures": count, "players": players, "trials": trials},
-                   look="Decide what one level is to ask of players that the other does not.")  # fmt: skip
+    text = (
+        f"the levels {enumerated(names)} cannot be told apart: none of {counted(count, 'measure')} of "
+        f"{counted(players, 'player')} differs ({counted(trials, 'trial')} each, p values corrected by Holm's "
+        "method)"
+    )
+    return Finding(
+        "indistinguishable",
+        "notice",
+        ", ".join(names),
+        text,
+        evidence={"measures": count, "players": players, "trials": trials},
+        look="Decide what one level is to ask of players that the other does not.",
+    )
 
 
 def _any_differs(pairs: Sequence[tuple[list[Playthrough], list[Playthrough], Measure]]) -> bool:

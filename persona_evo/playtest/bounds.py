@@ -177,9 +177,11 @@ def answer(question: Question) -> Bound:
 
 
 def _with_records(
-    found: Mapping[tuple[str, str], Bound], records: Sequence[Playthrough], personas: Mapping[str, Persona],
+    found: Mapping[tuple[str, str], Bound],
+    records: Sequence[Playthrough],
+    personas: Mapping[str, Persona],
     ends: Ends | None = None,
-) -> dict[tuple[str, str], Bound]:  # fmt: skip
+) -> dict[tuple[str, str], Bound]:
     """The limits, or what was played where that is better: by the persona, or by another one in passing.
 
     ends: what best plans come to that are not the routes shown; the routes' own ends if not given.
@@ -228,8 +230,15 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
 
 def _write(folder: Path, known: Mapping[tuple[str, str], Bound]) -> None:
     rows = [
-        {"level": level, "persona": name, "utility": b.utility, "proven": b.proven, "metrics": dict(b.metrics),
-         "ended": b.ended, "won": b.won}
+        {
+            "level": level,
+            "persona": name,
+            "utility": b.utility,
+            "proven": b.proven,
+            "metrics": dict(b.metrics),
+            "ended": b.ended,
+            "won": b.won,
+        }
         for (level, name), b in known.items()
     ]
     schema.write_atomically(folder / FILE, json.dumps(rows, indent=1) + "\n")

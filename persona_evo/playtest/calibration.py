@@ -60,13 +60,18 @@ def read_rates(path: Path) -> dict[str, float]:
             continue
         cells = _cells(line, mark)
         if len(cells) <= max(level_at, rate_at):
-            raise SettingsError("a line has too few columns", place=Place(source, number, len(line.rstrip()) + 1),
-                                found=line.strip(), expected=f"{len(names)} columns, as in the first line")
+            raise SettingsError(
+                "a line has too few columns",
+                place=Place(source, number, len(line.rstrip()) + 1),
+                found=line.strip(),
+                expected=f"{len(names)} columns, as in the first line",
+            )
         name, column = cells[level_at]
         if not name or name in rates:
             what = "a level is named twice" if name else "a line names no level"
-            raise SettingsError(what, place=Place(source, number, column), found=name or line.strip(),
-                                expected="each level once")
+            raise SettingsError(
+                what, place=Place(source, number, column), found=name or line.strip(), expected="each level once"
+            )
         rates[name] = _rate(*cells[rate_at], source, number)
     return rates
 
@@ -88,8 +93,12 @@ def _cells(line: str, mark: str) -> list[tuple[str, int]]:
 
 def _column(names: Sequence[str], wanted: str, source: str, line: int) -> int:
     if wanted not in names:
-        raise SettingsError(f"there is no column {wanted!r}", place=Place(source, line + 1, 1),
-                            found=", ".join(names)[:120], expected="level and pass_rate in the first line")
+        raise SettingsError(
+            f"there is no column {wanted!r}",
+            place=Place(source, line + 1, 1),
+            found=", ".join(names)[:120],
+            expected="level and pass_rate in the first line",
+        )
     return names.index(wanted)
 
 
@@ -115,9 +124,13 @@ def check_rates(rates: Mapping[str, float], levels: Sequence[str], source: str) 
     if len(both) < FEWEST:
         near = ((name, nearest(name, levels)) for name in rates if name not in levels)
         hint = next((f"{name} is not played; did you mean {level!r}?" for name, level in near if level), None)
-        raise SettingsError(f"a calibration needs pass rates of at least {FEWEST} levels that are played",
-                            place=Place(source), found=", ".join(both) or "none", expected=f"{FEWEST} levels or more",
-                            hint=hint)  # fmt: skip
+        raise SettingsError(
+            f"a calibration needs pass rates of at least {FEWEST} levels that are played",
+            place=Place(source),
+            found=", ".join(both) or "none",
+            expected=f"{FEWEST} levels or more",
+            hint=hint,
+        )
     return both
 
 

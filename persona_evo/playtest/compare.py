@@ -255,8 +255,10 @@ def headlines(rows: Sequence[Row]) -> list[str]:
     for player in dict.fromkeys(r.player_a for r in few):
         own = [r for r in few if r.player_a == player]
         names = ", ".join(_change(r) for r in own)
-        sentences.append(f"too few trials to say for the {spoken(player)}, though all playthroughs of a version are "
-                         f"alike and differ from the other's ({_trials(own[0])}): {names}")  # fmt: skip
+        sentences.append(
+            f"too few trials to say for the {spoken(player)}, though all playthroughs of a version are "
+            f"alike and differ from the other's ({_trials(own[0])}): {names}"
+        )
     silent -= len(few)
     if silent:
         how = "" if all(r.exact for r in rest) else " (p values corrected by Holm's method)"
@@ -280,16 +282,27 @@ def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
     return Row(
-        level, a[0].player, b[0].player, measure, estimate(measure, a), estimate(measure, b), name, test.statistic,
-        test.p, rank, note=test.note, effect=effect, difference=change,
-    )  # fmt: skip
+        level,
+        a[0].player,
+        b[0].player,
+        measure,
+        estimate(measure, a),
+        estimate(measure, b),
+        name,
+        test.statistic,
+        test.p,
+        rank,
+        note=test.note,
+        effect=effect,
+        difference=change,
+    )
 
 
 def effects(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[Interval, Interval]:
     """How large a difference is: A, and b - a (see `Row`)."""
     x, y, known_a, known_b = _samples(a, b, measure)
     effect = vargha_delaney(y, x)
-    change = (rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x))
+    change = rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x)
     if known_a and known_b:
         return Interval.exact(effect.value, EACH), Interval.exact(change.value, EACH)
     return effect, change

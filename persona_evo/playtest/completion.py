@@ -52,9 +52,8 @@ class CompletionVerdict(NamedTuple):
 def verdict(e: Evidence) -> CompletionVerdict:
     """Judge whether the level can be finished, and the players that do not finish it."""
     blocking = [
-        f for f in e.static
-        if f.severity == "problem" and (f.kind in BLOCKING or f.evidence.get("prevents_winning"))
-    ]  # fmt: skip
+        f for f in e.static if f.severity == "problem" and (f.kind in BLOCKING or f.evidence.get("prevents_winning"))
+    ]
     if _ways(e, 0):
         static = [f for f in e.static if f not in blocking]
         found, failing = _failing(e)
@@ -85,29 +84,44 @@ def _impossible(e: Evidence) -> Finding:
     assert e.outlook is not None
     out = e.outlook
     evidence: dict[str, Any] = {"proven": True, **_numbers(e)}
-    proof = (f"all {counted(out.states, 'state')} from the start on were searched" if out.states
-             else f"the search for a win within {counted(out.horizon, 'move')} was exhausted")  # fmt: skip
+    proof = (
+        f"all {counted(out.states, 'state')} from the start on were searched"
+        if out.states
+        else f"the search for a win within {counted(out.horizon, 'move')} was exhausted"
+    )
     if out.deadly and out.longest <= LETHAL_MOVES:
         killers = _causes(e.records)
         by = f"; cause of death: {killers}" if killers else ""
         start = next((r.positions[0] for r in e.records if r.positions), None)
         at = f" at {where(start)}" if start is not None else ""
-        text = (f"the start{at} is lethal: every continuation dies within {counted(out.longest, 'move')} "
-                f"(proven: {proof}){by}")  # fmt: skip
+        text = (
+            f"the start{at} is lethal: every continuation dies within {counted(out.longest, 'move')} "
+            f"(proven: {proof}){by}"
+        )
         return Finding(
-            "lethal_start", "problem", e.level, text, () if start is None else (start,),
-            evidence={**evidence, "moves": out.longest, "states": out.states}, trace=e.trace(_example(e.records)),
+            "lethal_start",
+            "problem",
+            e.level,
+            text,
+            () if start is None else (start,),
+            evidence={**evidence, "moves": out.longest, "states": out.states},
+            trace=e.trace(_example(e.records)),
             look="Look at what can attack the start in the first moves.",
-        )  # fmt: skip
+        )
     within = f" within {counted(out.horizon, 'move')}" if out.horizon else ""
     place = _usual_end(e.records)
     ends = f"; most playthroughs end at {where(place)}" if place is not None else ""
     text = f"no plan finishes this level{within} (proven: {proof}); {_played(e.records)}{ends}"
     return Finding(
-        "impossible", "problem", e.level, text, () if place is None else (place,), evidence=evidence,
+        "impossible",
+        "problem",
+        e.level,
+        text,
+        () if place is None else (place,),
+        evidence=evidence,
         trace=e.trace(_example(e.records)),
         look="Look at what lies between the last place that players reach and the goal.",
-    )  # fmt: skip
+    )
 
 
 def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
@@ -119,10 +133,19 @@ def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
     aside = f"; {tried:,} more iterations found neither a way nor a proof that there is none" if tried else ""
     place = _usual_end(own)
     text = f"nobody finishes this level in {_played(own)}{aside}, so the search budget was too small to tell"
-    return [Finding(
-        "budget_too_small", "notice", e.level, text, () if place is None else (place,), tuple(e.seekers), _numbers(e),
-        "Give more --iterations, or a longer --bound-seconds.", e.trace(_example(own)),
-    )], frozenset(e.seekers)  # fmt: skip
+    return [
+        Finding(
+            "budget_too_small",
+            "notice",
+            e.level,
+            text,
+            () if place is None else (place,),
+            tuple(e.seekers),
+            _numbers(e),
+            "Give more --iterations, or a longer --bound-seconds.",
+            e.trace(_example(own)),
+        )
+    ], frozenset(e.seekers)
 
 
 def _winnable(e: Evidence) -> bool:
@@ -157,8 +180,9 @@ def _ways(e: Evidence, budget: int) -> list[Way]:
         found.append(Way(shows, e.outlook.metrics, e.outlook.iterations <= budget))
     return found + [
         Way(f"the solver's plan for {the([persona])} finishes it", bound.metrics, False)
-        for persona, bound in e.bounds.items() if bound.won
-    ]  # fmt: skip
+        for persona, bound in e.bounds.items()
+        if bound.won
+    ]
 
 
 def _failing(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
@@ -181,9 +205,10 @@ def _missed(e: Evidence, player: str, group: Sequence[Playthrough]) -> Way | Non
     if utility is None:
         return None if all(r.proven for r in group) else ways[0]
     least = max(r.best_utility for r in group) + _EPSILON
-    return next((
-        way for way in ways if utility.symbols <= set(way.metrics) and utility.evaluate(dict(way.metrics)) > least
-    ), None)  # fmt: skip
+    return next(
+        (way for way in ways if utility.symbols <= set(way.metrics) and utility.evaluate(dict(way.metrics)) > least),
+        None,
+    )
 
 
 def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
@@ -200,17 +225,26 @@ def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
         most = counted(max(r.iterations for r in own), "iteration")
         text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "Give more --iterations."
     place = _usual_end(own)
-    return Finding(kind, "notice", e.level, text, () if place is None else (place,), tuple(ways),
-                   {"playthroughs": len(own), **_counts(own)}, look, e.trace(_example(own)))  # fmt: skip
+    return Finding(
+        kind,
+        "notice",
+        e.level,
+        text,
+        () if place is None else (place,),
+        tuple(ways),
+        {"playthroughs": len(own), **_counts(own)},
+        look,
+        e.trace(_example(own)),
+    )
 
 
 def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     """Players that stand still in most playthroughs, where nothing else is said of them."""
     own = {
-        p: [r for r in group if r.stuck] for p, group in e.seekers.items()
-        if p not in failing and sum(r.stuck for r in group) >= OFTEN * len(group)
-        and not all(r.proven for r in group)
-    }  # fmt: skip
+        p: [r for r in group if r.stuck]
+        for p, group in e.seekers.items()
+        if p not in failing and sum(r.stuck for r in group) >= OFTEN * len(group) and not all(r.proven for r in group)
+    }
     if not own:
         return []
     records = [r for group in own.values() for r in group]
@@ -218,11 +252,23 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
     at = f" at {where(place)}" if place is not None else ""
     total = sum(len(e.seekers[p]) for p in own)
     stands = plural(len(own), "stands", "stand")
-    text = (f"{the(own)} {stands} still{at} in {len(records)} of {counted(total, 'playthrough')}: no other move is "
-            "worth as much")  # fmt: skip
-    return [Finding("stuck", "notice", e.level, text, () if place is None else (place,), tuple(own),
-                    {"playthroughs": total, "stuck": len(records)}, "Look at what waits on the way on from there.",
-                    e.trace(records[0]))]  # fmt: skip
+    text = (
+        f"{the(own)} {stands} still{at} in {len(records)} of {counted(total, 'playthrough')}: no other move is "
+        "worth as much"
+    )
+    return [
+        Finding(
+            "stuck",
+            "notice",
+            e.level,
+            text,
+            () if place is None else (place,),
+            tuple(own),
+            {"playthroughs": total, "stuck": len(records)},
+            "Look at what waits on the way on from there.",
+            e.trace(records[0]),
+        )
+    ]
 
 
 def _standing(records: Sequence[Playthrough]) -> str:

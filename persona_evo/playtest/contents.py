@@ -90,8 +90,11 @@ def _lots(e: Evidence) -> list[Lot]:
             free = [t.spot for t in things if (kind, t.spot) not in touched]
             stolen = {spot: takers for spot in free if (takers := _takers(e.records, kind, spot))}
             left = [spot for spot in free if spot not in stolen]
-        lots.append(Lot(things, [s for s in left if s not in told],
-                        {s: who for s, who in stolen.items() if s not in told}, fans))  # fmt: skip
+        lots.append(
+            Lot(
+                things, [s for s in left if s not in told], {s: who for s, who in stolen.items() if s not in told}, fans
+            )
+        )
     return lots
 
 
@@ -99,10 +102,13 @@ def _takers(records: Sequence[Playthrough], kind: str, spot: Spot) -> Counter[st
     """Who else takes an object -> in how many playthroughs."""
     found: Counter[str] = Counter()
     for record in records:
-        found.update({
-            event.kind.removeprefix(f"{kind}:") for event in record.all_events
-            if event.kind.startswith(f"{kind}:") and (event.x, event.y) == spot
-        })  # fmt: skip
+        found.update(
+            {
+                event.kind.removeprefix(f"{kind}:")
+                for event in record.all_events
+                if event.kind.startswith(f"{kind}:") and (event.x, event.y) == spot
+            }
+        )
     return found
 
 
@@ -115,15 +121,36 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
     who: Counter[str] = sum(taken.values(), Counter())
     takers = enumerated([f"{taker}s" for taker, _ in who.most_common()])
     one = len(taken) == 1
-    text = (f"{takers} take the {plural(len(taken), name)} at {at(list(taken))} in "
-            f"{max(sum(w.values()) for w in taken.values())} of {times(e.records)}, and no player gets "
-            f"{'it' if one else 'them'}")  # fmt: skip
-    shows = next((r for p in lot.fans for r in e.groups[p] if any(
-        event.kind.startswith(f"{lot.things[0].kind}:") and (event.x, event.y) in taken for event in r.all_events
-    )), None)  # fmt: skip
-    return [Finding("stolen_object", "notice", e.level, text, tuple(taken), tuple(lot.fans),
-                    {"taken_by": dict(who), "playthroughs": len(e.records)},
-                    f"Look at the way of the {enumerated(sorted(who))} to the {name}.", e.trace(shows))]  # fmt: skip
+    text = (
+        f"{takers} take the {plural(len(taken), name)} at {at(list(taken))} in "
+        f"{max(sum(w.values()) for w in taken.values())} of {times(e.records)}, and no player gets "
+        f"{'it' if one else 'them'}"
+    )
+    shows = next(
+        (
+            r
+            for p in lot.fans
+            for r in e.groups[p]
+            if any(
+                event.kind.startswith(f"{lot.things[0].kind}:") and (event.x, event.y) in taken
+                for event in r.all_events
+            )
+        ),
+        None,
+    )
+    return [
+        Finding(
+            "stolen_object",
+            "notice",
+            e.level,
+            text,
+            tuple(taken),
+            tuple(lot.fans),
+            {"taken_by": dict(who), "playthroughs": len(e.records)},
+            f"Look at the way of the {enumerated(sorted(who))} to the {name}.",
+            e.trace(shows),
+        )
+    ]
 
 
 def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
@@ -132,17 +159,30 @@ def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
     groups = [e.groups[p] for p in fans]
     best = max((r for group in groups for r in group), key=lambda r: r.best_utility)
     proven = all(certain(group) for group in groups)
-    which = f"the only {name}" if total == 1 else f"any of the {total} {name}s" if n == total else (
-        f"{n} of the {total} {name}s")  # fmt: skip
+    which = (
+        f"the only {name}"
+        if total == 1
+        else f"any of the {total} {name}s"
+        if n == total
+        else (f"{n} of the {total} {name}s")
+    )
     plans = plural(len(fans), "plan leaves", "plans leave")
     why = f"; the best {plans} {plural(n, 'it', 'them')} out (proven)" if proven else ""
-    text = (f"nobody touches {which} in {times(e.records)}: at {at(lot.left)}; {the(fans)} "
-            f"{plural(len(fans), 'cares', 'care')} for {name}s{why}")  # fmt: skip
+    text = (
+        f"nobody touches {which} in {times(e.records)}: at {at(lot.left)}; {the(fans)} "
+        f"{plural(len(fans), 'cares', 'care')} for {name}s{why}"
+    )
     return Finding(
-        kind, "notice", e.level, text, tuple(lot.left), tuple(fans),
+        kind,
+        "notice",
+        e.level,
+        text,
+        tuple(lot.left),
+        tuple(fans),
         {"untouched": n, "objects": total, "playthroughs": len(e.records), "proven": proven},
-        f"Look at what it costs to get to the {plural(n, name)}.", e.trace(best),
-    )  # fmt: skip
+        f"Look at what it costs to get to the {plural(n, name)}.",
+        e.trace(best),
+    )
 
 
 def missed(e: Evidence, player: str) -> list[Finding]:
@@ -166,12 +206,23 @@ def missed(e: Evidence, player: str) -> list[Finding]:
         return []
     measure = Measure(symbol, info.name, lambda r: 0.0, info.better, info.unit, info.ratio)
     by = f" in trace {number}" if (number := e.trace(shows)) else ", by the solver's plan"
-    text = (f"the policy of {the([player])} misses what it cares for: {info.name} {shown(measure, best)} at best in "
-            f"{counted(len(own), 'playthrough')}, and {shown(measure, limit)} is possible{by}")  # fmt: skip
-    return [Finding("policy_fails", "notice", e.level, text, (), (player,),
-                    {"best": best, "possible": limit, "playthroughs": len(own)},
-                    "Try another policy for the persona, or more --iterations.",
-                    e.trace(max(own, key=lambda r: sign * r.metrics[symbol])))]  # fmt: skip
+    text = (
+        f"the policy of {the([player])} misses what it cares for: {info.name} {shown(measure, best)} at best in "
+        f"{counted(len(own), 'playthrough')}, and {shown(measure, limit)} is possible{by}"
+    )
+    return [
+        Finding(
+            "policy_fails",
+            "notice",
+            e.level,
+            text,
+            (),
+            (player,),
+            {"best": best, "possible": limit, "playthroughs": len(own)},
+            "Try another policy for the persona, or more --iterations.",
+            e.trace(max(own, key=lambda r: sign * r.metrics[symbol])),
+        )
+    ]
 
 
 def _possible(
@@ -182,10 +233,10 @@ def _possible(
     ends += [(b.metrics, None) for b in e.bounds.values() if not b.note]
     utility, least = e.utilities.get(player), max(r.best_utility for r in own) - 1e-12
     return [
-        (end[symbol], shows) for end, shows in ends if symbol in end and (
-            utility is None or (utility.symbols <= set(end) and utility.evaluate(dict(end)) >= least)
-        )
-    ] or [(own[0].metrics[symbol], own[0])]  # fmt: skip
+        (end[symbol], shows)
+        for end, shows in ends
+        if symbol in end and (utility is None or (utility.symbols <= set(end) and utility.evaluate(dict(end)) >= least))
+    ] or [(own[0].metrics[symbol], own[0])]
 
 
 def _far(value: float, limit: float, sign: float) -> bool:

@@ -57,9 +57,12 @@ def standing(
     results = [
         r.result
         for r in records
-        if r.opponent and r.player == player and level in (EVERY, r.level) and opponent in (EVERY, r.opponent)
+        if r.opponent
+        and r.player == player
+        and level in (EVERY, r.level)
+        and opponent in (EVERY, r.opponent)
         and side in (EVERY, r.side)
-    ]  # fmt: skip
+    ]
     return Standing(level, player, opponent, side, *(results.count(kind) for kind in ("win", "draw", "loss")))
 
 
@@ -90,9 +93,11 @@ def standings(records: Sequence[Playthrough]) -> list[Standing]:
     """Every level, player, opponent and side, then what they come to together; without games that were not played."""
     levels, opponents = levels_of(records), opponents_of(records)
     every = product(
-        [*levels, *([EVERY] if len(levels) > 1 else [])], players_of(records),
-        [*opponents, *([EVERY] if len(opponents) > 1 else [])], [*SIDES, EVERY],
-    )  # fmt: skip
+        [*levels, *([EVERY] if len(levels) > 1 else [])],
+        players_of(records),
+        [*opponents, *([EVERY] if len(opponents) > 1 else [])],
+        [*SIDES, EVERY],
+    )
     found = (standing(records, player, level, opponent, side) for level, player, opponent, side in every)
     return [s for s in found if s.games]
 
@@ -102,8 +107,11 @@ def find(records: Sequence[Playthrough], players: Iterable[str]) -> list[Finding
     chosen = [r for r in records if r.opponent]
     judged = [p for p in players_of(chosen) if p in set(players)]
     cases = [(level, player) for level in levels_of(chosen) for player in judged]
-    found = [finding for level, player in cases for finding in (*_beaten(chosen, level, player),
-                                                                *_endless(chosen, level, player))]  # fmt: skip
+    found = [
+        finding
+        for level, player in cases
+        for finding in (*_beaten(chosen, level, player), *_endless(chosen, level, player))
+    ]
     return found + _sides(chosen, cases)
 
 
@@ -127,8 +135,10 @@ def _endless(records: Sequence[Playthrough], level: str, player: str) -> list[Fi
         return []
     steps = sum(r.steps for r in endless) / len(endless)
     n = len(endless)
-    text = (f"{n} of {counted(len(own), 'game')} of the {spoken(player)} {plural(n, 'comes', 'come')} to no end (after "
-            f"{steps:.0f} moves on average) and {plural(n, 'counts as a draw', 'count as draws')}")  # fmt: skip
+    text = (
+        f"{n} of {counted(len(own), 'game')} of the {spoken(player)} {plural(n, 'comes', 'come')} to no end (after "
+        f"{steps:.0f} moves on average) and {plural(n, 'counts as a draw', 'count as draws')}"
+    )
     numbers = {"unfinished": len(endless), "games": len(own), "steps": steps}
     return [_notice("endless", level, text, player, numbers)]
 

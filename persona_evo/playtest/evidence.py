@@ -86,9 +86,10 @@ class Evidence:
     def seekers(self) -> dict[str, list[Playthrough]]:
         """Those of `groups` that want to finish the level. A player of unknown utility does."""
         return {
-            player: group for player, group in self.groups.items()
+            player: group
+            for player, group in self.groups.items()
             if player not in self.utilities or self.utilities[player].symbols & self.goals
-        }  # fmt: skip
+        }
 
     def trace(self, record: Playthrough | None) -> int | None:
         """The number of a playthrough in traces.jsonl."""
@@ -113,9 +114,10 @@ class Evidence:
 def goals_of(game: Game) -> frozenset[str]:
     """Symbols of the metrics that say how close a win is: by the game's own word, by name, and flags ("1 when out")."""
     named = {
-        m.symbol for m in game.metrics
+        m.symbol
+        for m in game.metrics
         if _GOAL_NAME.search(m.name) or (m.better == "higher" and m.high == 1 and _FLAG.match(m.meaning))
-    }  # fmt: skip
+    }
     return frozenset({GOAL} | named | (parse(game.homing).symbols if game.homing else set()))
 
 

@@ -78,11 +78,20 @@ def find(
     impossible: set[str] = set()
     for level in names:
         evidence = Evidence(
-            level, [r for r in alone if r.level == level], judged, [f for f in static if f.level == level],
-            _of_level(bounds or {}, level), (outlooks or {}).get(level),
-            [Thing(*thing) for thing in (things or {}).get(level, ())], infos, goals, priorities or {}, utilities or {},
-            numbers, [f for f in narrow if f.level == level],
-        )  # fmt: skip
+            level,
+            [r for r in alone if r.level == level],
+            judged,
+            [f for f in static if f.level == level],
+            _of_level(bounds or {}, level),
+            (outlooks or {}).get(level),
+            [Thing(*thing) for thing in (things or {}).get(level, ())],
+            infos,
+            goals,
+            priorities or {},
+            utilities or {},
+            numbers,
+            [f for f in narrow if f.level == level],
+        )
         own, possible = _level(evidence)
         found += own
         impossible |= {level} if possible is False else set()
@@ -95,10 +104,15 @@ def without_wins(game: Game) -> list[Finding]:
     """Nothing was said of what counts as won, so that there are no win rates."""
     if game.outside is None or game.outside.wins:
         return []
-    return [Finding(
-        "no_wins", "notice", EVERY, "No end of the game counts as won, so win rates are left out.",
-        look="Give [outcome] won a formula in the game's file.",
-    )]  # fmt: skip
+    return [
+        Finding(
+            "no_wins",
+            "notice",
+            EVERY,
+            "No end of the game counts as won, so win rates are left out.",
+            look="Give [outcome] won a formula in the game's file.",
+        )
+    ]
 
 
 def _of_level(bounds: Bounds, level: str) -> dict[str, Bound]:
@@ -115,9 +129,14 @@ def _level(e: Evidence) -> tuple[list[Finding], bool | None]:
     e = replace(e, static=static)
     failing = said.failing
     played = [
-        *said.found, *stuck(e, failing), *contents(e, failing), *deaths(e, failing), *narrow_escape(e),
-        *exposed_start(e), *no_choice(e),
-    ]  # fmt: skip
+        *said.found,
+        *stuck(e, failing),
+        *contents(e, failing),
+        *deaths(e, failing),
+        *narrow_escape(e),
+        *exposed_start(e),
+        *no_choice(e),
+    ]
     return _folded(static, _spoken(played)), said.possible
 
 
@@ -148,9 +167,10 @@ def _folded(static: Sequence[Finding], played: Sequence[Finding]) -> list[Findin
     for cause in static:
         wherever, there = SKIPPED.get(cause.kind, ()), FOLDED.get(cause.kind, ())
         explained = [
-            f for f in rest
+            f
+            for f in rest
             if f.kind in wherever or (f.kind in there and (not f.places or set(f.places) & set(cause.places)))
-        ]  # fmt: skip
+        ]
         rest = [f for f in rest if f not in explained]
         found.append(_with(cause, explained))
     return found + rest

@@ -78,10 +78,12 @@ class Journal:
             key = record.level, record.player, record.trial, record.seed
             if number > len(wanted) or key != wanted[number - 1]:
                 raise RunError(
-                    "a playthrough does not belong here", place=place, found=_shown(key),
+                    "a playthrough does not belong here",
+                    place=place,
+                    found=_shown(key),
                     expected=_shown(wanted[number - 1]) if number <= len(wanted) else "no more lines",
                     hint="restore the file, or play into another folder",
-                )  # fmt: skip
+                )
             _check_route(record, proofs, place)
             if record.proven and record.search is None:
                 proofs[record.level, record.player, record.trial] = record.best_utility
@@ -184,9 +186,16 @@ def reopen(folder: Path) -> Reopened:
     if not 0 <= continuation <= 1:
         raise r.fail("is out of range", "continuation", found=data["continuation"], expected="a share from 0 to 1")
     return Reopened(
-        r.text_of("game"), r.whole("game_version"), r.whole("seed"), r.whole("trials"), r.object("budget").data,
-        r.object("search").data, data["levels"], data["players"], continuation,
-    )  # fmt: skip
+        r.text_of("game"),
+        r.whole("game_version"),
+        r.whole("seed"),
+        r.whole("trials"),
+        r.object("budget").data,
+        r.object("search").data,
+        data["levels"],
+        data["players"],
+        continuation,
+    )
 
 
 def _check_route(record: Playthrough, proofs: Mapping[tuple[str, str, int], float], place: Place) -> None:
@@ -203,8 +212,9 @@ def _check_route(record: Playthrough, proofs: Mapping[tuple[str, str, int], floa
     proven = proofs.get((record.level, record.player, record.search))
     if proven is None or abs(record.best_utility - proven) > 1e-9:
         raise RunError(
-            "a route does not agree with the search it was drawn from", place=place,
+            "a route does not agree with the search it was drawn from",
+            place=place,
             found=f"best_utility {record.best_utility:.6g} of search {record.search}",
             expected="an earlier trial with a proof" if proven is None else f"{proven:.6g}, as proven there",
             hint=schema.RESTORE,
-        )  # fmt: skip
+        )

@@ -53,8 +53,13 @@ class LivePlaytest:
     ) -> None:
         self.game, self.trials, self.seed = game, trials, seed
         self._workers = workers
-        self._rest = {"budget": budget, "settings": settings, "league": league, "continuation": continuation,
-                      "game_name": game_name}  # fmt: skip
+        self._rest = {
+            "budget": budget,
+            "settings": settings,
+            "league": league,
+            "continuation": continuation,
+            "game_name": game_name,
+        }
         self._known: dict[object, list[Playthrough]] = {}
         self._spec: Spec | None = None
         self._levels: Sequence[Level] = ()
@@ -119,9 +124,16 @@ class LivePlaytest:
         assert self._spec is not None
         spec, records = self._spec, list(chain.from_iterable(made[:trials] for made in self._made))
         return Results(
-            self.game, self._levels, self._players, trials, self.seed, spec.budget, spec.settings, records,
+            self.game,
+            self._levels,
+            self._players,
+            trials,
+            self.seed,
+            spec.budget,
+            spec.settings,
+            records,
             league=spec.league,
-        )  # fmt: skip
+        )
 
     def configuration(self, trials: int) -> dict[str, object]:
         """What `playtest.json` of these results says."""

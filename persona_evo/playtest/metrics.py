@@ -57,8 +57,9 @@ class Measure:
 
 
 WIN_RATE = Measure("win_rate", "win rate", lambda r: float(r.won), "higher", ratio=True, rate=True, by_search=True)
-DEATH_RATE = Measure("death_rate", "death rate", lambda r: float(r.lost),
-                     "lower", ratio=True, rate=True, by_search=True)  # fmt: skip
+DEATH_RATE = Measure(
+    "death_rate", "death rate", lambda r: float(r.lost), "lower", ratio=True, rate=True, by_search=True
+)
 UNFINISHED_RATE = replace(DEATH_RATE, key="unfinished_rate", name="unfinished", value=lambda r: float(r.unfinished))
 STUCK_RATE = replace(DEATH_RATE, key="stuck_rate", name="stuck", value=lambda r: float(r.stuck))
 DAMAGE = Measure("damage", "damage", lambda r: r.damage or 0.0, "lower", "hit points", low=0.0)
@@ -150,9 +151,11 @@ Bounds = Mapping[tuple[str, str], Bound]
 
 
 def summarise(
-    records: Iterable[Playthrough], infos: Sequence[Metric] = (), bounds: Bounds | None = None,
+    records: Iterable[Playthrough],
+    infos: Sequence[Metric] = (),
+    bounds: Bounds | None = None,
     absent: Collection[tuple[str, str]] = (),
-) -> list[Summary]:  # fmt: skip
+) -> list[Summary]:
     """Summaries per level and player in order of first appearance, then one per player over all levels (EVERY).
 
     infos: the game's metrics, which give the order; without them the records' own metrics are summed up. absent: level
@@ -214,9 +217,7 @@ def symbols_of(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> 
     return first + [s for s in seen if s not in first]
 
 
-def measures(
-    records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, clock: bool = True
-) -> list[Measure]:
+def measures(records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, clock: bool = True) -> list[Measure]:
     """What can be compared between groups of these records: how games end, damage, metrics, steps, utility, and seconds
     if `clock`.
 
@@ -236,8 +237,21 @@ def measures(
         if any(all(v == same(r) for v, r in values) for same in said):
             continue
         rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
-        found.append(Measure(symbol, info.name, _taking(symbol), info.better, info.unit, info.ratio or rate, rate,
-                             symbol in main, _none(info.meaning), info.low, info.high))  # fmt: skip
+        found.append(
+            Measure(
+                symbol,
+                info.name,
+                _taking(symbol),
+                info.better,
+                info.unit,
+                info.ratio or rate,
+                rate,
+                symbol in main,
+                _none(info.meaning),
+                info.low,
+                info.high,
+            )
+        )
     found.append(Measure("steps", "steps", _steps, "lower", "steps"))
     found.append(UTILITY)
     if clock:
@@ -299,9 +313,7 @@ def _taking(symbol: str) -> Callable[[Playthrough], float]:
     return lambda r: r.metrics.get(symbol, 0.0)
 
 
-def _by_level(
-    players: Mapping[str, Sequence[tuple[Summary, list[Playthrough]]]]
-) -> list[list[Summary]]:
+def _by_level(players: Mapping[str, Sequence[tuple[Summary, list[Playthrough]]]]) -> list[list[Summary]]:
     levels: dict[str, list[Summary]] = {}
     for rows in players.values():
         for summary, _ in rows:
@@ -310,9 +322,12 @@ def _by_level(
 
 
 def _summary(
-    level: str, group: list[Playthrough], infos: Sequence[Metric], bound: Bound | None,
+    level: str,
+    group: list[Playthrough],
+    infos: Sequence[Metric],
+    bound: Bound | None,
     absent: Collection[tuple[str, str]],
-) -> Summary:  # fmt: skip
+) -> Summary:
     utility = estimate(UTILITY, group)
     unbound = bound.note if bound else ""
     bound = None if unbound else bound
@@ -326,8 +341,9 @@ def _summary(
         trials=len(group),
         rates={m.key: estimate(m, group) for m in OUTCOMES},
         metrics={
-            s: mean_interval([r.metrics[s] for r in group
-                              if s in r.metrics and (s in lacking or (r.level, s) not in absent)])
+            s: mean_interval(
+                [r.metrics[s] for r in group if s in r.metrics and (s in lacking or (r.level, s) not in absent)]
+            )
             for s in symbols
         },
         steps=mean_interval([float(r.steps) for r in group]),

@@ -72,10 +72,12 @@ def check_lists(policies: Iterable[TreePolicy], rules: SearchSettings, agent: st
     for policy in policies:
         if policy.kind == "lists" and (agent or not rules.lists):
             how = f"agent {agent}, move by move" if agent else f"the search {rules.preset_name}, which has none"
-            raise SettingsError("a policy of open lists plays only where a planner searches with them",
-                                found=f"{policy.name}, played by {how}",
-                                expected="the search anytime in a game for one without chance, or another policy",
-                                hint="a formula in the policy's file, its own score, plays everywhere")  # fmt: skip
+            raise SettingsError(
+                "a policy of open lists plays only where a planner searches with them",
+                found=f"{policy.name}, played by {how}",
+                expected="the search anytime in a game for one without chance, or another policy",
+                hint="a formula in the policy's file, its own score, plays everywhere",
+            )
 
 
 def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
@@ -127,11 +129,17 @@ def check_ladder(names: Sequence[str], game: Game) -> None:
     if len(set(names)) < len(names):
         raise SettingsError("a level of skill is named twice", found=", ".join(names), expected="each one once")
     if names and game.outside is not None:
-        raise SettingsError("--skill needs search from move to move, which connected games do not have yet",
-                            found=game.name, hint="leave --skill out")  # fmt: skip
+        raise SettingsError(
+            "--skill needs search from move to move, which connected games do not have yet",
+            found=game.name,
+            hint="leave --skill out",
+        )
     if names and game.players > 1:
-        raise SettingsError("--skill is for single-player games", found=f"{game.name}, for {game.players} players",
-                            hint="leave --skill out")  # fmt: skip
+        raise SettingsError(
+            "--skill is for single-player games",
+            found=f"{game.name}, for {game.players} players",
+            hint="leave --skill out",
+        )
 
 
 def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:
@@ -146,11 +154,18 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
     agents = [p.agent.name for p in players if p.agent is not None]
     agents += [] if league is None else [league.agent.name]
     if agents:
-        raise SettingsError("an agent plays in its own way and has no level of skill", found=agents[0],
-                            expected="personas with tree policies", hint="leave --skill or the agent out")  # fmt: skip
+        raise SettingsError(
+            "an agent plays in its own way and has no level of skill",
+            found=agents[0],
+            expected="personas with tree policies",
+            hint="leave --skill or the agent out",
+        )
     if any(p.baseline for p in players):
-        raise SettingsError("players with a level of skill have no baseline", found="--skill and --baseline",
-                            hint="leave one of them out")  # fmt: skip
+        raise SettingsError(
+            "players with a level of skill have no baseline",
+            found="--skill and --baseline",
+            hint="leave one of them out",
+        )
 
 
 def movers(players: Sequence[Player], league: League) -> list[str]:
@@ -182,7 +197,14 @@ class Role(NamedTuple):
         formula = None if policy.formula is None else policy.formula.text
         who = player.persona
         return cls(
-            player.label, who.name, who.utility.text, policy.name, formula, policy.c, player.agent, policy.lists,
+            player.label,
+            who.name,
+            who.utility.text,
+            policy.name,
+            formula,
+            policy.c,
+            player.agent,
+            policy.lists,
             player.skill,
         )
 

@@ -104,10 +104,11 @@ class Spec:
         """Whether trials of each role draw routes after a proof (see `draws`)."""
         game = registry.get(self.game)
         return tuple(
-            role.agent is None and not errs(role.skill)
+            role.agent is None
+            and not errs(role.skill)
             and draws(game, self.settings, role.tree_policy(game), self.league)
             for role in self.roles
-        )  # fmt: skip
+        )
 
     def proofs(self, jobs: Sequence[Job], records: Sequence[Playthrough]) -> dict[tuple[int, int], Source]:
         """The first search of each level and player that proved its plan, where others draw from it.
@@ -161,11 +162,25 @@ class _Table:
             search = job.source.trial if route and job.source else None
         else:
             plan, opponent, side = self._meet(self.spec.league, job)
-        found = record(self.game, level, plan, trial=job.trial, side=side if opponent else None,
-                       after=self._after(level, plan, job))  # fmt: skip
+        found = record(
+            self.game,
+            level,
+            plan,
+            trial=job.trial,
+            side=side if opponent else None,
+            after=self._after(level, plan, job),
+        )
         cause = opponent if plan.outcome == LOST else ""
-        return replace(found, player=role.label, persona=role.persona, policy=role.policy, cause=cause or found.cause,
-                       opponent=opponent, search=search, skill=role.skill)  # fmt: skip
+        return replace(
+            found,
+            player=role.label,
+            persona=role.persona,
+            policy=role.policy,
+            cause=cause or found.cause,
+            opponent=opponent,
+            search=search,
+            skill=role.skill,
+        )
 
     def _after(self, level: Level, plan: Plan, job: Job) -> Continuation | None:
         """What is played after a plan; None where games are not played to their end, or have two sides."""
@@ -272,15 +287,29 @@ def record(
         passed = game.replay(level, plan.best_actions, stream(plan.seed), plan.seed)
         best = [game.action_name(level, s, a) for s, a in zip(passed, plan.best_actions, strict=False)]
     return Playthrough(
-        level=level.name, player="", outcome=OUTCOMES[plan.outcome], metrics=plan.metrics, utility=plan.utility,
-        steps=made, trial=trial, seed=plan.seed, cause=told.cause(made) if plan.outcome == LOST else "",
-        seconds=plan.seconds, stopped=ended(plan.stopped, plan.proven), iterations=plan.iterations, nodes=plan.nodes,
-        proven=plan.proven, actions=told.names[:made], best_utility=plan.best_utility, best_actions=best,
-        positions=told.places[: made + 1], events=[e for e in told.events if e.step <= made],
+        level=level.name,
+        player="",
+        outcome=OUTCOMES[plan.outcome],
+        metrics=plan.metrics,
+        utility=plan.utility,
+        steps=made,
+        trial=trial,
+        seed=plan.seed,
+        cause=told.cause(made) if plan.outcome == LOST else "",
+        seconds=plan.seconds,
+        stopped=ended(plan.stopped, plan.proven),
+        iterations=plan.iterations,
+        nodes=plan.nodes,
+        proven=plan.proven,
+        actions=told.names[:made],
+        best_utility=plan.best_utility,
+        best_actions=best,
+        positions=told.places[: made + 1],
+        events=[e for e in told.events if e.step <= made],
         side="" if side is None else SIDES[int(game.rules().mover(level.tables, told.states[0])) != side],
         end=told.end(after, made, plan.utility) if after is not None else None,
         hit_points=told.hit_points if after is not None else [],
-    )  # fmt: skip
+    )
 
 
 class _Told:

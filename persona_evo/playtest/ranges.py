@@ -76,8 +76,13 @@ def range_of(requirement: Requirement, known: Known | None = None) -> Range:
     if info is None:
         return Range()
     low, high = (f"{v * 100:g} %" if info.ratio else f"{v:g}" for v in (info.low, info.high))
-    return Range(info.low, info.high, f"{measure} ({info.name}) is at least {low}",
-                 f"{measure} ({info.name}) is at most {high}", share=info.ratio)  # fmt: skip
+    return Range(
+        info.low,
+        info.high,
+        f"{measure} ({info.name}) is at least {low}",
+        f"{measure} ({info.name}) is at most {high}",
+        share=info.ratio,
+    )
 
 
 def check(requirement: Requirement, known: Known | None = None) -> str:
@@ -92,8 +97,9 @@ def check(requirement: Requirement, known: Known | None = None) -> str:
         raise SettingsError(
             f"a requirement that can never hold: {_bound(requirement, span)}",
             place=Place(requirement.source, 1, requirement.number_at),
-            found=f"{requirement.operator} {_written(requirement.number, span)}", hint=_hint(requirement, span),
-        )  # fmt: skip
+            found=f"{requirement.operator} {_written(requirement.number, span)}",
+            hint=_hint(requirement, span),
+        )
     if always:
         return f"warning: the requirement '{requirement.text}' always holds: {_bound(requirement, span)}"
     return ""
@@ -105,9 +111,13 @@ def _decided(requirement: Requirement, span: Range) -> tuple[bool, bool]:
     outside = n < low or n > high or (span.whole and n != int(n))
     only = low == high == n
     return {
-        ">=": (n <= low, n > high), ">": (n < low, n >= high), "<=": (n >= high, n < low), "<": (n > high, n <= low),
-        "==": (only, outside), "!=": (outside, only),
-    }[requirement.operator]  # fmt: skip
+        ">=": (n <= low, n > high),
+        ">": (n < low, n >= high),
+        "<=": (n >= high, n < low),
+        "<": (n > high, n <= low),
+        "==": (only, outside),
+        "!=": (outside, only),
+    }[requirement.operator]
 
 
 def _hint(requirement: Requirement, span: Range) -> str | None:

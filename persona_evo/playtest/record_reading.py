@@ -33,7 +33,9 @@ def from_json(text: str, place: Place | None = None) -> Playthrough:
             found = told
         raise RunError(
             f"a playthrough is not valid JSON: {found.what.removeprefix('not valid JSON: ')}",
-            place=found.place if place else None, found=found.found, expected="one JSON object a line",
+            place=found.place if place else None,
+            found=found.found,
+            expected="one JSON object a line",
             hint="the file was cut or edited; delete the line or play again",
         ) from e
     return from_dict(row, place)
@@ -59,15 +61,23 @@ def from_dict(row: Any, place: Place | None = None) -> Playthrough:
         _wrong("no such side", place, repr(fields.get("side", "")), "one of " + ", ".join(SIDES))
     fields["stopped"] = ended(fields.get("stopped", ""), fields.get("proven", False))
     record = Playthrough(
-        **fields, metrics=_metrics(row["metrics"], place), actions=_actions("actions", row, place),
+        **fields,
+        metrics=_metrics(row["metrics"], place),
+        actions=_actions("actions", row, place),
         best_actions=_actions("best_actions" if "best_actions" in row else "actions", row, place),
-        search=_search(row, place), positions=_positions(row.get("positions", []), place),
-        events=_events(row.get("events", []), place), end=_end(row.get("end"), place),
+        search=_search(row, place),
+        positions=_positions(row.get("positions", []), place),
+        events=_events(row.get("events", []), place),
+        end=_end(row.get("end"), place),
         hit_points=_hit_points(row.get("hit_points", []), place),
     )
     if record.positions and len(record.positions) != len(record.actions) + 1:
-        _wrong("positions and actions do not fit", place, f"{len(record.positions)} positions",
-               f"{len(record.actions) + 1} for {len(record.actions)} actions")
+        _wrong(
+            "positions and actions do not fit",
+            place,
+            f"{len(record.positions)} positions",
+            f"{len(record.actions) + 1} for {len(record.actions)} actions",
+        )
     return record
 
 
@@ -154,17 +164,30 @@ def _end(row: Any, place: Place | None) -> End | None:
     if row is None:
         return None
     if not isinstance(row, dict) or row.get("outcome") not in ENDS:
-        _wrong("the end of a playthrough is of the wrong kind", place, repr(row)[:120],
-               "an object with an outcome, one of " + ", ".join(ENDS))
+        _wrong(
+            "the end of a playthrough is of the wrong kind",
+            place,
+            repr(row)[:120],
+            "an object with an outcome, one of " + ", ".join(ENDS),
+        )
     if not _is_number(row.get("utility")) or not _is_whole(row.get("turn")) or not isinstance(row.get("cause"), str):
-        _wrong("the end of a playthrough is of the wrong kind", place, repr(row)[:120],
-               "an object with utility, turn and cause")
+        _wrong(
+            "the end of a playthrough is of the wrong kind",
+            place,
+            repr(row)[:120],
+            "an object with utility, turn and cause",
+        )
     spot = row.get("place")
     return End(
-        row["outcome"], float(row["utility"]), row["turn"], row["cause"],
-        None if spot is None else _positions([spot], place)[0], _actions("actions", row, place),
-        _positions(row.get("positions", []), place), _events(row.get("events", []), place),
-    )  # fmt: skip
+        row["outcome"],
+        float(row["utility"]),
+        row["turn"],
+        row["cause"],
+        None if spot is None else _positions([spot], place)[0],
+        _actions("actions", row, place),
+        _positions(row.get("positions", []), place),
+        _events(row.get("events", []), place),
+    )
 
 
 def _events(value: Any, place: Place | None) -> list[Event]:
@@ -172,7 +195,11 @@ def _events(value: Any, place: Place | None) -> list[Event]:
     for event in value if isinstance(value, list) else [value]:
         fits = isinstance(event, dict) and isinstance(event.get("kind"), str)
         if not fits or not all(_is_whole(event.get(name)) for name in ("step", "x", "y")):
-            _wrong("an event of a playthrough is of the wrong kind", place, repr(event)[:120],
-                   "an object with step, kind, x and y")
+            _wrong(
+                "an event of a playthrough is of the wrong kind",
+                place,
+                repr(event)[:120],
+                "an object with step, kind, x and y",
+            )
         found.append(Event(event["step"], event["kind"], event["x"], event["y"]))
     return found

@@ -67,10 +67,15 @@ class End:
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and texts."""
         return {
-            "outcome": self.outcome, "utility": self.utility, "turn": self.turn, "cause": self.cause,
-            "place": None if self.place is None else list(self.place), "actions": list(self.actions),
-            "positions": [list(p) for p in self.positions], "events": _plain_events(self.events),
-        }  # fmt: skip
+            "outcome": self.outcome,
+            "utility": self.utility,
+            "turn": self.turn,
+            "cause": self.cause,
+            "place": None if self.place is None else list(self.place),
+            "actions": list(self.actions),
+            "positions": [list(p) for p in self.positions],
+            "events": _plain_events(self.events),
+        }
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,13 @@ COUNTS = ("problems", "notices", *(kind for kind in KINDS if kind not in MEASURE
 _COUNT = re.compile(rf"({'|'.join(COUNTS)})(?:@(.*))?")
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
-}  # fmt: skip
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _NEAR = 1e-12
 _FORM = "PLAYER.MEASURE >= NUMBER, PLAYER@LEVEL.MEASURE >= NUMBER or MEASURE >= NUMBER"
@@ -102,8 +107,10 @@ class Requirement:
         """Hold the requirement against the number of findings: of the player, where one is named, and of the level."""
         own = [f for f in findings if self.measure in (f.kind, f"{f.severity}s")]
         own = [f for f in own if self.player in (EVERY, *f.players)]
-        parts = [(name, [f for f in own if name is None or name in f.level.split(", ")])
-                 for name in (levels if self.level == EVERY else [self.level])]  # fmt: skip
+        parts = [
+            (name, [f for f in own if name is None or name in f.level.split(", ")])
+            for name in (levels if self.level == EVERY else [self.level])
+        ]
         failed = [(name, part) for name, part in parts if not self.holds(float(len(part)))]
         name, worst = max(failed or parts, key=lambda part: self._badness(float(len(part[1]))))
         reason = f"first: {worst[0].text}" if failed and worst else ""
@@ -187,9 +194,13 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     between = [text[: signs[0].start()], *(text[a.end() : b.start()] for a, b in itertools.pairwise(signs))]
     if len(signs) > 1 and any(_NUMBER.fullmatch(part.strip()) for part in between):
         _refuse(
-            "a requirement has more than one operator", source, last.start() + 1, text.strip(), _FORM,
+            "a requirement has more than one operator",
+            source,
+            last.start() + 1,
+            text.strip(),
+            _FORM,
             "write two requirements, with ; between them",
-        )  # fmt: skip
+        )
     number, number_at = _number(text, last.end(), source)
     left = text[: last.start()]
     player, level, measure, columns = _subject(text, left, source)
@@ -241,7 +252,9 @@ def parse_all(texts: Iterable[str]) -> list[Requirement]:
 
 
 def evaluate(
-    requirements: Iterable[Requirement], summaries: Sequence[Summary], baselines: Collection[str] = (),
+    requirements: Iterable[Requirement],
+    summaries: Sequence[Summary],
+    baselines: Collection[str] = (),
     findings: Sequence[Finding] = (),
 ) -> list[Check]:
     """All requirements held against results, in order.
@@ -284,9 +297,7 @@ def _number(text: str, start: int, source: str) -> tuple[float, int]:
     return value, column
 
 
-def _refuse(
-    what: str, source: str, column: int, found: str, expected: str, hint: str | None = None
-) -> NoReturn:
+def _refuse(what: str, source: str, column: int, found: str, expected: str, hint: str | None = None) -> NoReturn:
     raise SettingsError(what, place=Place(source, 1, column), found=found, expected=expected, hint=hint)
 
 

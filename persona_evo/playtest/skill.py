@@ -99,8 +99,16 @@ def _step(level: str, persona: str, skill: str, group: Sequence[Playthrough]) ->
     damage = [r.damage for r in group if r.damage is not None]
     found = Counter((r.death_place, r.lost_to or UNKNOWN_CAUSE) for r in group if r.lost)
     deaths = () if level == EVERY else tuple(Death(place, why, n) for (place, why), n in found.most_common())
-    return Step(level, persona, skill, len(group), estimate(WIN_RATE, group), estimate(DEATH_RATE, group),
-                mean_interval(damage) if damage else None, deaths)  # fmt: skip
+    return Step(
+        level,
+        persona,
+        skill,
+        len(group),
+        estimate(WIN_RATE, group),
+        estimate(DEATH_RATE, group),
+        mean_interval(damage) if damage else None,
+        deaths,
+    )
 
 
 class Health(NamedTuple):
@@ -140,8 +148,20 @@ def health(records: Iterable[Playthrough]) -> list[Health]:
         low, median, high = np.quantile(values, (0.1, 0.5, 0.9), axis=0)
         for turn, mean in enumerate(values.mean(axis=0)):
             playing = int((lengths > turn).sum())
-            found.append(Health(level, player, group[0].persona, group[0].skill, turn, playing, float(mean),
-                                float(low[turn]), float(median[turn]), float(high[turn])))  # fmt: skip
+            found.append(
+                Health(
+                    level,
+                    player,
+                    group[0].persona,
+                    group[0].skill,
+                    turn,
+                    playing,
+                    float(mean),
+                    float(low[turn]),
+                    float(median[turn]),
+                    float(high[turn]),
+                )
+            )
     return found
 
 
@@ -177,10 +197,25 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
     last = f" The last hit points are lost at {at(common)}." if common else ""
     share = f"in {hits / runs * 100:.0f} % of the playthroughs ({hits} of {runs})"
     text = f"The {spoken(most)} wins with at most {limit:g} of {left:g} hit points left {share}{others}.{last}"
-    evidence = {"hit_points": limit, "hit_points_at_the_start": left, "narrow": hits, "runs": runs,
-                "share": round(hits / runs, 6)}  # fmt: skip
-    return [Finding("narrow_escape", "notice", level.name, text, tuple(common), (most, *rest), evidence,
-                    look="Decide whether one mistake more should lose the game here.")]  # fmt: skip
+    evidence = {
+        "hit_points": limit,
+        "hit_points_at_the_start": left,
+        "narrow": hits,
+        "runs": runs,
+        "share": round(hits / runs, 6),
+    }
+    return [
+        Finding(
+            "narrow_escape",
+            "notice",
+            level.name,
+            text,
+            tuple(common),
+            (most, *rest),
+            evidence,
+            look="Decide whether one mistake more should lose the game here.",
+        )
+    ]
 
 
 def _last_harm(record: Playthrough) -> Spot | None:

@@ -283,9 +283,12 @@ def binomial(successes: int, trials: int, known: float) -> Test:
 
     counts = np.arange(trials + 1)
     chances = np.exp(
-        gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
-        + counts * math.log(known) + (trials - counts) * math.log1p(-known)
-    )  # fmt: skip
+        gammaln(trials + 1)
+        - gammaln(counts + 1)
+        - gammaln(trials - counts + 1)
+        + counts * math.log(known)
+        + (trials - counts) * math.log1p(-known)
+    )
     likelier = chances > chances[successes] * (1 + _TIED)
     p, rest = float(chances[~likelier].sum()), float(chances[likelier].sum())
     return Test(difference, min(1.0, p if p < 0.5 else 1.0 - rest))
@@ -353,8 +356,10 @@ def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> 
 
         table = [[successes_a, trials_a - successes_a], [successes_b, trials_b - successes_b]]
         return Test(difference, min(1.0, float(fisher_exact(table).pvalue)))
-    ways = {k: math.comb(trials_a, k) * math.comb(trials_b, together - k)
-            for k in range(max(0, together - trials_b), min(trials_a, together) + 1)}  # fmt: skip
+    ways = {
+        k: math.comb(trials_a, k) * math.comb(trials_b, together - k)
+        for k in range(max(0, together - trials_b), min(trials_a, together) + 1)
+    }
     return Test(difference, sum(w for w in ways.values() if w <= ways[successes_a]) / sum(ways.values()))
 
 

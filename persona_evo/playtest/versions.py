@@ -148,12 +148,20 @@ def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
     rest = [f for f in _new(found[1], found[0], changes(game, a, b).offset) if f not in new[:1]]
-    objects = {plural(2, name): (counts[0][name], counts[1][name]) for name in sorted({**counts[0], **counts[1]})
-               if counts[0][name] != counts[1][name]}  # fmt: skip
+    objects = {
+        plural(2, name): (counts[0][name], counts[1][name])
+        for name in sorted({**counts[0], **counts[1]})
+        if counts[0][name] != counts[1][name]
+    }
     return AnalysisDifference(
-        tuple(reasons), sign, problem, tuple(rest), objects, _sums(game, a, b) if objects else frozenset(),
+        tuple(reasons),
+        sign,
+        problem,
+        tuple(rest),
+        objects,
+        _sums(game, a, b) if objects else frozenset(),
         _health(game, b),
-    )  # fmt: skip
+    )
 
 
 def _new(found: Sequence[Finding], before: Sequence[Finding], offset: Spot) -> list[Finding]:
@@ -165,9 +173,11 @@ def _new(found: Sequence[Finding], before: Sequence[Finding], offset: Spot) -> l
     """
     told = [(f.kind, {(x + offset[0], y + offset[1]) for x, y in f.places}) for f in before]
     return [
-        f for f in found if f.kind not in WAYS
+        f
+        for f in found
+        if f.kind not in WAYS
         and not any(kind == f.kind and (places & set(f.places) or not f.places) for kind, places in told)
-    ]  # fmt: skip
+    ]
 
 
 def _sums(game: Game, a: Level, b: Level) -> frozenset[str]:
@@ -215,8 +225,9 @@ def _offset(a: Sequence[str], b: Sequence[str]) -> Spot:
         dx, dy = shift
         return sum(
             0 <= x + dx < len(b[0]) and 0 <= y + dy < len(b) and b[y + dy][x + dx] == c
-            for y, row in enumerate(a) for x, c in enumerate(row)
-        )  # fmt: skip
+            for y, row in enumerate(a)
+            for x, c in enumerate(row)
+        )
 
     shifts = [(dx, dy) for dx in sorted({0, wide}, key=abs) for dy in sorted({0, high}, key=abs)]
     return max(shifts, key=same)
@@ -244,8 +255,10 @@ def _forced(game: Game, level: Level, findings: Sequence[Finding]) -> Counter[st
 
 def _least(findings: Sequence[Finding]) -> int:
     """The least damage on any way to the exit, as far as the analysis tells."""
-    return max((int(f.evidence["least_damage"]) for f in findings if "least_damage" in f.evidence and f.kind in WAYS),
-               default=0)  # fmt: skip
+    return max(
+        (int(f.evidence["least_damage"]) for f in findings if "least_damage" in f.evidence and f.kind in WAYS),
+        default=0,
+    )
 
 
 def _changed(
@@ -259,9 +272,7 @@ def _changed(
     return [name for name in sorted({**a, **b, **forced_a, **forced_b}, key=weight) if weight(name) != (0, 0)]
 
 
-def _more(
-    name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mapping[str, int]]
-) -> str:
+def _more(name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mapping[str, int]]) -> str:
     """How many more or fewer of an object there are: "4 more traps, all forced"."""
     more = counts[1].get(name, 0) - counts[0].get(name, 0)
     bound = forced[1].get(name, 0) - forced[0].get(name, 0)

@@ -169,9 +169,19 @@ class Plot(Chart):
         named = [(s.name, d["class"], d["dashed"]) for s, d in zip(self.series, drawn, strict=True) if s.name]
         legend, more = _legend(named, width, top + height + 4)
         lines = [{"name": name, "at": up(value)} for name, value in self.marked]
-        return _svg("plot", width=width, height=top + height + more, title=self.title, across=across, up=up,
-                    series=drawn, legend=legend, marked=lines, turned=turned,
-                    spans="blocks" if self.blocks else "spans")  # fmt: skip
+        return _svg(
+            "plot",
+            width=width,
+            height=top + height + more,
+            title=self.title,
+            across=across,
+            up=up,
+            series=drawn,
+            legend=legend,
+            marked=lines,
+            turned=turned,
+            spans="blocks" if self.blocks else "spans",
+        )
 
 
 @dataclass
@@ -219,12 +229,18 @@ class Bars(Chart):
         body = []
         for k, (name, value) in enumerate(self.rows):
             zero, at = axis(max(0.0, axis.ends[0])), axis(value.value)
-            body.append({
-                "name": _short(name, int(name_width / LETTER)), "whole": name, "y": 26 + 22 * k,
-                "class": f"s{k % SERIES}", "x": min(zero, at), "width": max(1.0, abs(at - zero)),
-                "text": self.text(value.value),
-                "span": (axis(value.low), axis(value.high)) if value.low < value.high else None,
-            })  # fmt: skip
+            body.append(
+                {
+                    "name": _short(name, int(name_width / LETTER)),
+                    "whole": name,
+                    "y": 26 + 22 * k,
+                    "class": f"s{k % SERIES}",
+                    "x": min(zero, at),
+                    "width": max(1.0, abs(at - zero)),
+                    "text": self.text(value.value),
+                    "span": (axis(value.low), axis(value.high)) if value.low < value.high else None,
+                }
+            )
         height = 32 + 22 * len(self.rows)
         return _svg("bars", width=self.width, height=height, title=self.title, rows=body, axis=axis)
 

@@ -90,8 +90,10 @@ def summary(
     """A page of Markdown: the verdict, the requirements, the findings, and where the rest is."""
     parts = [f"## {escaped(title)}", f"**{escaped(verdict)}**"]
     if checks:
-        rows = [" | ".join(["| passed" if c.passed else "| **FAILED**", escaped(c.text), f"{escaped(_value(c))} |"])
-                for c in checks]  # fmt: skip
+        rows = [
+            " | ".join(["| passed" if c.passed else "| **FAILED**", escaped(c.text), f"{escaped(_value(c))} |"])
+            for c in checks
+        ]
         parts.append("\n".join(["| | requirement | measured |", "|---|---|---|", *rows]))
     problems = [f for f in findings if f.severity == "problem"]
     notices = [f for f in findings if f.severity != "problem"]

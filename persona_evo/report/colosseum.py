@@ -48,8 +48,10 @@ from persona_evo.words import counted
 
 NONE = "–"
 RESULT = "won · tied · lost"
-NOTE = ("Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
-        "95 % intervals; p is that of the exact sign test.")
+NOTE = (
+    "Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
+    "95 % intervals; p is that of the exact sign test."
+)
 TOO_FEW = "(too few games)"
 """In place of a verdict where the games carry none."""
 OTHER = 2.0
@@ -65,15 +67,30 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         progress("win rate against c")
     said = findings.verdicts(m)
     first, shapes = claims_table(m, said), trees_table(m)
-    others = [random_table(m), ratings_table(m), matrix_table(m), heuristics_table(m), constants_table(m),
-              rave_table(m), early_table(m)]  # fmt: skip
-    for name, rows in (("claims", _claim_rows(m, said)), ("trees", _tree_rows(m)), ("pairs", _pair_rows(m)),
-                       ("ratings", _rating_rows(m))):  # fmt: skip
+    others = [
+        random_table(m),
+        ratings_table(m),
+        matrix_table(m),
+        heuristics_table(m),
+        constants_table(m),
+        rave_table(m),
+        early_table(m),
+    ]
+    for name, rows in (
+        ("claims", _claim_rows(m, said)),
+        ("trees", _tree_rows(m)),
+        ("pairs", _pair_rows(m)),
+        ("ratings", _rating_rows(m)),
+    ):
         tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
     at_random, ratings, matrix, without, constants, rave, early = others
     parts = [
-        Section("claims", "What the reports say, and what came out",
-                [Lines(standing(m, said)), first, Lines(details(m, said)), Text(NOTE, "dim")], "Reports"),
+        Section(
+            "claims",
+            "What the reports say, and what came out",
+            [Lines(standing(m, said)), first, Lines(details(m, said)), Text(NOTE, "dim")],
+            "Reports",
+        ),
         Section("trees", "Table 1: breadth and depth of trees", [shapes], "Table 1"),
         Section("random", "Against the random agent", [at_random]),
         Section("agents", "Agent against agent", [ratings, matrix]),
@@ -82,7 +99,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         Section("rave", "RAVE", [rave]),
         Section("early", "Random games that end early", [early], "Short games"),
         Section("made", "How it was made", [Facts(facts(m))]),
-    ]  # fmt: skip
+    ]
     games = sum(map(len, m.played.values()))
     page = m.folder / "index.html"
     under = f"{study().source}; {counted(games, 'game')} here"
@@ -97,8 +114,10 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
 def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
     """How many sentences come out as the reports have them, and what is otherwise here than there."""
     if findings.few(m):
-        lines = [f"{counted(len(said), 'sentence')}. A first look with few or short games: nothing here confirms or "
-                 "refutes a report."]  # fmt: skip
+        lines = [
+            f"{counted(len(said), 'sentence')}. A first look with few or short games: nothing here confirms or "
+            "refutes a report."
+        ]
     else:
         kinds = [v.kind for v in said]
         tally = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
@@ -114,9 +133,11 @@ def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
             f"made {there[0]} and {there[1]} in 1.8 s. "
             + ("So table 1 under the clock is that of another program, and all else" if other else "All else")
             + " is played at equal iterations."
-        )  # fmt: skip
-    lines.append("What is below the moves made is kept in the tree from move to move here, which the published "
-                 "programs did not do: trees of later moves are larger than their iterations alone would make them.")
+        )
+    lines.append(
+        "What is below the moves made is kept in the tree from move to move here, which the published "
+        "programs did not do: trees of later moves are larger than their iterations alone would make them."
+    )
     return lines
 
 
@@ -150,8 +171,9 @@ def _cells(p: Pair) -> list[str]:
 def claims_table(m: Material, said: Sequence[Verdict]) -> Table:
     """Each sentence of the reports."""
     rows = [["first" if v.claim.report == 1 else "second", verdict(m, v), v.claim.says] for v in said]
-    return Table("The reports and this reproduction", ["report", "so here?", "it says"], rows, left=frozenset({1, 2}),
-                 keys=3)  # fmt: skip
+    return Table(
+        "The reports and this reproduction", ["report", "so here?", "it says"], rows, left=frozenset({1, 2}), keys=3
+    )
 
 
 def _timed(m: Material, size: int) -> Shape | None:
@@ -172,14 +194,25 @@ def trees_table(m: Material) -> Table:
         equal = findings.shape(m, f"trees-free-{row.size}", name_of(FREE), row.size)
         rows.append(_tree_row(f"{row.size}, other", row, equal, None))
     seconds = f"here in {m.settings.seconds:g} s"
-    heads = ["board", "breadth", "its program", "here, equal", seconds, "depth", "its program", "here, equal", seconds,
-             "nodes, its program", seconds]  # fmt: skip
+    heads = [
+        "board",
+        "breadth",
+        "its program",
+        "here, equal",
+        seconds,
+        "depth",
+        "its program",
+        "here, equal",
+        seconds,
+        "nodes, its program",
+        seconds,
+    ]
     notes = [
         "means over games of the largest breadth and depth in a game against the random agent, without the root",
         "breadth, depth: as the report has them; its program: the published one, measured on another machine in 1.8 s "
         "of CPU a move; equal: with as many iterations a move as its trees had nodes there",
         "other: a second pair of numbers that the report gives for the prior of 20 lost games; here without it",
-    ]  # fmt: skip
+    ]
     return Table("Table 1: trees of uct_walls", heads, rows, notes)
 
 
@@ -205,8 +238,10 @@ def random_table(m: Material) -> Table:
 
 def ratings_table(m: Material) -> Table:
     """The round robin's ratings."""
-    rows = [[r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
-            for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]  # fmt: skip
+    rows = [
+        [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
+        for r in standings.ratings(m.played["all"], ALL, m.settings.seed)
+    ]
     note = f"Bradley and Terry, 400 points are odds of 10 to 1; 6 x 6, {_each(m)}"
     return Table("Ratings", ["", "points", "95 %", "score", "games"], rows, [note])
 
@@ -239,21 +274,27 @@ def constants_table(m: Material) -> Table:
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
     heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
-    note = (f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The agent "
-            "uct_walls that is played against has c = 0.1")  # fmt: skip
+    note = (
+        f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The agent "
+        "uct_walls that is played against has c = 0.1"
+    )
     return Table("Win rate against c", heads, rows, [note])
 
 
 def rave_table(m: Material) -> Table:
     """uct_rave by its K against uct_walls."""
-    rows = [[f"{k:,}", *(cell for n in (SMALL, MIDDLE) for cell in _cells(findings.pair(m, f"rave-{k}-{n}", "rave",
-                                                                                       "uct_walls")))]
-            for k in EQUIVALENCE]  # fmt: skip
+    rows = [
+        [
+            f"{k:,}",
+            *(cell for n in (SMALL, MIDDLE) for cell in _cells(findings.pair(m, f"rave-{k}-{n}", "rave", "uct_walls"))),
+        ]
+        for k in EQUIVALENCE
+    ]
     notes = [
         "uct_rave is uct_walls whose means are mixed with those of all iterations in which the move was made at any "
         "later turn, at the weight sqrt(K / (3 P + K)), P the visits of the parent (Gelly and Silver 2011)",
         f"{_each(m)}; shares {DECIDED}",
-    ]  # fmt: skip
+    ]
     heads = ["K", f"6 x 6, {RESULT}", "share", "p", f"8 x 8, {RESULT}", "share", "p"]
     return Table("uct_rave against uct_walls", heads, rows, notes)
 
@@ -266,10 +307,20 @@ def early_table(m: Material) -> Table:
         for name in (f"depth-{depth}-6", f"depth-{depth}-12", f"depth-{depth}-short"):
             row += _cells(findings.pair(m, name, "early", "killer_moves"))[:2]
         rows.append([*row, f"{findings.speed(m, depth):,.0f}"])
-    heads = ["moves", f"6 x 6, {RESULT}", "share", f"12 x 12, {RESULT}", "share",
-             f"12 x 12, {m.settings.short:g} s a move", "share", "iterations/s"]  # fmt: skip
-    notes = [f"killer_depth against killer_moves; a random game that is not over by then is judged by reach and walls. "
-             f"{_budgets(m)}"]  # fmt: skip
+    heads = [
+        "moves",
+        f"6 x 6, {RESULT}",
+        "share",
+        f"12 x 12, {RESULT}",
+        "share",
+        f"12 x 12, {m.settings.short:g} s a move",
+        "share",
+        "iterations/s",
+    ]
+    notes = [
+        f"killer_depth against killer_moves; a random game that is not over by then is judged by reach and walls. "
+        f"{_budgets(m)}"
+    ]
     return Table("Random games of so many moves", heads, rows, notes)
 
 
@@ -278,24 +329,26 @@ def _each(m: Material) -> str:
 
 
 def _budgets(m: Material) -> str:
-    return (f"{_each(m)} on 6 x 6, {m.settings.tenth} on 12 x 12; {RESULT}; "
-            f"shares {DECIDED}")  # fmt: skip
+    return f"{_each(m)} on 6 x 6, {m.settings.tenth} on 12 x 12; {RESULT}; shares {DECIDED}"
 
 
 def _picture(m: Material) -> Svg:
     lines = {f"against {other}": [share(p) for p in findings.constants(m, other).values()] for other in OPPONENTS}
     chart = plots.rates(CONSTANTS, lines, "c", "games won, % of those decided", findings.USUAL)
-    return Svg(charts.save(chart, m.folder / "figures" / "c.svg"),
-               "Games won by uct_walls on 6 x 6 against c, with 95 % intervals; c = 0.1 dashed")  # fmt: skip
+    return Svg(
+        charts.save(chart, m.folder / "figures" / "c.svg"),
+        "Games won by uct_walls on 6 x 6 against c, with 95 % intervals; c = 0.1 dashed",
+    )
 
 
 # rows of files
 
 
 def _claim_rows(m: Material, said: Sequence[Verdict]) -> list[dict[str, object]]:
-    return [{"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here,
-             "so_here": verdict(m, v)}
-            for v in said]  # fmt: skip
+    return [
+        {"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here, "so_here": verdict(m, v)}
+        for v in said
+    ]
 
 
 def _tree_rows(m: Material) -> list[dict[str, object]]:
@@ -304,13 +357,25 @@ def _tree_rows(m: Material) -> list[dict[str, object]]:
         for how, match in (("iterations", f"trees-{row.size}"), ("seconds", "trees-seconds")):
             s = findings.shape(m, match, "uct_walls", row.size)
             if s is not None:
-                rows.append({
-                    "size": row.size, "limit": how, "report_breadth": row.breadth, "breadth": s.breadth.value,
-                    "breadth_low": s.breadth.ends[0], "breadth_high": s.breadth.ends[1], "report_depth": row.depth,
-                    "depth": s.depth.value, "depth_low": s.depth.ends[0], "depth_high": s.depth.ends[1],
-                    "published_breadth": row.measured[0], "published_depth": row.measured[1],
-                    "published_nodes": row.nodes, "nodes": s.nodes, "games": s.breadth.n,
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "size": row.size,
+                        "limit": how,
+                        "report_breadth": row.breadth,
+                        "breadth": s.breadth.value,
+                        "breadth_low": s.breadth.ends[0],
+                        "breadth_high": s.breadth.ends[1],
+                        "report_depth": row.depth,
+                        "depth": s.depth.value,
+                        "depth_low": s.depth.ends[0],
+                        "depth_high": s.depth.ends[1],
+                        "published_breadth": row.measured[0],
+                        "published_depth": row.measured[1],
+                        "published_nodes": row.nodes,
+                        "nodes": s.nodes,
+                        "games": s.breadth.n,
+                    }
+                )
     return rows
 
 
@@ -322,26 +387,45 @@ def _pair_rows(m: Material) -> list[dict[str, object]]:
             for a, b in combinations(agents, 2):
                 p = standings.pair(records, a, b, level)
                 s, own = share(p), standings.thinking(records, a, level)
-                rows.append({
-                    "match": name, "level": level, "a": a, "b": b, "games": p.games, "wins": p.wins, "ties": p.ties,
-                    "losses": p.games - p.wins - p.ties, "share": s.value, "low": s.low, "high": s.high, "p": p.p,
-                    "a_iterations": own.iterations, "a_nodes": own.nodes, "a_depth": own.depth,
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "match": name,
+                        "level": level,
+                        "a": a,
+                        "b": b,
+                        "games": p.games,
+                        "wins": p.wins,
+                        "ties": p.ties,
+                        "losses": p.games - p.wins - p.ties,
+                        "share": s.value,
+                        "low": s.low,
+                        "high": s.high,
+                        "p": p.p,
+                        "a_iterations": own.iterations,
+                        "a_nodes": own.nodes,
+                        "a_depth": own.depth,
+                    }
+                )
     return rows
 
 
 def _rating_rows(m: Material) -> list[dict[str, object]]:
     found: Any = standings.ratings(m.played["all"], ALL, m.settings.seed)
-    return [{"agent": r.name, "points": r.points, "low": r.low, "high": r.high, "score": r.score, "games": r.games}
-            for r in found]  # fmt: skip
+    return [
+        {"agent": r.name, "points": r.points, "low": r.low, "high": r.high, "score": r.score, "games": r.games}
+        for r in found
+    ]
 
 
 def facts(m: Material) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s = m.settings
     usual = Settings.of(quick=s.quick)
-    given = [f"--{name} {getattr(s, name)}" for name in ("games", "iterations", "seconds")
-             if getattr(s, name) != getattr(usual, name)]  # fmt: skip
+    given = [
+        f"--{name} {getattr(s, name)}"
+        for name in ("games", "iterations", "seconds")
+        if getattr(s, name) != getattr(usual, name)
+    ]
     return {
         "command": " ".join(["persona-evo reproduce colosseum", f"--seed {s.seed}", *["--quick"] * s.quick, *given]),
         "seed": str(s.seed),
@@ -350,5 +434,4 @@ def facts(m: Material) -> dict[str, str]:
         "not reproducible": f"table 1 in {s.seconds:g} s a move ({counted(s.timed, 'game')} a size) and games of "
         f"{s.short:g} s a move depend on the machine; all else follows from the seed",
         "versions": ", ".join(f"{k} {v}" for k, v in versions(registry.get(STUDY)).items()),
-    }  # fmt: skip
-
+    }

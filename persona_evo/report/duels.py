@@ -59,10 +59,21 @@ def _cell(s: Standing | None) -> str:
 def standing_rows(standings: Iterable[Standing]) -> list[dict[str, object]]:
     """Standings for a CSV file; EVERY stands for all levels, opponents or sides."""
     return [
-        {"level": s.level, "player": s.player, "opponent": s.opponent, "side": s.side, "games": s.games, "won": s.wins,
-         "drawn": s.draws, "lost": s.losses, "win_rate": s.rate.value, "low": s.rate.low, "high": s.rate.high}
+        {
+            "level": s.level,
+            "player": s.player,
+            "opponent": s.opponent,
+            "side": s.side,
+            "games": s.games,
+            "won": s.wins,
+            "drawn": s.draws,
+            "lost": s.losses,
+            "win_rate": s.rate.value,
+            "low": s.rate.low,
+            "high": s.rate.high,
+        }
         for s in standings
-    ]  # fmt: skip
+    ]
 
 
 def seat(game: Game, level: Level, record: Playthrough) -> int:

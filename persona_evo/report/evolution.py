@@ -83,9 +83,12 @@ def read(folder: Path) -> Evolution:
     """
     path = runs.policy_of(folder)
     return Evolution(
-        folder, runs.read_config(folder), tuple(runs.read_journal(folder)), tuple(runs.read_hall(folder)),
+        folder,
+        runs.read_config(folder),
+        tuple(runs.read_journal(folder)),
+        tuple(runs.read_hall(folder)),
         None if path is None else policies.read(path),
-    )  # fmt: skip
+    )
 
 
 def text(e: Evolution, width: int | None = None) -> str:
@@ -135,8 +138,16 @@ def _course(e: Evolution) -> Table:
         mean = sum(float(row["mean"]) for row in own) / len(own)
         diversity = sum(float(row["diversity"]) for row in own) / len(own)
         validated = [f"{max(float(row['validation']) for row in own if 'validation' in row):.4f}"] if validation else []
-        rows.append([str(generation + 1), f"{max(float(row['best']) for row in own):.4f}", f"{mean:.4f}", *validated,
-                     f"{diversity * 100:.0f} %", str(sum(int(row["evaluations"]) for row in own))])  # fmt: skip
+        rows.append(
+            [
+                str(generation + 1),
+                f"{max(float(row['best']) for row in own):.4f}",
+                f"{mean:.4f}",
+                *validated,
+                f"{diversity * 100:.0f} %",
+                str(sum(int(row["evaluations"]) for row in own)),
+            ]
+        )
     best = ["best on the validation set"] if validation else []
     return Table("fitness", ["generation", "best", "mean", *best, "different formulas", "evaluated"], rows)
 
@@ -148,8 +159,13 @@ def _fame(e: Evolution, most: int = MOST_FAME) -> Table:
     ]
     left = len(e.hall) - most
     notes = [f"{left} more are in {runs.HALL}"] if left > 0 else []
-    return Table("hall of fame", ["", "fitness", "nodes", "evaluations", "born in generation", "formula"], rows, notes,
-                 left=frozenset({5}))  # fmt: skip
+    return Table(
+        "hall of fame",
+        ["", "fitness", "nodes", "evaluations", "born in generation", "formula"],
+        rows,
+        notes,
+        left=frozenset({5}),
+    )
 
 
 def write(e: Evolution) -> Path:
@@ -163,13 +179,16 @@ def write(e: Evolution) -> Path:
         "versions": ", ".join(f"{k} {v}" for k, v in e.config["versions"].items()),
     }
     sections = [
-        Section("result", "Result", [Facts(_facts(e)), *([Heading("In words"), Lines(e.words)] if e.words else []),
-                                     Lines(e.comparison)]),
+        Section(
+            "result",
+            "Result",
+            [Facts(_facts(e)), *([Heading("In words"), Lines(e.words)] if e.words else []), Lines(e.comparison)],
+        ),
         Section("fitness", "Fitness", [Gallery("chart", [Svg(chart, caption) for chart, caption in _charts(e)])]),
         Section("fame", "Hall of fame", [Svg(_front(e)), _fame(e)] if e.hall else []),
         Section("formula", "The formula's symbols", _symbols(e)),
         Section("made", "How it was made", [Facts(made)]),
-    ]  # fmt: skip
+    ]
     return write_page(Document(f"Evolution of {persona}", under, sections), e.folder / PAGE)
 
 
@@ -217,8 +236,11 @@ def _charts(e: Evolution) -> list[tuple[Plot, str]]:
 
 def compared(a: Evolution, b: Evolution) -> str:
     """What differs between two evolutions."""
-    rows = [[name, _facts(a).get(name, "–"), _facts(b).get(name, "–")]
-            for name in dict.fromkeys([*_facts(a), *_facts(b)]) if name != "policy"]  # fmt: skip
+    rows = [
+        [name, _facts(a).get(name, "–"), _facts(b).get(name, "–")]
+        for name in dict.fromkeys([*_facts(a), *_facts(b)])
+        if name != "policy"
+    ]
     parts = [Table("", ["", "A", "B"], rows, left=frozenset({1, 2})).render(terminal_width())]
     if a.policy is not None and b.policy is not None:
         parts.append(_levels(a.policy, b.policy))
@@ -235,11 +257,14 @@ def _levels(a: Policy, b: Policy) -> str:
     both = [level for level in a.fitness if level in b.fitness]
     if not both:
         return "no level in common"
-    rows = [[level, f"{a.fitness[level]:.4f}", f"{b.fitness[level]:.4f}", f"{b.fitness[level] - a.fitness[level]:+.4f}"]
-            for level in both]  # fmt: skip
+    rows = [
+        [level, f"{a.fitness[level]:.4f}", f"{b.fitness[level]:.4f}", f"{b.fitness[level] - a.fitness[level]:+.4f}"]
+        for level in both
+    ]
     x, y = ([p.fitness[level] for level in both] for p in (a, b))
     change = difference(y, x)
     span = f", 95 % interval {change.low:+.4f} to {change.high:+.4f}" if change.known else ""
-    note = (f"B - A over {counted(len(both), 'level')}: {change.value:+.4f}{span}; "
-            f"A12 = {vargha_delaney(y, x).value:.2f}")  # fmt: skip
+    note = (
+        f"B - A over {counted(len(both), 'level')}: {change.value:+.4f}{span}; A12 = {vargha_delaney(y, x).value:.2f}"
+    )
     return Table("mean utility on new seeds", ["level", "A", "B", "B - A"], rows, [note]).render(terminal_width())

@@ -52,7 +52,7 @@ def write(folder: Path, settings: Settings, progress: Callable[[str], None] | No
         Section("transfer", "Whose policy serves whom", [transfer(c), own_metric(c)], "Transfer"),
         Section("policies", "Policies", [lines_table(c), chosen(c)]),
         Section("made", "How it was made", [Facts(facts(c))]),
-    ]  # fmt: skip
+    ]
     page = Document("What an evolution is worth", f"{study_game().title}, seed {settings.seed}", parts)
     path = pages.write(page, folder / "index.html", embed=False)
     pictures = {id(d.content): f"{f.parent.name}/{f.name}" for d, f in zip(drawn, files, strict=True)}
@@ -72,8 +72,10 @@ def goal_table(c: Choices) -> Table:
     return Table("Goals", ["goal", "", "what came out"], rows, [_INTERVALS], left=frozenset({1, 2}))
 
 
-_INTERVALS = ("Differences of the mean utility over runs and levels, with 95 % intervals: bootstrap over runs and "
-              "levels, paired by level and seed.")  # fmt: skip
+_INTERVALS = (
+    "Differences of the mean utility over runs and levels, with 95 % intervals: bootstrap over runs and "
+    "levels, paired by level and seed."
+)
 
 
 def progress_table(c: Choices) -> Table:
@@ -81,12 +83,23 @@ def progress_table(c: Choices) -> Table:
     rows = []
     for setting in c.settings.chosen:
         for method in c.settings.chosen[setting].methods:
-            runs = [run for cell, found in c.runs.items() for run in found if (cell.setting, cell.method) ==
-                    (setting, method)]  # fmt: skip
+            runs = [
+                run
+                for cell, found in c.runs.items()
+                for run in found
+                if (cell.setting, cell.method) == (setting, method)
+            ]
             if runs:
-                rows.append([setting, METHODS[method], f"{len(runs)} of {c.settings.runs * len(c.settings.personas)}",
-                             f"{fmean(r.playthroughs for r in runs):,.0f}", f"{fmean(r.seconds for r in runs):.1f}",
-                             f"{max(r.seconds for r in runs):.1f}"])  # fmt: skip
+                rows.append(
+                    [
+                        setting,
+                        METHODS[method],
+                        f"{len(runs)} of {c.settings.runs * len(c.settings.personas)}",
+                        f"{fmean(r.playthroughs for r in runs):,.0f}",
+                        f"{fmean(r.seconds for r in runs):.1f}",
+                        f"{max(r.seconds for r in runs):.1f}",
+                    ]
+                )
     heads = ["setting", "method", "runs", "playthroughs", "core-seconds", "longest"]
     note = "Playthroughs and core-seconds are means of a run."
     return Table("Runs", heads, rows, [note], left=frozenset({1}), keys=2)
@@ -98,8 +111,11 @@ def progress_table(c: Choices) -> Table:
 def _in_words(c: Choices, setting: str) -> str:
     how, s = SETTINGS[setting], c.settings
     where = f"{s.iterations[setting]:,} iterations"
-    what = f"Search preset {how.search}, {where} a playthrough" if how.search else (
-        f"Play from move to move, {where} a move, as far ahead as a game goes, without mistakes")  # fmt: skip
+    what = (
+        f"Search preset {how.search}, {where} a playthrough"
+        if how.search
+        else (f"Play from move to move, {where} a move, as far ahead as a game goes, without mistakes")
+    )
     return f"{what}; {s.playthroughs[setting]:,} playthroughs a run."
 
 
@@ -148,8 +164,9 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
             cell = Cell(setting, method, persona)
             found = [known.get((cell, what)) for what in names]
             if any(found):
-                rows.append([title_of(persona), METHODS[method],
-                             *(NONE if one is None else signed(one.gain) for one in found)])  # fmt: skip
+                rows.append(
+                    [title_of(persona), METHODS[method], *(NONE if one is None else signed(one.gain) for one in found)]
+                )
     heads = ["", "", *(f"against {findings.spoken(what)}" for what in names)]
     return Table(f"{setting}, {words}: difference", heads, rows, [_INTERVALS], left=frozenset({1}), keys=2)
 
@@ -181,8 +198,9 @@ def budget_tables(c: Choices) -> list[Table]:
         for persona in c.settings.personas:
             for name, points in curves.budget_lines(c, settings, persona).items():
                 known = dict(points)
-                rows.append([title_of(persona), name, *(f"{known[n]:.3f}" if n in known else NONE for n in
-                             c.settings.budgets)])  # fmt: skip
+                rows.append(
+                    [title_of(persona), name, *(f"{known[n]:.3f}" if n in known else NONE for n in c.settings.budgets)]
+                )
         heads = ["", "", *(f"{n:,}" for n in c.settings.budgets)]
         found.append(Table(f"Search {search}: mean utility by iterations", heads, rows, left=frozenset({1}), keys=2))
     return found
@@ -200,16 +218,23 @@ def transfer(c: Choices) -> Table:
             one = None if run is None else c.known.get(c.probe(TRANSFERRED, persona, run.policy))
             row.append(NONE if one is None else f"{one.utility:.3f}")
         rows.append(row)
-    note = ("Rows: whose utility counts. Columns: whose policy plays. Other games have other metrics, so that no "
-            "policy can be tried there.")  # fmt: skip
+    note = (
+        "Rows: whose utility counts. Columns: whose policy plays. Other games have other metrics, so that no "
+        "policy can be tried there."
+    )
     return Table(f"Transfer, {TRANSFERRED}, held-out levels", ["", *map(title_of, personas)], rows, [note])
 
 
 def own_metric(c: Choices) -> Table:
     """The mean of each persona's own metric over the runs of each persona, from move to move."""
     found = findings.in_own_metric(c, "casual") or {}
-    rows = [[f"{load_persona(persona, study_game()).priority} of the {title_of(persona)}",
-             *(f"{value:.3f}" for value in row.values())] for persona, row in found.items()]  # fmt: skip
+    rows = [
+        [
+            f"{load_persona(persona, study_game()).priority} of the {title_of(persona)}",
+            *(f"{value:.3f}" for value in row.values()),
+        ]
+        for persona, row in found.items()
+    ]
     heads = ["", *map(title_of, c.settings.personas)]
     return Table("casual: own metrics, by who plays", heads, rows)
 
@@ -222,8 +247,10 @@ def lines_table(c: Choices) -> Table:
     rows = []
     for setting in c.settings.chosen:
         for persona in c.settings.personas:
-            for what, probes in ((LINE, c.line_probes(setting, persona)),
-                                 (SEED, c.seed_probes(setting, persona) if setting == "single" else [])):  # fmt: skip
+            for what, probes in (
+                (LINE, c.line_probes(setting, persona)),
+                (SEED, c.seed_probes(setting, persona) if setting == "single" else []),
+            ):
                 text = c.reference(what, setting, persona) if probes else None
                 if text is not None:
                     known = next(c.known[p] for p in probes if p.policy == text)
@@ -238,8 +265,16 @@ def chosen(c: Choices) -> Table:
     for cell in c.runs:
         run = c.chosen_run(cell)
         if run is not None:
-            rows.append([cell.setting, METHODS[cell.method], title_of(cell.persona), str(run.number),
-                         f"{run.validation:.3f}", run.policy])  # fmt: skip
+            rows.append(
+                [
+                    cell.setting,
+                    METHODS[cell.method],
+                    title_of(cell.persona),
+                    str(run.number),
+                    f"{run.validation:.3f}",
+                    run.policy,
+                ]
+            )
     heads = ["setting", "method", "persona", "run", "validation", "policy"]
     return Table("The best run of each cell by validation", heads, rows, left=frozenset({1, 2, 5}), keys=3)
 
@@ -255,9 +290,15 @@ def facts(c: Choices) -> dict[str, str]:
         "core-seconds": f"{sum(run.seconds for runs in c.runs.values() for run in runs):,.0f} in all runs",
         "stages": ", ".join(course.STAGES),
         "versions": ", ".join(f"{k} {v}" for k, v in versions(study_game()).items()),
-    }  # fmt: skip
+    }
 
 
 def _gallery(drawn: Sequence[Drawing], kind: str) -> Gallery:
-    return Gallery("chart", [Svg(d.content, " ".join(d.name[1:]).replace("_", " ")) for d in drawn
-                             if d.name[0] == kind and not isinstance(d.content, Heat)])  # fmt: skip
+    return Gallery(
+        "chart",
+        [
+            Svg(d.content, " ".join(d.name[1:]).replace("_", " "))
+            for d in drawn
+            if d.name[0] == kind and not isinstance(d.content, Heat)
+        ],
+    )

@@ -33,7 +33,7 @@ from persona_evo.playtest.experiment.results import (
     p_words,
     summaries,
     unfit_constants,
-)  # fmt: skip
+)
 from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import charts, pages, replay, tables
 from persona_evo.report.figures import Drawing
@@ -61,14 +61,23 @@ def write(results: Results, folder: Path, progress: Tell | None = None) -> Repor
     tested = comparison_table(tests)
     words = [*(c.words() for c in tests), *apart(results)]
     warnings = [f"note: {text}" for text in unfit_constants(results)]
-    page = Document(f"Experiment: {experiment.title}", subtitle(results), [
-        Section("says", "What it says", [Lines([*(words or [NOTHING]), *warnings]), tested if tests else None]),
-        Section("growth", "Best scores", [picture, summary]),
-        Section("best", "Best ways to play", [
-            Gallery("replay", [Figure(path, text) for text, path in pictures.items()]), Lines(notes),
-        ]),
-        Section("made", "How it was made", [Facts(facts(results))]),
-    ])  # fmt: skip
+    page = Document(
+        f"Experiment: {experiment.title}",
+        subtitle(results),
+        [
+            Section("says", "What it says", [Lines([*(words or [NOTHING]), *warnings]), tested if tests else None]),
+            Section("growth", "Best scores", [picture, summary]),
+            Section(
+                "best",
+                "Best ways to play",
+                [
+                    Gallery("replay", [Figure(path, text) for text, path in pictures.items()]),
+                    Lines(notes),
+                ],
+            ),
+            Section("made", "How it was made", [Facts(facts(results))]),
+        ],
+    )
     pages.write(page, folder / PAGE)
     said = [summary.render(), *([tested.render()] if tests else []), "\n".join([*words, *warnings])]
     return Report(folder / PAGE, "\n\n".join(said).rstrip())
@@ -95,11 +104,13 @@ def facts(results: Results) -> dict[str, str]:
     experiment = results.experiment
     protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)
     return {
-        "game": experiment.game, "seed": str(experiment.seed), "replicates": str(experiment.replicates),
+        "game": experiment.game,
+        "seed": str(experiment.seed),
+        "replicates": str(experiment.replicates),
         "combinations": "\n".join(f"{cell.label}: {_said(cell)}" for cell in experiment.cells),
         **({"formulas": protected} if protected else {}),
         "versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
-    }  # fmt: skip
+    }
 
 
 def _said(cell: Cell) -> str:
@@ -107,37 +118,68 @@ def _said(cell: Cell) -> str:
     settings = ", ".join(f"{k} = {v}" for k, v in cell.settings.items())
     inside = " inside the root" if s.constant == "inside" else ""
     whole = ", best paths saved whole" if s.save_best_path else ""
-    return "; ".join(filter(None, (
-        f"level {cell.level}" if cell.level else "", settings, f"{cell.goal}, {counted(s.rollouts, 'rollout')}, "
-        f"{s.workers} at once, UCT constant {s.uct_constant:g}{inside}, known ends {s.terminal.replace('_', ' ')}"
-        f"{whole}")))  # fmt: skip
+    return "; ".join(
+        filter(
+            None,
+            (
+                f"level {cell.level}" if cell.level else "",
+                settings,
+                f"{cell.goal}, {counted(s.rollouts, 'rollout')}, "
+                f"{s.workers} at once, UCT constant {s.uct_constant:g}{inside}, "
+                f"known ends {s.terminal.replace('_', ' ')}{whole}",
+            ),
+        )
+    )
 
 
 def summary_table(found: Sequence[Summary]) -> Table:
     """The best scores of each combination, and what they are scores of where that is not the same for all."""
     several = len({s.goal for s in found}) > 1
     rows = [
-        [s.cell, *([s.goal] if several else []), str(s.n), tables.mean(s.mean),
-         f"{s.deviation:.{tables.decimals(s.mean.value)}f}", f"{s.median:g}", f"{s.low:g} to {s.high:g}",
-         f"{s.rollouts:,.0f}", f"{s.seconds:.1f} s"]
+        [
+            s.cell,
+            *([s.goal] if several else []),
+            str(s.n),
+            tables.mean(s.mean),
+            f"{s.deviation:.{tables.decimals(s.mean.value)}f}",
+            f"{s.median:g}",
+            f"{s.low:g} to {s.high:g}",
+            f"{s.rollouts:,.0f}",
+            f"{s.seconds:.1f} s",
+        ]
         for s in found
-    ]  # fmt: skip
+    ]
     notes = ["mean ± half the 95 % interval; the middle half between the quartiles"]
     proven = sum(s.proven for s in found)
     if proven:
         notes.append(f"{counted(proven, 'search', 'searches')} proved that no way to play scores more")
-    heads = ["", *(["searched for"] if several else []), "searches", "mean", "deviation", "median", "middle half",
-             "rollouts", "time"]  # fmt: skip
+    heads = [
+        "",
+        *(["searched for"] if several else []),
+        "searches",
+        "mean",
+        "deviation",
+        "median",
+        "middle half",
+        "rollouts",
+        "time",
+    ]
     return Table("best scores", heads, rows, notes, left=frozenset((0, 1)) if several else frozenset())
 
 
 def comparison_table(tests: Sequence[Comparison]) -> Table:
     """The tests."""
     rows = [
-        [c.a, c.b, f"{c.share * 100:.0f} %", f"{c.test.statistic:g}", p_words(c.test.p).removeprefix("p = "),
-         p_words(c.corrected).removeprefix("p = ")]
+        [
+            c.a,
+            c.b,
+            f"{c.share * 100:.0f} %",
+            f"{c.test.statistic:g}",
+            p_words(c.test.p).removeprefix("p = "),
+            p_words(c.corrected).removeprefix("p = "),
+        ]
         for c in tests
-    ]  # fmt: skip
+    ]
     heads = ["first", "second", "first scores more", "U", "p", "p corrected"]
     return Table("comparisons", heads, rows, [CORRECTION], left=frozenset((0, 1)), keys=2)
 
@@ -146,23 +188,51 @@ def write_tables(
     results: Results, folder: Path, found: Sequence[Summary], tests: Sequence[Comparison], prefix: str = ""
 ) -> None:
     """The CSV files."""
-    tables.write_csv(folder / f"{prefix}summary.csv", [
-        {"cell": s.cell, "goal": s.goal, "searches": s.n, "mean": s.mean.value, "low": s.mean.low, "high": s.mean.high,
-         "deviation": s.deviation, "quartile1": s.low, "median": s.median, "quartile3": s.high, "rollouts": s.rollouts,
-         "seconds": s.seconds, "proven": s.proven} for s in found
-    ])  # fmt: skip
+    tables.write_csv(
+        folder / f"{prefix}summary.csv",
+        [
+            {
+                "cell": s.cell,
+                "goal": s.goal,
+                "searches": s.n,
+                "mean": s.mean.value,
+                "low": s.mean.low,
+                "high": s.mean.high,
+                "deviation": s.deviation,
+                "quartile1": s.low,
+                "median": s.median,
+                "quartile3": s.high,
+                "rollouts": s.rollouts,
+                "seconds": s.seconds,
+                "proven": s.proven,
+            }
+            for s in found
+        ],
+    )
     if tests:
-        tables.write_csv(folder / f"{prefix}comparisons.csv", [
-            {"a": c.a, "b": c.b, "share_a_higher": c.share, "U": c.test.statistic, "p": c.test.p, "p_holm": c.corrected}
-            for c in tests
-        ])  # fmt: skip
+        tables.write_csv(
+            folder / f"{prefix}comparisons.csv",
+            [
+                {
+                    "a": c.a,
+                    "b": c.b,
+                    "share_a_higher": c.share,
+                    "U": c.test.statistic,
+                    "p": c.test.p,
+                    "p_holm": c.corrected,
+                }
+                for c in tests
+            ],
+        )
     rows: list[dict[str, Any]] = []
     for cell in results.experiment.cells:
         records = results.of(cell)
         if records:
             grown = curve(records, cell.search.rollouts)
-            rows += [{"cell": cell.label, "rollout": int(n), "mean": m, "deviation": d}
-                     for n, m, d in zip(*grown, strict=True)]  # fmt: skip
+            rows += [
+                {"cell": cell.label, "rollout": int(n), "mean": m, "deviation": d}
+                for n, m, d in zip(*grown, strict=True)
+            ]
     tables.write_csv(folder / f"{prefix}growth.csv", rows)
 
 
@@ -207,12 +277,16 @@ def _charts(
         scores = [record.score for record in records]
         spread = [(at + (k % 7 - 3) * 0.045, score) for k, score in enumerate(scores)]
         mean = float(np.mean(scores))
-        dots += [charts.Series("", spread, "dots", colour),
-                 charts.Series("", [(at - 0.3, mean), (at + 0.3, mean)], "line", colour)]  # fmt: skip
-        grown = [(float(n), float(m), float(d))
-                 for n, m, d in zip(*curve(records, cell.search.rollouts), strict=True)]  # fmt: skip
-        lines.append(charts.Series(cell.label, [(n, m) for n, m, _ in grown], "line", colour,
-                                   band=[(n, m - d, m + d) for n, m, d in grown]))  # fmt: skip
+        dots += [
+            charts.Series("", spread, "dots", colour),
+            charts.Series("", [(at - 0.3, mean), (at + 0.3, mean)], "line", colour),
+        ]
+        grown = [(float(n), float(m), float(d)) for n, m, d in zip(*curve(records, cell.search.rollouts), strict=True)]
+        lines.append(
+            charts.Series(
+                cell.label, [(n, m) for n, m, _ in grown], "line", colour, band=[(n, m - d, m + d) for n, m, d in grown]
+            )
+        )
     names = [cell.label for cell in shown]
     width = max(336, 90 + 34 * len(names))
     return (
@@ -257,8 +331,18 @@ def draw(game: Game, level: Level, record: Record, path: Path) -> Path | None:
     choices = [choice for choice, _ in record.best.pairs]
     actions = tuple(Within(game, level).actions(choices))
     outcome = game.over(level, game.replay(level, actions)[-1])
-    plan = Plan(actions, record.score, record.best.metrics, outcome, record.rollouts, record.nodes, record.seconds,
-                record.stopped, record.proven, 0)  # fmt: skip
+    plan = Plan(
+        actions,
+        record.score,
+        record.best.metrics,
+        outcome,
+        record.rollouts,
+        record.nodes,
+        record.seconds,
+        record.stopped,
+        record.proven,
+        0,
+    )
     pictures = replay.frames(game, level, playthrough(game, level, plan))
     return replay.save_gif(pictures, path) if pictures else None
 

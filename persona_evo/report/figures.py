@@ -51,13 +51,29 @@ LONGEST = 28
 INK, GREY, RULE = "#000000", "#6b6b6b", "#d0d0d0"
 
 STYLE: Mapping[str, Any] = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7,
-    "ytick.labelsize": 7, "legend.fontsize": 7, "legend.frameon": False, "legend.handlelength": 1.6,
-    "text.parse_math": False, "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6, "ytick.major.width": 0.6, "lines.linewidth": 1.2, "lines.markersize": 3,
-    "pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "persona-evo", "savefig.transparent": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handlelength": 1.6,
+    "text.parse_math": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "persona-evo",
+    "savefig.transparent": True,
     "figure.constrained_layout.use": True,
-}  # fmt: skip
+}
 
 UNDATED: Mapping[str, Mapping[str, None]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
@@ -174,8 +190,9 @@ def _plot(canvas: Canvas, plot: Plot) -> None:
     axes.set_axisbelow(True)
     for name, value in plot.marked:
         axes.axhline(value, color=GREY, linewidth=0.8, linestyle=DASHES)
-        axes.annotate(name, (1, value), (0, 2), axes.get_yaxis_transform(), "offset points", ha="right", fontsize=7,
-                      color=GREY)  # fmt: skip
+        axes.annotate(
+            name, (1, value), (0, 2), axes.get_yaxis_transform(), "offset points", ha="right", fontsize=7, color=GREY
+        )
     handles = [_series(axes, s, k, plot.blocks) for k, s in enumerate(plot.series)]
     named = [(h, s.name) for h, s in zip(handles, plot.series, strict=True) if s.name] if rows else []
     if any(s.end == "skull" for s in plot.series):
@@ -218,16 +235,28 @@ def _series(axes: Axes, series: Series, place: int, blocks: bool) -> Any:
     points = [p for p in series.points if math.isfinite(p[1])]
     dots = "dots" in series.style or len(points) == 1
     (drawn,) = axes.plot(
-        [x for x, _ in points], [y for _, y in points], color=colour, marker="o" if dots else "",
-        linestyle="" if series.style == "dots" else "-", clip_on=False,
+        [x for x, _ in points],
+        [y for _, y in points],
+        color=colour,
+        marker="o" if dots else "",
+        linestyle="" if series.style == "dots" else "-",
+        clip_on=False,
         drawstyle="steps-post" if series.style == "steps" else "default",
-    )  # fmt: skip
+    )
     if series.dashed or number >= len(COLOURS):
         drawn.set_linestyle(DASHES)
     if series.end and points:
         died = series.end == "skull"
-        axes.plot(*points[-1], "X" if died else "o", color=colour, markeredgecolor="white" if died else colour,
-                  markeredgewidth=0.5, markersize=7 if died else 4, clip_on=False, zorder=4)  # fmt: skip
+        axes.plot(
+            *points[-1],
+            "X" if died else "o",
+            color=colour,
+            markeredgecolor="white" if died else colour,
+            markeredgewidth=0.5,
+            markersize=7 if died else 4,
+            clip_on=False,
+            zorder=4,
+        )
     return drawn
 
 
@@ -248,8 +277,16 @@ def _bars(canvas: Canvas, bars: Bars) -> None:
         if value.low < value.high:
             ends = [[value.value - value.low], [value.high - value.value]]
             axes.errorbar(value.value, k, xerr=ends, color=INK, elinewidth=0.8, capsize=2, capthick=0.8)
-        axes.annotate(bars.text(value.value), (1, k), (4, 0), axes.get_yaxis_transform(), "offset points",
-                      va="center", fontsize=7, annotation_clip=False)  # fmt: skip
+        axes.annotate(
+            bars.text(value.value),
+            (1, k),
+            (4, 0),
+            axes.get_yaxis_transform(),
+            "offset points",
+            va="center",
+            fontsize=7,
+            annotation_clip=False,
+        )
 
 
 def _short(name: str) -> str:
@@ -282,8 +319,15 @@ def _heat(canvas: Canvas, heat: Heat) -> None:
     for (x, y), count in heat.deaths.items():
         axes.plot(x + 1, y + 1, "X", color=INK, markeredgecolor="white", markersize=min(9.0, 50 * tile))
         if count > 1:
-            axes.annotate(f"×{count}", (x + 1, y + 1), (3, -3), textcoords="offset points", va="top", fontsize=6,
-                          path_effects=_halo(1.5))  # fmt: skip
+            axes.annotate(
+                f"×{count}",
+                (x + 1, y + 1),
+                (3, -3),
+                textcoords="offset points",
+                va="top",
+                fontsize=6,
+                path_effects=_halo(1.5),
+            )
     colours = LinearSegmentedColormap.from_list("visits", [[c / 255 for c in maps.COOL], [c / 255 for c in maps.HOT]])
     bar = canvas.colorbar(ScalarMappable(Normalize(0, heat.most), colours), ax=axes, fraction=0.05, pad=0.02)
     bar.set_label("visits per playthrough")

@@ -94,8 +94,9 @@ def write(
     written = Written(folder / "index.html")
     with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
         at_hand = {level.name: level for level in levels}
-        wanted = list(_wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays,
-                              versions is not None))  # fmt: skip
+        wanted = list(
+            _wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays, versions is not None)
+        )
         told: set[str] = set()
 
         def drawn(number: int) -> None:
@@ -112,10 +113,13 @@ def write(
             written.pictures.append(one.picture)
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = replace(
-        page_of(analysis, title=title, facts=facts or {}), versions=versions, pictures=written.pictures,
-        most=written.most, notes=written.notes,
+        page_of(analysis, title=title, facts=facts or {}),
+        versions=versions,
+        pictures=written.pictures,
+        most=written.most,
+        notes=written.notes,
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
-    )  # fmt: skip
+    )
     write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
     return written
 
@@ -123,13 +127,24 @@ def write(
 def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page:
     """The page of an analysis, without what is drawn."""
     return Page(
-        title, summaries=analysis.summaries, infos=analysis.infos, standings=analysis.standings,
-        findings=analysis.findings, accepted=analysis.accepted, gone=[no_longer(entry) for entry in analysis.gone],
-        checks=analysis.checks, health=hit_points(analysis), baseline=analysis.baseline,
-        players=analysis.players, correlations=analysis.correlations, facts=facts, routes=routes.by_level(analysis),
-        steps=analysis.steps, agreements=analysis.agreements,
+        title,
+        summaries=analysis.summaries,
+        infos=analysis.infos,
+        standings=analysis.standings,
+        findings=analysis.findings,
+        accepted=analysis.accepted,
+        gone=[no_longer(entry) for entry in analysis.gone],
+        checks=analysis.checks,
+        health=hit_points(analysis),
+        baseline=analysis.baseline,
+        players=analysis.players,
+        correlations=analysis.correlations,
+        facts=facts,
+        routes=routes.by_level(analysis),
+        steps=analysis.steps,
+        agreements=analysis.agreements,
         skill_health=skill.health_charts(health(analysis.records)) if analysis.steps else {},
-    )  # fmt: skip
+    )
 
 
 def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
@@ -142,12 +157,16 @@ def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
             record = replay.choose(group).median
             points = list(enumerate(record.hit_points))
             end = "skull" if record.lost else "dot"
-            found.setdefault(level, []).append(
-                charts.Series(player, points, "steps", players.index(player), end=end)
-            )
+            found.setdefault(level, []).append(charts.Series(player, points, "steps", players.index(player), end=end))
     return {
-        level: charts.Plot(series, charts.Axis("turn", low=0, whole=True), charts.Axis("hit points", low=0, whole=True),
-                           title="Hit points in the median playthrough", width=336, height=230)
+        level: charts.Plot(
+            series,
+            charts.Axis("turn", low=0, whole=True),
+            charts.Axis("hit points", low=0, whole=True),
+            title="Hit points in the median playthrough",
+            width=336,
+            height=230,
+        )
         for level, series in found.items()
     }
 
@@ -212,9 +231,14 @@ class _Wanted(NamedTuple):
 
 
 def _wanted(
-    names: Names, game: Game, levels: Mapping[str, Level], analysis: Analysis, written: Written, replays: bool,
+    names: Names,
+    game: Game,
+    levels: Mapping[str, Level],
+    analysis: Analysis,
+    written: Written,
+    replays: bool,
     compared: bool = False,
-) -> Iterator[_Wanted]:  # fmt: skip
+) -> Iterator[_Wanted]:
     """Maps and replays of each persona in each level that is at hand; compared: with the same colours in all."""
     groups = grouped(analysis.records)
     baselines = dict(analysis.pairs)
@@ -227,15 +251,17 @@ def _wanted(
             written.note(why)
         else:
             path = names.file(name, player, suffix=".png")
-            together = [own for (where, who), own in groups.items()
-                        if who in analysis.personas and (compared or where == name)]  # fmt: skip
+            together = [
+                own for (where, who), own in groups.items() if who in analysis.personas and (compared or where == name)
+            ]
             high = written.most[name] = maps.most_visits(together)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
             yield _Wanted(Picture(name, "map", path, text), drawing, player)
         if replays and errs(group[0].skill):
-            written.note("There are no replays of players who make mistakes; persona-evo runs show plays their "
-                         "playthroughs.")  # fmt: skip
+            written.note(
+                "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
+            )
         elif replays:
             yield from _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []))
 

@@ -62,7 +62,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
         while columns(line + word) > width:
             head = _head(word, max(1, width - columns(line)))
             lines.append(line + head)
-            word, line = word[len(head):], indent
+            word, line = word[len(head) :], indent
         line += word
     return [*lines, line] if line.strip() else lines
 
@@ -105,14 +105,15 @@ def _head(word: str, width: int) -> str:
     return word[: signs[-1]] if signs and signs[-1] > end // 2 else word[:end]
 
 
-def _squeezed(
-    grid: Sequence[Sequence[str]], natural: Sequence[int], left: Collection[int], width: int
-) -> list[int]:
+def _squeezed(grid: Sequence[Sequence[str]], natural: Sequence[int], left: Collection[int], width: int) -> list[int]:
     """Widths of the columns, those of words made narrower where the whole table fits then."""
     widths = list(natural)
     over = sum(widths) + GAP * (len(widths) - 1) - width
-    loose = {i: max(LEAST, max(columns(word) for row in grid for word in row[i].split(" ")))
-             for i in range(len(widths)) if i in left and any(" " in row[i] for row in grid)}  # fmt: skip
+    loose = {
+        i: max(LEAST, max(columns(word) for row in grid for word in row[i].split(" ")))
+        for i in range(len(widths))
+        if i in left and any(" " in row[i] for row in grid)
+    }
     room = sum(max(0, widths[i] - least) for i, least in loose.items())
     if not 0 < over <= room:
         return widths

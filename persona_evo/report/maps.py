@@ -119,8 +119,10 @@ def _too_large(game: Game, grid: Any) -> str:
     """Why no map has so many tiles, in words; "" where one can be drawn."""
     if max(grid.width, grid.height) <= MOST_TILES:
         return ""
-    return (f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
-            "than can be drawn.")  # fmt: skip
+    return (
+        f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
+        "than can be drawn."
+    )
 
 
 def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
@@ -161,9 +163,13 @@ def usual(records: Sequence[Playthrough]) -> Playthrough:
 
 
 def annotated(
-    game: Game, level: Level, records: Sequence[Playthrough], path: Path | str, markers: Sequence[Marker] = (),
+    game: Game,
+    level: Level,
+    records: Sequence[Playthrough],
+    path: Path | str,
+    markers: Sequence[Marker] = (),
     high: float | None = None,
-) -> Path | None:  # fmt: skip
+) -> Path | None:
     """Draw the map of one player in one level.
 
     Args:
@@ -238,9 +244,13 @@ class Sheet:
     """
 
     def __init__(
-        self, game: Game, level: Level, width: int, height: int,
+        self,
+        game: Game,
+        level: Level,
+        width: int,
+        height: int,
         tiles: Mapping[Spot, tuple[int, int, int, int]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         from PIL import Image, ImageDraw
 
         self.width, self.height = width, height
@@ -291,7 +301,7 @@ class Sheet:
                     t = k / (2 * length)
                     self._disc((x0 + (x1 - x0) * t, y0 + (y1 - y0) * t), wide * 0.75, ROUTE, 1)
                 continue
-            for start, end in (((0.0, 0.4), (0.55, 0.95)) if dashed else ((0.0, 1.0),)):
+            for start, end in ((0.0, 0.4), (0.55, 0.95)) if dashed else ((0.0, 1.0),):
                 piece = (x0 + (x1 - x0) * start, y0 + (y1 - y0) * start, x0 + (x1 - x0) * end, y0 + (y1 - y0) * end)
                 self.pen.line(piece, CASING, wide + 2)
                 self.pen.line(piece, ROUTE, wide)
@@ -384,6 +394,13 @@ def board(
             pen.rectangle(box, tiles.get((x, y)), "#d3c8b4")
             char = rows[y][x : x + 1] if rows else ""
             if char.strip(" ."):
-                pen.text(((x + 0.5) * scale, (y + 0.5) * scale), char, INK, anchor="mm", font=font(scale * 0.6),
-                         stroke_width=2 * ((x, y) in tiles), stroke_fill=CASING)  # fmt: skip
+                pen.text(
+                    ((x + 0.5) * scale, (y + 0.5) * scale),
+                    char,
+                    INK,
+                    anchor="mm",
+                    font=font(scale * 0.6),
+                    stroke_width=2 * ((x, y) in tiles),
+                    stroke_fill=CASING,
+                )
     return picture

@@ -79,9 +79,13 @@ class _Games:
 
 
 def write(
-    match: Match, records: Sequence[Record], folder: Path, command: str = "", pictures: bool = True,
+    match: Match,
+    records: Sequence[Record],
+    folder: Path,
+    command: str = "",
+    pictures: bool = True,
     progress: Tell | None = None,
-) -> Report:  # fmt: skip
+) -> Report:
     """Write the page and what belongs to it; files of the same names are written anew (raises RunError where a game
     does not replay).
 
@@ -107,7 +111,7 @@ def write(
         Section("all", "All games", [Folded(counted(len(records), "game"), [_listed(records)]), Text(REPLAY, "dim")]),
         Section("thinking", "How they thought", [found[-1]]),
         Section("made", "How it was made", [Facts(facts(match, game, command))]),
-    ]  # fmt: skip
+    ]
     page = folder / PAGE
     under = f"{counted(len(records), 'game')}, {counted(len(levels), 'level')}, seed {match.seed}"
     title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
@@ -131,17 +135,20 @@ def drawings(kept: Kept, seed: int = 0) -> Iterator[Drawing]:
             yield Drawing((level or "all", "games won"), chart)
     if len(kept.agents) > 2 and kept.records:
         ranks = list(enumerate(ratings(kept.records, kept.agents, seed)))
-        series = charts.Series("", [(k, r.points) for k, r in ranks], "dots", 0,
-                               spans=[(k, r.low, r.high) for k, r in ranks])  # fmt: skip
+        series = charts.Series(
+            "", [(k, r.points) for k, r in ranks], "dots", 0, spans=[(k, r.low, r.high) for k, r in ranks]
+        )
         across = charts.Axis(names=[r.name for _, r in ranks])
         yield Drawing(("ratings",), charts.Plot([series], across, charts.Axis("rating, Elo points")))
 
 
 REPLAY = "To see any of them as a picture: persona-evo match replay FOLDER --number GAME"
-NOTE = ("won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
-        "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts "
-        "by, as the first named sees it, ± half its 95 % interval from 5 games on; faults: moves lost by "
-        "both")  # fmt: skip
+NOTE = (
+    "won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
+    "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts "
+    "by, as the first named sees it, ± half its 95 % interval from 5 games on; faults: moves lost by "
+    "both"
+)
 
 
 def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequence[tables.Table]) -> list[Any]:
@@ -152,11 +159,12 @@ def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequenc
         return [Lines(text for _, text in told), *results]
     sure, rest = [t for s, t in told if s], [t for s, t in told if not s]
     return [
-        results[0], Lines(sure[:MOST_SENTENCES]),
+        results[0],
+        Lines(sure[:MOST_SENTENCES]),
         Folded(f"{len(sure) - MOST_SENTENCES} more", [Lines(sure[MOST_SENTENCES:])]),
         Folded(f"{counted(len(rest), 'pair')} whose difference chance may have made", [Lines(rest)]),
         *results[1:],
-    ]  # fmt: skip
+    ]
 
 
 def sentences(records: Sequence[Record], names: Sequence[str]) -> list[tuple[bool, str]]:
@@ -175,8 +183,13 @@ def sentences(records: Sequence[Record], names: Sequence[str]) -> list[tuple[boo
         elif corrected < 0.05:
             found.append((True, f"{better} beat {worse} {score} (p = {corrected:.2g}{which})"))
         else:
-            found.append((False, f"{better} won more often than {worse}, {score}, which chance may have made (p = "
-                                 f"{corrected:.2g}{which})"))  # fmt: skip
+            found.append(
+                (
+                    False,
+                    f"{better} won more often than {worse}, {score}, which chance may have made (p = "
+                    f"{corrected:.2g}{which})",
+                )
+            )
     return found
 
 
@@ -187,11 +200,16 @@ def facts(match: Match, game: Game, command: str) -> dict[str, str]:
     if any(a.kind == "program" for a in match.agents):
         limits.append(f"programs {match.program_seconds:g} s a move and {match.megabytes} MB")
     found = {
-        "command": command, "game": game.name, "games of a pair": times, "seed": str(match.seed),
-        "limits": ", ".join(limits), "agents": "\n".join(f"{a.name}: {_said(a)}" for a in match.agents),
-        "again": "the same seed gives the same games" if match.reproducible else "agents with limits of time, or "
-                 "programs, are among them: another run may differ",
-    }  # fmt: skip
+        "command": command,
+        "game": game.name,
+        "games of a pair": times,
+        "seed": str(match.seed),
+        "limits": ", ".join(limits),
+        "agents": "\n".join(f"{a.name}: {_said(a)}" for a in match.agents),
+        "again": "the same seed gives the same games"
+        if match.reproducible
+        else "agents with limits of time, or programs, are among them: another run may differ",
+    }
     found["versions"] = ", ".join(f"{name} {value}" for name, value in versions(game).items())
     return {k: v for k, v in found.items() if v}
 
@@ -202,8 +220,15 @@ def _said(agent: Agent) -> str:
         return f"program {agent.program}"
     constants = ", ".join(f"{k} = {v:g}" for k, v in agent.constants.items())
     budget = agent.budget
-    think = ", ".join(filter(None, (f"{budget.iterations} iterations" if budget.iterations else "",
-                                    f"{budget.seconds:g} s" if budget.seconds else "")))  # fmt: skip
+    think = ", ".join(
+        filter(
+            None,
+            (
+                f"{budget.iterations} iterations" if budget.iterations else "",
+                f"{budget.seconds:g} s" if budget.seconds else "",
+            ),
+        )
+    )
     think = f"{think} a move" if agent.kind in ("search", "flat") else ""
     return "; ".join(filter(None, (agent.about or agent.kind, constants, think)))
 
@@ -231,8 +256,11 @@ def _anew(records: Sequence[Record], agents: Sequence[Agent]) -> Text | None:
     late = sum((r.first, r.second)[who] in programs and kind == "time" for r in records for who, _, kind, _ in r.faults)
     if not late:
         return None
-    return Text("A program that is late is ended and loaded anew for its next move, in the middle of a game: what it "
-                f"kept in memory in that game was gone {counted(late, 'time')}.", "dim")  # fmt: skip
+    return Text(
+        "A program that is late is ended and loaded anew for its next move, in the middle of a game: what it "
+        f"kept in memory in that game was gone {counted(late, 'time')}.",
+        "dim",
+    )
 
 
 # games worth looking at
@@ -248,8 +276,9 @@ def _choose(kept: Kept, game: Game, folder: Path, pictures: bool, progress: Tell
     for a, b in pairs[:MOST_REPLAYS]:
         if progress is not None and pictures:
             progress(f"{a} – {b}")
-        own = [_shown(kept, game, t, folder if pictures else None, found.notes)
-               for t in telling(kept.records, a, b, most)]  # fmt: skip
+        own = [
+            _shown(kept, game, t, folder if pictures else None, found.notes) for t in telling(kept.records, a, b, most)
+        ]
         found.pairs[a, b] = own
     return found
 
@@ -265,10 +294,18 @@ def _shown(kept: Kept, game: Game, chosen: Telling, folder: Path | None, notes: 
         shown.picture = match_replay.save(game, level, record, picture_of(folder, chosen.number), place)
         if shown.picture is None and not notes:
             notes.append(f"no pictures: {game.title} does not draw its games")
-    first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
+    first, second = [f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second]
     shown.text = f"game {chosen.number} ({chosen.why}): {first} – {second} in {record.level}: " + ", ".join(
-        filter(None, (score, match_tables.winner(record), f"{record.plies} moves",
-                      f"{len(record.faults)} lost" if record.faults else "")))  # fmt: skip
+        filter(
+            None,
+            (
+                score,
+                match_tables.winner(record),
+                f"{record.plies} moves",
+                f"{len(record.faults)} lost" if record.faults else "",
+            ),
+        )
+    )
     return shown
 
 
@@ -289,8 +326,12 @@ def _gallery(shown: _Games, game: Game) -> list[Any]:
         both = match_replay.sides(game, own[0].record)
         words = f"{both[0].word}: named first below a picture; {both[1].word}: second" if both and drawn else ""
         moves = [block for s in own for block in (Text(s.text), Code(s.record.actions))]
-        parts += [Heading(f"{a} – {b}"), Text(words, "dim") if words else None, Gallery("match", drawn),
-                  Folded("their moves", moves)]  # fmt: skip
+        parts += [
+            Heading(f"{a} – {b}"),
+            Text(words, "dim") if words else None,
+            Gallery("match", drawn),
+            Folded("their moves", moves),
+        ]
     return parts
 
 
@@ -302,13 +343,17 @@ def draw(kept: Kept, number: int, target: Path) -> tuple[str, Path | None]:
         RunError: it does not replay.
     """
     if not 1 <= number <= len(kept.records):
-        raise SettingsError("the match has no such game", found=str(number), expected=f"1 to {len(kept.records)}",
-                            hint="games.csv and the page list them")  # fmt: skip
+        raise SettingsError(
+            "the match has no such game",
+            found=str(number),
+            expected=f"1 to {len(kept.records)}",
+            hint="games.csv and the page list them",
+        )
     game = registry.get(kept.game)
     record, level, place = kept.records[number - 1], kept.level(game, number), kept.place(number)
     path = match_replay.save(game, level, record, target, place)
     both = match_replay.sides(game, record)
-    first, second = ([f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second])
+    first, second = [f"{s.name} ({s.word})" for s in both] if both else [record.first, record.second]
     score = match_replay.standing(game, level, record, place)
     end = ", ".join(filter(None, (score, match_tables.winner(record))))
     return f"game {number}: {first} – {second} in {record.level}: {end}, {record.plies} moves", path

@@ -61,9 +61,7 @@ def save(game: Game, level: Level, record: Record, path: Path, place: Place | No
     return save_gif(frames(game, level, record, both, place), path) if both else None
 
 
-def frames(
-    game: Game, level: Level, record: Record, both: Sequence[Label], place: Place | None = None
-) -> list[Frame]:
+def frames(game: Game, level: Level, record: Record, both: Sequence[Label], place: Place | None = None) -> list[Frame]:
     """All positions, the legend above, the move below."""
     module: Any = drawing(game)
     states, rules = positions(game, level, record, place), game.rules()

@@ -31,10 +31,20 @@ def pairs(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]
             if not p.games:
                 continue
             margin = f"{p.margin.value:+.3f}" + (f" ± {p.margin.half:.3f}" if p.games >= FEWEST else "")
-            rows.append([
-                f"{a} – {b}", level or "all", str(p.games), f"{p.rate.value:.1%}", span(p.rate), str(p.ties),
-                str(p.games - p.wins - p.ties), f"{p.p:.2g}", margin, f"{p.faults[0]}, {p.faults[1]}",
-            ])  # fmt: skip
+            rows.append(
+                [
+                    f"{a} – {b}",
+                    level or "all",
+                    str(p.games),
+                    f"{p.rate.value:.1%}",
+                    span(p.rate),
+                    str(p.ties),
+                    str(p.games - p.wins - p.ties),
+                    f"{p.p:.2g}",
+                    margin,
+                    f"{p.faults[0]}, {p.faults[1]}",
+                ]
+            )
     heads = ["", "level", "games", "won", "95 %", "ties", "lost", "p", "margin", "faults"]
     return Table("games", heads, rows, left=frozenset({1}), keys=2)
 
@@ -53,8 +63,11 @@ def sides(records: Sequence[Record], names: Sequence[str]) -> Table:
             results = [r.result_of(a) for r in records if (r.first, r.second) == (first, second)]
             won, tied = results.count(1.0), results.count(0.5)
             rate = wilson(won, len(results)) if results else None
-            row += [f"{won} · {tied} · {len(results) - won - tied}", f"{rate.value:.1%}" if rate else NONE,
-                    span(rate) if rate else NONE]  # fmt: skip
+            row += [
+                f"{won} · {tied} · {len(results) - won - tied}",
+                f"{rate.value:.1%}" if rate else NONE,
+                span(rate) if rate else NONE,
+            ]
         rows.append(row)
     heads = ["", "moving first", "share", "95 %", "moving second", "share", "95 %"]
     return Table("by side: won · tied · lost by the first named, and the share of games it won", heads, rows)
@@ -91,13 +104,25 @@ def faults(records: Sequence[Record]) -> Table:
         for who, move, kind, what in r.faults:
             seen.setdefault(((r.first, r.second)[who], kind), []).append((number, move, what))
     rows = [
-        [name, kind, str(len(cases)), str(len({game for game, *_ in cases})), f"game {cases[0][0]}, move {cases[0][1]}",
-         cases[0][2].replace("\n", " ")]
+        [
+            name,
+            kind,
+            str(len(cases)),
+            str(len({game for game, *_ in cases})),
+            f"game {cases[0][0]}, move {cases[0][1]}",
+            cases[0][2].replace("\n", " "),
+        ]
         for (name, kind), cases in seen.items()
-    ]  # fmt: skip
+    ]
     note = "a lost move was made by the game's random player instead"
-    return Table("lost moves", ["", "fault", "moves", "in games", "such as", "what was said"], rows,
-                 [note] if rows else [], left=frozenset({1, 4, 5}), keys=2)  # fmt: skip
+    return Table(
+        "lost moves",
+        ["", "fault", "moves", "in games", "such as", "what was said"],
+        rows,
+        [note] if rows else [],
+        left=frozenset({1, 4, 5}),
+        keys=2,
+    )
 
 
 def winner(r: Record) -> str:
@@ -118,12 +143,23 @@ def games(records: Sequence[Record]) -> Table:
 def game_rows(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Every game for a CSV file."""
     return [
-        {"game": number, "level": r.level, "first": r.first, "second": r.second, "number": r.number, "start": r.start,
-         "result": r.result, "margin": r.margin, "moves": r.plies, "faults_first": sum(f[0] == 0 for f in r.faults),
-         "faults_second": sum(f[0] == 1 for f in r.faults), "seconds_first": r.seconds[0],
-         "seconds_second": r.seconds[1]}
+        {
+            "game": number,
+            "level": r.level,
+            "first": r.first,
+            "second": r.second,
+            "number": r.number,
+            "start": r.start,
+            "result": r.result,
+            "margin": r.margin,
+            "moves": r.plies,
+            "faults_first": sum(f[0] == 0 for f in r.faults),
+            "faults_second": sum(f[0] == 1 for f in r.faults),
+            "seconds_first": r.seconds[0],
+            "seconds_second": r.seconds[1],
+        }
         for number, r in enumerate(records, 1)
-    ]  # fmt: skip
+    ]
 
 
 def pair_rows(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> list[dict[str, Any]]:
@@ -132,10 +168,22 @@ def pair_rows(records: Sequence[Record], names: Sequence[str], levels: Sequence[
     for a, b in itertools.combinations(names, 2):
         for level in [*levels, *([""] if len(levels) > 1 else [])]:
             p = standings.pair(records, a, b, level)
-            found.append({
-                "a": a, "b": b, "level": level, "games": p.games, "wins": p.wins, "ties": p.ties,
-                "losses": p.games - p.wins - p.ties, "rate": p.rate.value, "low": p.rate.low, "high": p.rate.high,
-                "p": p.p, "margin": p.margin.value if p.games else "", "faults_a": p.faults[0],
-                "faults_b": p.faults[1],
-            })  # fmt: skip
+            found.append(
+                {
+                    "a": a,
+                    "b": b,
+                    "level": level,
+                    "games": p.games,
+                    "wins": p.wins,
+                    "ties": p.ties,
+                    "losses": p.games - p.wins - p.ties,
+                    "rate": p.rate.value,
+                    "low": p.rate.low,
+                    "high": p.rate.high,
+                    "p": p.p,
+                    "margin": p.margin.value if p.games else "",
+                    "faults_a": p.faults[0],
+                    "faults_b": p.faults[1],
+                }
+            )
     return found

@@ -44,8 +44,10 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
     made = Section("made", "How it was made", [Facts(_facts(material))])
     page = folder / experiment.PAGE
     s = material.settings
-    under = (f"{material.thesis.source}; {counted(s.replicates, 'replicate')} of {counted(s.rollouts, 'rollout')} "
-             f"(there {material.thesis.replicates} of {material.thesis.rollouts:,})")  # fmt: skip
+    under = (
+        f"{material.thesis.source}; {counted(s.replicates, 'replicate')} of {counted(s.rollouts, 'rollout')} "
+        f"(there {material.thesis.replicates} of {material.thesis.rollouts:,})"
+    )
     title = f"Reproduction: {material.thesis.title}"
     pages.write(Document(title, under, [first, *parts, made]), page)
     words = [v.words() for verdicts in found.values() for v in verdicts if v.kind not in (AGREES, ALIKE)]
@@ -57,17 +59,23 @@ def agreement_table(material: Material, found: dict[str, list[Verdict]]) -> Tabl
     rows = []
     for chapter in material.thesis.chapters:
         for number, v in enumerate(found[chapter.experiment.name]):
-            rows.append([
-                f"{chapter.experiment.title} ({chapter.figure})" if number == 0 else "", v.kind, v.said.words,
-                v.said.p or NONE, v.here, p_words(v.comparison.test.p).removeprefix("p = "),
-                p_words(v.comparison.corrected).removeprefix("p = "),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    f"{chapter.experiment.title} ({chapter.figure})" if number == 0 else "",
+                    v.kind,
+                    v.said.words,
+                    v.said.p or NONE,
+                    v.here,
+                    p_words(v.comparison.test.p).removeprefix("p = "),
+                    p_words(v.comparison.corrected).removeprefix("p = "),
+                ]
+            )
     heads = ["experiment (figure)", "here it is", "thesis", "p", "here", "p here", "corrected"]
     notes = [
         "a > b: a scores more; = where p is at least 0.05",
         "p: Mann-Whitney U, two-sided, not corrected, as in the thesis",
         f"p corrected: {CORRECTION.partition('; ')[2]}, within each experiment",
-    ]  # fmt: skip
+    ]
     return Table("thesis | here", heads, rows, notes, left=frozenset((0, 1, 2, 4)))
 
 
@@ -83,13 +91,13 @@ def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[s
             f"Made with {counted(s.replicates, 'replicate')} of {counted(s.rollouts, 'rollout')}, in the thesis "
             f"{thesis.replicates} of {thesis.rollouts:,}: small differences do not show, and scores are those of an "
             "earlier point of the curves."
-        )  # fmt: skip
+        )
     lines += [
         "No source of It's Alive! is public: its shapes, connectors and points for landings are chosen here, so scores "
         "are not those of the thesis, and only directions are compared.",
         "Workers are rollouts under way at once, with virtual loss; their games are played in this program, so times "
         "of one and of many workers are not compared.",
-    ]  # fmt: skip
+    ]
     return lines
 
 
@@ -99,22 +107,38 @@ def _section(material: Material, chapter: Chapter, verdicts: list[Verdict], fold
     picture = experiment.growth_figure(results, folder / "figures", f"{name}-")
     found, tests = summaries(results), comparisons(results)
     experiment.write_tables(results, folder / "tables", found, tests, f"{name}-")
-    return Section(name, f"{chapter.experiment.title} (figure {chapter.figure})", [
-        Lines(v.words() for v in verdicts), picture, experiment.summary_table(found),
-        experiment.comparison_table(tests),
-    ], name)  # fmt: skip
+    return Section(
+        name,
+        f"{chapter.experiment.title} (figure {chapter.figure})",
+        [
+            Lines(v.words() for v in verdicts),
+            picture,
+            experiment.summary_table(found),
+            experiment.comparison_table(tests),
+        ],
+        name,
+    )
 
 
 def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> None:
     rows = []
     for chapter in material.thesis.chapters:
         for v in found[chapter.experiment.name]:
-            rows.append({
-                "experiment": chapter.experiment.name, "figure": chapter.figure, "a": v.said.a, "b": v.said.b,
-                "thesis": ">" if v.said.different else "=", "thesis_p": v.said.p,
-                "share_a_higher": v.comparison.share, "U": v.comparison.test.statistic, "p": v.comparison.test.p,
-                "p_holm": v.comparison.corrected, "verdict": v.kind,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "experiment": chapter.experiment.name,
+                    "figure": chapter.figure,
+                    "a": v.said.a,
+                    "b": v.said.b,
+                    "thesis": ">" if v.said.different else "=",
+                    "thesis_p": v.said.p,
+                    "share_a_higher": v.comparison.share,
+                    "U": v.comparison.test.statistic,
+                    "p": v.comparison.test.p,
+                    "p_holm": v.comparison.corrected,
+                    "verdict": v.kind,
+                }
+            )
     tables.write_csv(path, rows)
 
 
@@ -122,5 +146,9 @@ def _facts(material: Material) -> dict[str, str]:
     from persona_evo.evolve.winner import versions
 
     s = material.settings
-    return {"seed": str(s.seed), "replicates": str(s.replicates), "rollouts": f"{s.rollouts:,}",
-            "versions": ", ".join(f"{name} {value}" for name, value in versions().items())}  # fmt: skip
+    return {
+        "seed": str(s.seed),
+        "replicates": str(s.replicates),
+        "rollouts": f"{s.rollouts:,}",
+        "versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
+    }

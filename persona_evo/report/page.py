@@ -37,6 +37,7 @@ COORDINATES = "Places are row:column, both counted from 1 at the top left, as on
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
 
+
 @dataclass(frozen=True)
 class Picture:
     """A picture of a level: "map" or "replay", a file, and a line below it."""
@@ -175,24 +176,34 @@ def write(page: Page, path: Path | str, embed: bool = True) -> Path:
 
 def document(page: Page) -> Document:
     """The page as sections."""
-    return Document(page.title, page.subtitle, [
-        _versions(page),
-        _findings(page),
-        Section("requirements", "Requirements", [Checks(page.checks)]),
-        *(_level(page, name, number) for number, name in enumerate(page.levels)),
-        _overview(page),
-        _skill(page),
-        _comparisons(page),
-        Section("structure", "Level structure and results",
-                [tables.correlation_table(page.correlations) if page.correlations else None]),
-        Section("made", "How it was made", [Facts(page.facts), Lines(page.notes)]),
-    ])  # fmt: skip
+    return Document(
+        page.title,
+        page.subtitle,
+        [
+            _versions(page),
+            _findings(page),
+            Section("requirements", "Requirements", [Checks(page.checks)]),
+            *(_level(page, name, number) for number, name in enumerate(page.levels)),
+            _overview(page),
+            _skill(page),
+            _comparisons(page),
+            Section(
+                "structure",
+                "Level structure and results",
+                [tables.correlation_table(page.correlations) if page.correlations else None],
+            ),
+            Section("made", "How it was made", [Facts(page.facts), Lines(page.notes)]),
+        ],
+    )
 
 
 def _cards(page: Page, level: str = EVERY) -> list[_Card]:
     """The findings that concern a level, or all, with their numbers."""
-    return [_Card(f, number) for number, f in enumerate(page.findings, 1)
-            if level == EVERY or level in f.level.split(", ") or f.level == level]  # fmt: skip
+    return [
+        _Card(f, number)
+        for number, f in enumerate(page.findings, 1)
+        if level == EVERY or level in f.level.split(", ") or f.level == level
+    ]
 
 
 def _findings(page: Page) -> Section:
@@ -201,16 +212,22 @@ def _findings(page: Page) -> Section:
     cards = _cards(page)
     problems = [c for c in cards if c.finding.severity == "problem"]
     notices = [c for c in cards if c.finding.severity != "problem"]
-    return Section("findings", "Findings", [
-        Text("No problems were found.") if not problems else None,
-        Cards(problems),
-        Heading("Worth a look") if problems and notices else None,
-        Cards(notices),
-        Folded(f"Accepted findings ({len(page.accepted)})", [Cards([_Card(f, 0, why) for f, why in page.accepted])]),
-        Lines(page.gone),
-        Text(COORDINATES, "dim") if any(f.places for f in page.findings) else None,
-        Text(TRACES, "dim") if any(f.trace for f in page.findings) else None,
-    ])  # fmt: skip
+    return Section(
+        "findings",
+        "Findings",
+        [
+            Text("No problems were found.") if not problems else None,
+            Cards(problems),
+            Heading("Worth a look") if problems and notices else None,
+            Cards(notices),
+            Folded(
+                f"Accepted findings ({len(page.accepted)})", [Cards([_Card(f, 0, why) for f, why in page.accepted])]
+            ),
+            Lines(page.gone),
+            Text(COORDINATES, "dim") if any(f.places for f in page.findings) else None,
+            Text(TRACES, "dim") if any(f.trace for f in page.findings) else None,
+        ],
+    )
 
 
 def _level(page: Page, name: str, number: int) -> Section:
@@ -219,17 +236,28 @@ def _level(page: Page, name: str, number: int) -> Section:
     chosen = [s for s in page.summaries if s.level == name]
     several = len({s.level for s in page.standings}) > 1
     title = f"{versions.LETTERS[number]}: {name}" if page.is_pair else name
-    return Section(f"level{number}", title, [
-        Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
-        Gallery("map", [_figure(p) for p in drawn]),
-        Legend(page.most[name], name in page.health) if drawn else None,
-        Lines(page.routes.get(name, ())),
-        None if page.is_pair else Gallery("chart tiled", [*(Svg(page.health[k]) for k in [name] if k in page.health),
-                                                    *plots.main_results(chosen, page.infos).figures]),
-        Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
-        duels.standings_table(page.standings, name) if several else None,
-        tables.summary_table(page.summaries, page.infos, name, brief=True),
-    ])  # fmt: skip
+    return Section(
+        f"level{number}",
+        title,
+        [
+            Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
+            Gallery("map", [_figure(p) for p in drawn]),
+            Legend(page.most[name], name in page.health) if drawn else None,
+            Lines(page.routes.get(name, ())),
+            None
+            if page.is_pair
+            else Gallery(
+                "chart tiled",
+                [
+                    *(Svg(page.health[k]) for k in [name] if k in page.health),
+                    *plots.main_results(chosen, page.infos).figures,
+                ],
+            ),
+            Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
+            duels.standings_table(page.standings, name) if several else None,
+            tables.summary_table(page.summaries, page.infos, name, brief=True),
+        ],
+    )
 
 
 def _figure(picture: Picture) -> Figure:
@@ -242,12 +270,16 @@ def _overview(page: Page) -> Section:
         return Section("overview", "Results of all levels", [])
     every = [s for s in page.summaries if s.level == EVERY]
     several = len(page.levels) > 1 and not page.is_pair
-    return Section("overview", "Results of all levels" if several else "Results", [
-        _rates(page) if any(s.wins for s in page.summaries) else None,
-        duels.standings_table(page.standings, EVERY) if page.standings else None,
-        plots.main_results(every, page.infos) if several else None,
-        tables.summary_table(page.summaries, page.infos, brief=True) if several else None,
-    ])  # fmt: skip
+    return Section(
+        "overview",
+        "Results of all levels" if several else "Results",
+        [
+            _rates(page) if any(s.wins for s in page.summaries) else None,
+            duels.standings_table(page.standings, EVERY) if page.standings else None,
+            plots.main_results(every, page.infos) if several else None,
+            tables.summary_table(page.summaries, page.infos, brief=True) if several else None,
+        ],
+    )
 
 
 def _rates(page: Page) -> Rates:
@@ -260,13 +292,19 @@ def _rates(page: Page) -> Rates:
 def _skill(page: Page) -> Section:
     """How players of each level of skill fare, and how their win rates agree with pass rates."""
     curve = skill.difficulty_chart(page.steps)
-    return Section("skill", "Levels of skill", [
-        Svg(curve, skill.SIMULATED) if curve else None,
-        *skill.difficulty_tables(page.steps),
-        *(Folded(f"hit points in {level}", [Gallery("chart", [Svg(c) for c in drawn])])
-          for level, drawn in page.skill_health.items()),
-        skill.calibration_table(page.agreements) if page.agreements else None,
-    ])  # fmt: skip
+    return Section(
+        "skill",
+        "Levels of skill",
+        [
+            Svg(curve, skill.SIMULATED) if curve else None,
+            *skill.difficulty_tables(page.steps),
+            *(
+                Folded(f"hit points in {level}", [Gallery("chart", [Svg(c) for c in drawn])])
+                for level, drawn in page.skill_health.items()
+            ),
+            skill.calibration_table(page.agreements) if page.agreements else None,
+        ],
+    )
 
 
 def _comparisons(page: Page) -> Section:
@@ -279,8 +317,11 @@ def _comparisons(page: Page) -> Section:
     if page.players:
         keys = list(dict.fromkeys(r.measure.key for r in page.players))
         rows = tables.comparison_table(page.players, "Between players", only_differing=True)
-        parts += [Heading("Between players"), Grid([tables.matrix_table(page.players, key) for key in keys]),
-                  Folded("level by level, what differs", [rows])]  # fmt: skip
+        parts += [
+            Heading("Between players"),
+            Grid([tables.matrix_table(page.players, key) for key in keys]),
+            Folded("level by level, what differs", [rows]),
+        ]
     return Section("comparison", "Comparison", parts)
 
 

@@ -69,9 +69,12 @@ PictureDrawing = MapDrawing | ReplayDrawing
 
 
 def draw(
-    game: Game, levels: Mapping[str, Level], wanted: Sequence[PictureDrawing], workers: Workers | None = None,
+    game: Game,
+    levels: Mapping[str, Level],
+    wanted: Sequence[PictureDrawing],
+    workers: Workers | None = None,
     progress: Callable[[int], None] | None = None,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Draw pictures.
 
     Args:

@@ -39,8 +39,11 @@ def main_charts(summaries: Sequence[Summary], infos: Sequence[Metric]) -> list[B
     if any(s.wins for s in summaries):
         shown.append(Bars("win rate", [(s.player, s.win_rate) for s in summaries], high=1, percent=True))
     for info in main_metrics(infos):
-        rows = [(s.player, _within(s.metrics[info.symbol], info.low, info.high))
-                for s in summaries if info.symbol in s.metrics and info.symbol not in s.absent]  # fmt: skip
+        rows = [
+            (s.player, _within(s.metrics[info.symbol], info.low, info.high))
+            for s in summaries
+            if info.symbol in s.metrics and info.symbol not in s.absent
+        ]
         if rows:
             shown.append(Bars(info.name, rows, high=1 if info.ratio else None, percent=info.ratio))
     shown.append(Bars("steps", [(s.player, _within(s.steps, 0.0, math.inf)) for s in summaries]))
@@ -76,8 +79,13 @@ def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Pl
     low = float(np.percentile(finite, 2)) if finite else 0.0
     for s in series:  # a first generation may be so bad that nothing else could be seen
         s.points = [(x, max(y, low)) for x, y in s.points if math.isfinite(y)]
-    return Plot(series, Axis("generation", whole=True), Axis("fitness (dashed: mean)"), height=320,
-                marked=[("limit", limit)] if limit is not None else ())  # fmt: skip
+    return Plot(
+        series,
+        Axis("generation", whole=True),
+        Axis("fitness (dashed: mean)"),
+        height=320,
+        marked=[("limit", limit)] if limit is not None else (),
+    )
 
 
 def hall_of_fame(members: Sequence[tuple[int, float]]) -> Plot:
@@ -86,11 +94,15 @@ def hall_of_fame(members: Sequence[tuple[int, float]]) -> Plot:
     for size, value in sorted(members, key=lambda m: (m[0], -m[1])):
         if not front or value > front[-1][1]:
             front.append((size, value))
-    return Plot([
-        Series("hall of fame", list(members), "dots", -1),
-        Series("none is smaller and at least as fit", front, "steps", 0),
-        Series("", front, "dots", 0),
-    ], Axis("size of the formula, nodes", whole=True), Axis("fitness"))  # fmt: skip
+    return Plot(
+        [
+            Series("hall of fame", list(members), "dots", -1),
+            Series("none is smaller and at least as fit", front, "steps", 0),
+            Series("", front, "dots", 0),
+        ],
+        Axis("size of the formula, nodes", whole=True),
+        Axis("fitness"),
+    )
 
 
 def ranges(at: Sequence[float], rows: Sequence[tuple[float, float, float]], across: str, up: str) -> Plot:

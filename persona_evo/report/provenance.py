@@ -27,14 +27,14 @@ def facts(m: Material) -> dict[str, str]:
         "command": " ".join(_command(m)),
         "seed": str(s.seed),
         "protocol": f"{s.protocol}: {counted(s.runs, 'run')} of each persona, "
-                    f"{counted(e.generations, 'generation')} of {e.population} on {counted(e.islands, 'island')}",
+        f"{counted(e.generations, 'generation')} of {e.population} on {counted(e.islands, 'island')}",
         "training levels": ", ".join(level.name for level in m.training),
         "evolution": f"{counted(s.iterations, 'iteration')} a playthrough",
         "playtest": f"{counted(s.trials, 'trial')} of each player in each level, "
-                    f"{counted(s.playtest_iterations, 'iteration')} a playthrough",
+        f"{counted(s.playtest_iterations, 'iteration')} a playthrough",
         "search": search,
         "first population": ", ".join(e.first) or "random",
-    }  # fmt: skip
+    }
     if short := _cut_short(m):
         found["ended early"] = ", ".join(f"{o.folder.name} after {counted(o.generations, 'generation')}" for o in short)
     if s.cross is not None:
@@ -47,8 +47,9 @@ def facts(m: Material) -> dict[str, str]:
     if m.differing:
         found["limits"] = (
             f"best plans that the solver found in {s.bound_seconds:g} s for each level and persona, or that were played"
-            if s.bound_seconds else "best playthroughs of the playtest; the solver was not asked"
-        )  # fmt: skip
+            if s.bound_seconds
+            else "best playthroughs of the playtest; the solver was not asked"
+        )
     else:
         found["limits"] = "proven for the paper's maps, plans of up to 200 turns"
     found["levels"] = ", ".join(f"{level.name} {digest}" for level, digest in zip(m.levels, _digests(m), strict=True))
@@ -89,20 +90,30 @@ def reservations(m: Material) -> list[str]:
         )
     if s.quick:
         said.append("Made with --quick, from budgets that show what the report looks like: not a reproduction.")
-    plain = [p.name for p in m.personas if m.policies[p.name].kind == "ucb1"
-             or (m.policies[p.name].best == parse(UCB1_FORMULA).text and s.search.value == "mean")]  # fmt: skip
+    plain = [
+        p.name
+        for p in m.personas
+        if m.policies[p.name].kind == "ucb1"
+        or (m.policies[p.name].best == parse(UCB1_FORMULA).text and s.search.value == "mean")
+    ]
     if plain:
-        said.append(f"The evolved policy of {', '.join(plain)} is UCB1 itself: its baseline is the policy itself, and "
-                    "what differs between them is chance.")  # fmt: skip
+        said.append(
+            f"The evolved policy of {', '.join(plain)} is UCB1 itself: its baseline is the policy itself, and "
+            "what differs between them is chance."
+        )
     short = _cut_short(m)
     if short:
-        said.append(f"{len(short)} of {sum(map(len, m.outcomes.values()))} evolutions had to end for lack of time, the "
-                    f"first after {min(o.generations for o in short)} of "
-                    f"{counted(s.evolution.generations, 'generation')}; the same command goes on with "
-                    "them.")  # fmt: skip
+        said.append(
+            f"{len(short)} of {sum(map(len, m.outcomes.values()))} evolutions had to end for lack of time, the "
+            f"first after {min(o.generations for o in short)} of "
+            f"{counted(s.evolution.generations, 'generation')}; the same command goes on with "
+            "them."
+        )
     if s.trials < FEW:
-        said.append(f"A map has {counted(s.trials, 'playthrough')}, which is little: hardly a difference can be "
-                    "significant, so that directions that the tables do not have say little.")  # fmt: skip
+        said.append(
+            f"A map has {counted(s.trials, 'playthrough')}, which is little: hardly a difference can be "
+            "significant, so that directions that the tables do not have say little."
+        )
     return said
 
 

@@ -50,8 +50,23 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     for name in ("tables", "figures"):
         (m.folder / name).mkdir(exist_ok=True)
-    _csv(m, "games", [{"cell": p.cell, "game": p.game + 1, "drops": p.drops, "dead": int(p.dead), "score": p.final,
-                       "longest": p.longest, "actions": p.actions} for g in m.played.values() for p in g])  # fmt: skip
+    _csv(
+        m,
+        "games",
+        [
+            {
+                "cell": p.cell,
+                "game": p.game + 1,
+                "drops": p.drops,
+                "dead": int(p.dead),
+                "score": p.final,
+                "longest": p.longest,
+                "actions": p.actions,
+            }
+            for g in m.played.values()
+            for p in g
+        ],
+    )
     rows = cell_rows(m)
     _csv(m, "cells", rows)
     said, four, budgets, plans, personas = claims(m), depths(m), by_budget(m), plan_table(m), persona_table(m)
@@ -62,11 +77,15 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         *_figures(m, progress),
         Section("depths", "Every search at every depth", [four], "Depths"),
         Section("budgets", "Score against depth for several budgets", [budgets, _budget_picture(m)], "Budgets"),
-        Section("personas", f"A tree policy evolved for the {m.persona.title}",
-                [plans, personas, Text(_policy_words(m))], "Persona"),
+        Section(
+            "personas",
+            f"A tree policy evolved for the {m.persona.title}",
+            [plans, personas, Text(_policy_words(m))],
+            "Persona",
+        ),
         _best(m, progress),
         Section("made", "How it was made", [Facts(facts(m))]),
-    ]  # fmt: skip
+    ]
     games = sum(len(g) for g in m.played.values())
     under = f"{study().source}; {counted(games, 'game')} here"
     page = m.folder / "index.html"
@@ -107,16 +126,27 @@ def cell_rows(m: Material) -> list[dict[str, object]]:
     for cell in cells(m.settings):
         games = m.played[cell.name]
         v, u = mean_interval([float(p.final) for p in games]), mean_interval([p.value for p in games])
-        rows.append({
-            "method": cell.method, "depth": cell.depth, "budget": cell.budget, "persona": cell.persona,
-            "games": len(games), "lowest": min(p.final for p in games), "mean": v.value, "mean_low": v.ends[0],
-            "mean_high": v.ends[1], "highest": max(p.final for p in games),
-            "at_the_end": "" if cell.kind == PLANNED else spans(m, games)[-1][1],
-            "lasted": "" if cell.kind == PLANNED else lasted(m, games), "deaths": sum(p.dead for p in games),
-            "drops": sum(p.drops for p in games) / len(games),
-            "longest_chain": max(p.longest for p in games), "chain": sum(p.longest for p in games) / len(games),
-            "utility": u.value if cell.persona else "",
-        })  # fmt: skip
+        rows.append(
+            {
+                "method": cell.method,
+                "depth": cell.depth,
+                "budget": cell.budget,
+                "persona": cell.persona,
+                "games": len(games),
+                "lowest": min(p.final for p in games),
+                "mean": v.value,
+                "mean_low": v.ends[0],
+                "mean_high": v.ends[1],
+                "highest": max(p.final for p in games),
+                "at_the_end": "" if cell.kind == PLANNED else spans(m, games)[-1][1],
+                "lasted": "" if cell.kind == PLANNED else lasted(m, games),
+                "deaths": sum(p.dead for p in games),
+                "drops": sum(p.drops for p in games) / len(games),
+                "longest_chain": max(p.longest for p in games),
+                "chain": sum(p.longest for p in games) / len(games),
+                "utility": u.value if cell.persona else "",
+            }
+        )
     return rows
 
 
@@ -190,9 +220,11 @@ def depths(m: Material) -> Table:
     most = max(m.settings.playouts)
     rows.append([f"{NAMES[FLAT]}, {most} playouts", *(_shown(m, m.of(FLAT, d, "playouts", most)) for d in deepest)])
     rows.append([f"{NAMES[UCB1]}, {most} playouts", *(_shown(m, m.of(UCB1, d, "playouts", most)) for d in deepest)])
-    note = (f"lowest · mean · highest of {counted(len(m.levels), 'game')}; "
-            f"{counted(m.settings.clock, 'drop')} for each free row where no other budget is named; "
-            "exhaustive search has no clock")  # fmt: skip
+    note = (
+        f"lowest · mean · highest of {counted(len(m.levels), 'game')}; "
+        f"{counted(m.settings.clock, 'drop')} for each free row where no other budget is named; "
+        "exhaustive search has no clock"
+    )
     return Table("Score at the end", ["", *(f"depth {d}" for d in deepest)], rows, [note])
 
 
@@ -221,9 +253,11 @@ def persona_table(m: Material) -> Table:
 
 def plan_table(m: Material) -> Table:
     """The same for one plan of each test level."""
-    note = (f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of "
-            f"{counted(len(m.tests), 'level')} that the evolution did not see, "
-            f"{counted(m.settings.iterations, 'iteration')} or games a plan, 95 % intervals")  # fmt: skip
+    note = (
+        f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of "
+        f"{counted(len(m.tests), 'level')} that the evolution did not see, "
+        f"{counted(m.settings.iterations, 'iteration')} or games a plan, 95 % intervals"
+    )
     return _compared(m, 0, PLANNED, m.settings.iterations, f"{m.persona.title}, whole levels as one plan", note)
 
 
@@ -232,16 +266,25 @@ def _compared(m: Material, depth: int, kind: str, limit: int, title: str, note: 
     for method in (FLAT, UCB1, EVOLVED):
         games = m.of(method, depth, kind, limit, m.settings.persona)
         value, chain = mean_interval([p.value for p in games]), mean_interval([float(p.longest) for p in games])
-        rows.append([NAMES[method], value.text(3), chain.text(1),
-                     f"{mean_final(games):,.0f}", f"{sum(p.dead for p in games)} of {len(games)}"])  # fmt: skip
+        rows.append(
+            [
+                NAMES[method],
+                value.text(3),
+                chain.text(1),
+                f"{mean_final(games):,.0f}",
+                f"{sum(p.dead for p in games)} of {len(games)}",
+            ]
+        )
     return Table(title, ["", "utility", "longest chain", "score", "deaths"], rows, [note])
 
 
 def _policy_words(m: Material) -> str:
     s = m.settings
-    return (f"Evolved on short levels that are planned as one (the set train, "
-            f"{counted(s.generations, 'generation')} of {s.population}, {counted(s.iterations, 'iteration')} a "
-            f"playthrough): {m.policy.best}. {guards([parse(m.policy.best)])}")  # fmt: skip
+    return (
+        f"Evolved on short levels that are planned as one (the set train, "
+        f"{counted(s.generations, 'generation')} of {s.population}, {counted(s.iterations, 'iteration')} a "
+        f"playthrough): {m.policy.best}. {guards([parse(m.policy.best)])}"
+    )
 
 
 # figures
@@ -259,21 +302,35 @@ def _figures(m: Material, progress: Callable[[str], None] | None) -> list[Sectio
         _span_csv(m, number, {what: games})
         if progress is not None:
             progress(f"figure {number}")
-        chart = _chart(m, f"figure{number}", plots.ranges(marks(m), rows, "drops", "score"),
-                       f"Figure {number}: {what}; lowest, mean and highest")  # fmt: skip
+        chart = _chart(
+            m,
+            f"figure{number}",
+            plots.ranges(marks(m), rows, "drops", "score"),
+            f"Figure {number}: {what}; lowest, mean and highest",
+        )
         extra = None
         if number == 5:
             three = m.of(FLAT, 3, "clock", clock)
             _span_csv(m, number, {what: games, f"Monte Carlo search, depth 3, {under}": three})
             beside = {"depth 3": [r[1] for r in spans(m, three)], "depth 4": [r[1] for r in rows]}
-            extra = _chart(m, "figure5_depths", plots.curves(marks(m), beside, "drops", "mean score"),
-                           "Depth 3 and depth 4, means")  # fmt: skip
+            extra = _chart(
+                m, "figure5_depths", plots.curves(marks(m), beside, "drops", "mean score"), "Depth 3 and depth 4, means"
+            )
         sections[number] = _figure(number, [chart, extra])
     four = {NAMES[k]: v for k, v in _four(m, clock).items()}
     _span_csv(m, 4, four)
     means = {name: [r[1] for r in spans(m, games)] for name, games in four.items()}
-    sections[4] = _figure(4, [_chart(m, "figure4", plots.curves(marks(m), means, "drops", "mean score"),
-                                     f"Figure 4: all searches at depth 3, means, {under}; a lost game counts nothing")])
+    sections[4] = _figure(
+        4,
+        [
+            _chart(
+                m,
+                "figure4",
+                plots.curves(marks(m), means, "drops", "mean score"),
+                f"Figure 4: all searches at depth 3, means, {under}; a lost game counts nothing",
+            )
+        ],
+    )
     pictures = []
     for one in m.settings.clocks:
         lines = {f"depth {d}": m.of(FLAT, d, "clock", one) for d in range(3, m.settings.deepest + 1)}
@@ -281,8 +338,15 @@ def _figures(m: Material, progress: Callable[[str], None] | None) -> list[Sectio
         caption = f"Figure 6: Monte Carlo search, {counted(one, 'drop')} for each free row"
         drawn = plots.curves(marks(m), means, "drops", "mean score")
         pictures.append(_chart(m, f"figure6_clock{one}", drawn, caption))
-    _span_csv(m, 6, {f"depth {d}, {counted(c, 'drop')} a row": m.of(FLAT, d, "clock", c) for c in m.settings.clocks
-                     for d in range(3, m.settings.deepest + 1)})  # fmt: skip
+    _span_csv(
+        m,
+        6,
+        {
+            f"depth {d}, {counted(c, 'drop')} a row": m.of(FLAT, d, "clock", c)
+            for c in m.settings.clocks
+            for d in range(3, m.settings.deepest + 1)
+        },
+    )
     sections[6] = _figure(6, pictures)
     return [sections[number] for number in sorted(sections)]
 
@@ -342,14 +406,17 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> Section:
     replay.save_gif(frames, m.folder / "replay.gif")
     before, after = states[played.at - 1], states[played.at]
     draw.state_image(level, before, scale=32, caption=f"drop {played.at}: {names[played.at - 1]} to come").save(
-        m.folder / "best_chain.png")  # fmt: skip
+        m.folder / "best_chain.png"
+    )
     gain = m.game.measure(level, after)["LS"]
     cell = next(c for c in cells(m.settings) if c.name == played.cell)
     how = f"{NAMES[cell.method]}, depth {cell.depth}, budget of a move: {cell.budget}"
     words = f"{how}; {level.name}: drop {played.at} ({names[played.at - 1]}) sets off a chain of "
     words += f"{played.longest} for {gain:,.0f} points; {played.final:,} points in {counted(played.drops, 'drop')}."
-    pictures = [Figure(m.folder / "best_chain.png", "The field before its best chain"),
-                Figure(m.folder / "replay.gif", "The whole game")]  # fmt: skip
+    pictures = [
+        Figure(m.folder / "best_chain.png", "The field before its best chain"),
+        Figure(m.folder / "replay.gif", "The whole game"),
+    ]
     return Section("best", "The longest chain", [Text(words), Gallery("pair", pictures)], "Best chain")
 
 
@@ -358,21 +425,27 @@ def _best(m: Material, progress: Callable[[str], None] | None) -> Section:
 
 def _setting(m: Material) -> Text:
     s = m.settings
-    return Text(f"{counted(len(m.levels), 'starting position')}, up to {counted(s.drops, 'drop')}, 4 colours, pairs "
-            "uniform. The publication states neither colours nor clock nor playouts a move.")  # fmt: skip
+    return Text(
+        f"{counted(len(m.levels), 'starting position')}, up to {counted(s.drops, 'drop')}, 4 colours, pairs "
+        "uniform. The publication states neither colours nor clock nor playouts a move."
+    )
 
 
 def facts(m: Material) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s = m.settings
     first = Settings.of(quick=s.quick)
-    given = [f"--{name} {getattr(s, name)}" for name in ("games", "drops", "clock", "generations", "population")
-             if getattr(s, name) != getattr(first, name)]  # fmt: skip
+    given = [
+        f"--{name} {getattr(s, name)}"
+        for name in ("games", "drops", "clock", "generations", "population")
+        if getattr(s, name) != getattr(first, name)
+    ]
     return {
         "command": " ".join(["persona-evo reproduce puyo", f"--seed {s.seed}", *["--quick"] * s.quick, *given]),
         "seed": str(s.seed),
-        "clocks": ", ".join(f"{counted(c, 'drop')} of the search for each free row above the highest column"
-                            for c in s.clocks),
+        "clocks": ", ".join(
+            f"{counted(c, 'drop')} of the search for each free row above the highest column" for c in s.clocks
+        ),
         "searches": f"look for {puyo.SCORE}, ties at random; tree search for {puyo.TREE_SCORE}",
         "versions": ", ".join(f"{k} {v}" for k, v in versions(m.game).items()),
-    }  # fmt: skip
+    }

@@ -99,9 +99,7 @@ def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -
         yield state.copy()
 
 
-def frames(
-    game: Game, level: Level, record: Playthrough, scale: int = 24, whole: bool = False
-) -> list[Frame] | None:
+def frames(game: Game, level: Level, record: Playthrough, scale: int = 24, whole: bool = False) -> list[Frame] | None:
     """Each state with a line on the step below, the last held; None where the game does not draw states.
 
     whole: also the moves after the plan, up to the end of the game.
@@ -118,8 +116,9 @@ def frames(
     cause = record.lost_to if whole else record.cause
     end = record.result or (f"{ended} ({cause})" if cause else ended)
     told = ["start", *map(guide(game).action, names)]
-    captions = [f"{n}/{len(names)} {told[n]}{_aside(record, n, end if n == len(names) else '')}"
-                for n in range(len(names) + 1)]  # fmt: skip
+    captions = [
+        f"{n}/{len(names)} {told[n]}{_aside(record, n, end if n == len(names) else '')}" for n in range(len(names) + 1)
+    ]
     passed = list(states(game, level, record, whole))
     actions = [game.parse_action(level, state, text) for state, text in zip(passed, names, strict=False)]
     shown = film(game, level, passed, actions, captions, scale)
@@ -136,9 +135,14 @@ def _aside(record: Playthrough, number: int, end: str) -> str:
 
 
 def film(
-    game: Game, level: Level, passed: Sequence[Any], actions: Sequence[int], captions: Sequence[str], scale: int = 24,
+    game: Game,
+    level: Level,
+    passed: Sequence[Any],
+    actions: Sequence[int],
+    captions: Sequence[str],
+    scale: int = 24,
     step_ms: int = STEP_MS,
-) -> list[Frame]:  # fmt: skip
+) -> list[Frame]:
     """The states that actions passed through, the start first, with what the game shows between them (see `frames`).
 
     Only of a game that draws its states.
@@ -176,9 +180,16 @@ def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Pat
     path = Path(path)
     again: dict[str, Any] = {"loop": 0} if loop else {}
     reduced[0].save(
-        path, format="GIF", save_all=True, append_images=reduced[1:], duration=[f.ms for f in chosen], optimize=False,
-        disposal=1, transparency=COLOURS, **again,
-    )  # fmt: skip
+        path,
+        format="GIF",
+        save_all=True,
+        append_images=reduced[1:],
+        duration=[f.ms for f in chosen],
+        optimize=False,
+        disposal=1,
+        transparency=COLOURS,
+        **again,
+    )
     return path
 
 

@@ -83,8 +83,11 @@ def _events(words: Guide, events: Sequence[Event], number: int) -> list[str]:
 def _changes(game: Game, before: dict[str, float], now: dict[str, float]) -> list[str]:
     """Metrics that a move changed, but for clocks and those that are ways to something."""
     shown: list[Metric] = [m for m in game.metrics if not m.clock and not m.costly and m.symbol in before]
-    return [f"{m.symbol} {before[m.symbol]:.4g} -> {now[m.symbol]:.4g}" for m in shown
-            if abs(now[m.symbol] - before[m.symbol]) > 1e-12]  # fmt: skip
+    return [
+        f"{m.symbol} {before[m.symbol]:.4g} -> {now[m.symbol]:.4g}"
+        for m in shown
+        if abs(now[m.symbol] - before[m.symbol]) > 1e-12
+    ]
 
 
 def picture(game: Game, level: Level, state: Any) -> list[str]:

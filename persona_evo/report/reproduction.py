@@ -88,8 +88,12 @@ def write(material: Material, progress: Progress | None = None) -> Report:
     _tables(folder, m, scores, cells, pairs, (two, three, four))
     words = results.agreement(m, scores, cells, pairs)
     parts = [
-        Section("agreement", "Agreement with the paper",
-                [*(Text(text, "tag") for text in reservations(m)), Lines(words)], "Agreement"),
+        Section(
+            "agreement",
+            "Agreement with the paper",
+            [*(Text(text, "tag") for text in reservations(m)), Lines(words)],
+            "Agreement",
+        ),
         Section("table2", "Table II: average scores", [Styled("dense", [two]), played_table(m)], "Table II"),
         Section("table3", "Table III: evolved against UCB1", [three], "Table III"),
         Section("table4", "Table IV: personas against each other", [Grid(four, "dense")], "Table IV"),
@@ -101,8 +105,10 @@ def write(material: Material, progress: Progress | None = None) -> Report:
     ]
     for persona in m.personas:
         policies.write(m.policies[persona.name], m.folder / "policies" / f"{persona.name}.json")
-    under = (f"{m.published.source}; protocol {m.settings.protocol}, "
-             f"{counted(len(m.played.records), 'playthrough')} of {counted(len(m.levels), 'level')}")  # fmt: skip
+    under = (
+        f"{m.published.source}; protocol {m.settings.protocol}, "
+        f"{counted(len(m.played.records), 'playthrough')} of {counted(len(m.levels), 'level')}"
+    )
     page = m.folder / "index.html"
     pages.write(Document(f"Reproduction: {m.published.title}", under, parts), page)
     said = [two.render(), three.render(), "\n".join(words)]
@@ -192,43 +198,91 @@ def played_table(m: Material) -> Table:
         won = [r for r in own if r.won]
         seconds, steps = mean_interval([r.seconds for r in own]), mean_interval([float(r.steps) for r in own])
         won_seconds = f"{sum(r.seconds for r in won) / len(won):.3f}" if won else NONE
-        rows.append([
-            label, f"{len(won)} of {len(own)}", str(sum(r.lost for r in own)), steps.text(1),
-            seconds.text(3), won_seconds, f"{sum(r.seconds for r in own):.1f}",
-            f"{sum(r.iterations for r in own) / len(own):.0f}", f"{sum(r.nodes for r in own) / len(own):.0f}",
-        ])  # fmt: skip
+        rows.append(
+            [
+                label,
+                f"{len(won)} of {len(own)}",
+                str(sum(r.lost for r in own)),
+                steps.text(1),
+                seconds.text(3),
+                won_seconds,
+                f"{sum(r.seconds for r in own):.1f}",
+                f"{sum(r.iterations for r in own) / len(own):.0f}",
+                f"{sum(r.nodes for r in own) / len(own):.0f}",
+            ]
+        )
     heads = ["player", "wins", "deaths", "steps", "seconds", "seconds of wins", "seconds of all", "iterations", "nodes"]
     note = "seconds: of the search, on one core; iterations and nodes: means"
     return Table("Wins, steps and time", heads, rows, [note])
 
 
 def _tables(
-    folder: _Folder, m: Material, scores: Sequence[Score], cells: Sequence[Difference], pairs: Sequence[Pair],
+    folder: _Folder,
+    m: Material,
+    scores: Sequence[Score],
+    cells: Sequence[Difference],
+    pairs: Sequence[Pair],
     shown: tuple[Table, Table, list[Table]],
-) -> None:  # fmt: skip
+) -> None:
     two, three, four = shown
     folder.layout("table2", two)
     folder.layout("table3", three)
-    folder.csv("table4", [
-        {"metric": t.title, **{h or "persona": cell for h, cell in zip(t.headers, row, strict=True)}}
-        for t in four for row in t.rows
-    ])  # fmt: skip
-    folder.csv("table2_numbers", [
-        {"kind": s.kind, "measure": s.row.key, "persona": s.persona, "paper": s.paper[0] if s.paper else "",
-         "paper_half": s.paper[1] if s.paper else "", "here": s.here.value, "low": s.here.ends[0],
-         "high": s.here.ends[1], "n": s.here.n, "limit": "" if s.limit is None else s.limit, "proven": int(s.proven)}
-        for s in scores
-    ])  # fmt: skip
-    folder.csv("table3_numbers", [
-        {"measure": c.row.key, "persona": c.persona, "paper_higher": c.paper[0], "paper_lower": c.paper[1],
-         "higher": c.here[0], "lower": c.here[1], "levels": c.levels}
-        for c in cells
-    ])  # fmt: skip
-    folder.csv("table4_numbers", [
-        {"kind": c.kind, "measure": c.row.key, "persona": c.persona, "other": c.other,
-         "paper": "" if c.paper is None else c.paper, "here": c.here}
-        for c in pairs
-    ])  # fmt: skip
+    folder.csv(
+        "table4",
+        [
+            {"metric": t.title, **{h or "persona": cell for h, cell in zip(t.headers, row, strict=True)}}
+            for t in four
+            for row in t.rows
+        ],
+    )
+    folder.csv(
+        "table2_numbers",
+        [
+            {
+                "kind": s.kind,
+                "measure": s.row.key,
+                "persona": s.persona,
+                "paper": s.paper[0] if s.paper else "",
+                "paper_half": s.paper[1] if s.paper else "",
+                "here": s.here.value,
+                "low": s.here.ends[0],
+                "high": s.here.ends[1],
+                "n": s.here.n,
+                "limit": "" if s.limit is None else s.limit,
+                "proven": int(s.proven),
+            }
+            for s in scores
+        ],
+    )
+    folder.csv(
+        "table3_numbers",
+        [
+            {
+                "measure": c.row.key,
+                "persona": c.persona,
+                "paper_higher": c.paper[0],
+                "paper_lower": c.paper[1],
+                "higher": c.here[0],
+                "lower": c.here[1],
+                "levels": c.levels,
+            }
+            for c in cells
+        ],
+    )
+    folder.csv(
+        "table4_numbers",
+        [
+            {
+                "kind": c.kind,
+                "measure": c.row.key,
+                "persona": c.persona,
+                "other": c.other,
+                "paper": "" if c.paper is None else c.paper,
+                "here": c.here,
+            }
+            for c in pairs
+        ],
+    )
     folder.csv("playthroughs", tables.record_rows(m.played.records))
     folder.csv("levels", _level_rows(m))
 
@@ -241,10 +295,18 @@ def _level_rows(m: Material) -> Rows:
         for row in (*m.published.rows, *results.MORE_ROWS):
             v = results.mean_of(group, row.key)
             limit = bound.utility if bound is not None and row.key == "utility" else ""
-            rows.append({
-                "level": level, "player": label, "measure": row.key, "mean": v.value, "low": v.ends[0],
-                "high": v.ends[1], "n": v.n, "limit": limit,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "level": level,
+                    "player": label,
+                    "measure": row.key,
+                    "mean": v.value,
+                    "low": v.ends[0],
+                    "high": v.ends[1],
+                    "n": v.n,
+                    "limit": limit,
+                }
+            )
     return rows
 
 
@@ -258,17 +320,28 @@ def _evolution(folder: _Folder, m: Material) -> Section:
         figures.append(folder.chart(f"fitness_{persona.name}", study_figures.fitness(m, persona), caption))
         rows += [{"persona": persona.name, **{k: v for k, v in r.items() if k != "timing"}} for r in journal]
     folder.csv("fitness", rows)
-    folder.csv("convergence", [
-        {"persona": c.persona, "generation": c.generation, "generations": c.generations, "final": c.final}
-        for c in found
-    ])  # fmt: skip
+    folder.csv(
+        "convergence",
+        [
+            {"persona": c.persona, "generation": c.generation, "generations": c.generations, "final": c.final}
+            for c in found
+        ],
+    )
     runs_table = _runs_table(m)
     folder.layout("runs", runs_table)
     equations = equations_table(m)
     folder.layout("equations", equations)
-    return Section("evolution", "Evolution", [
-        Lines(results.convergence_words(m, found)), Gallery("chart", figures), runs_table, equations, _symbols(m),
-    ])  # fmt: skip
+    return Section(
+        "evolution",
+        "Evolution",
+        [
+            Lines(results.convergence_words(m, found)),
+            Gallery("chart", figures),
+            runs_table,
+            equations,
+            _symbols(m),
+        ],
+    )
 
 
 def _runs_table(m: Material) -> Table:
@@ -277,12 +350,19 @@ def _runs_table(m: Material) -> Table:
         for n, outcome in enumerate(m.outcomes[persona.name], 1):
             chosen = outcome is m.best[persona.name] or outcome.folder == m.best[persona.name].folder
             policy = policies.read(outcome.policy) if outcome.policy else None
-            rows.append([
-                f"{persona.name} {n}", "yes" if chosen else "", str(policy.seed if policy else NONE),
-                str(outcome.generations), str(policy.run.get("evaluations", NONE) if policy else NONE),
-                persona.priority, NONE if outcome.priority is None else f"{outcome.priority:.4f}",
-                NONE if outcome.utility is None else f"{outcome.utility:.4f}", _minutes(m, outcome.folder),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    f"{persona.name} {n}",
+                    "yes" if chosen else "",
+                    str(policy.seed if policy else NONE),
+                    str(outcome.generations),
+                    str(policy.run.get("evaluations", NONE) if policy else NONE),
+                    persona.priority,
+                    NONE if outcome.priority is None else f"{outcome.priority:.4f}",
+                    NONE if outcome.utility is None else f"{outcome.utility:.4f}",
+                    _minutes(m, outcome.folder),
+                ]
+            )
     heads = ["run", "chosen", "seed", "generations", "evaluations", "priority", "its mean", "utility", "minutes"]
     note = "means over the training levels on seeds that the evolution never used; the best by core priority is chosen"
     return Table("Evolutionary runs", heads, rows, [note], frozenset({1, 5}))
@@ -299,13 +379,19 @@ def equations_table(m: Material) -> Table:
     """The simplified formulas beside the paper's."""
     rows = []
     for number, (persona, printed) in enumerate(zip(m.personas, m.published.printed, strict=True), 6):
-        rows.append([
-            f"({number}) {persona.short}", policies.find(printed, m.game.name).formula, m.policies[persona.name].best,
-        ])  # fmt: skip
+        rows.append(
+            [
+                f"({number}) {persona.short}",
+                policies.find(printed, m.game.name).formula,
+                m.policies[persona.name].best,
+            ]
+        )
     first, notes = m.settings.evolution.first, []
     if "library" in first:
-        notes.append(f"the evolution began with {', '.join(first)}, among them the policies that ship: what is equal "
-                     "to one of these was confirmed here, not found")  # fmt: skip
+        notes.append(
+            f"the evolution began with {', '.join(first)}, among them the policies that ship: what is equal "
+            "to one of these was confirmed here, not found"
+        )
     notes += filter(None, [guards(parse(text) for row in rows for text in row[1:])])
     head = ["persona", "paper, as printed", "here"]
     return Table("Tree policies, simplified", head, rows, notes, left=frozenset({1, 2}))
@@ -323,18 +409,35 @@ def _levels(folder: _Folder, m: Material) -> Section:
     structure = results.structures(m)
     folder.csv("structure", [{"level": name, **numbers} for name, numbers in structure.items()])
     named = results.named_correlations(m)
-    folder.csv("correlations_named", [
-        {"persona": n.persona, "result": n.result, "structure": n.structure, "paper": n.r, "here": c.r, "p": c.p,
-         "levels": c.n, "note": c.note}
-        for n, c in named
-    ])  # fmt: skip
+    folder.csv(
+        "correlations_named",
+        [
+            {
+                "persona": n.persona,
+                "result": n.result,
+                "structure": n.structure,
+                "paper": n.r,
+                "here": c.r,
+                "p": c.p,
+                "levels": c.n,
+                "note": c.note,
+            }
+            for n, c in named
+        ],
+    )
     found = results.all_correlations(m)
     folder.csv("correlations", tables.correlation_rows(found))
-    return Section("levels", "Levels and personas", [
-        folder.chart("objects", study_figures.objects(m), "Figure 3: number of objects in each level"),
-        Heading("Correlations of section VI-D"), Lines(results.correlation_words(m, named)),
-        Folded("the strongest of all correlations", [tables.correlation_table(found)] if found else []),
-    ], "Levels")  # fmt: skip
+    return Section(
+        "levels",
+        "Levels and personas",
+        [
+            folder.chart("objects", study_figures.objects(m), "Figure 3: number of objects in each level"),
+            Heading("Correlations of section VI-D"),
+            Lines(results.correlation_words(m, named)),
+            Folded("the strongest of all correlations", [tables.correlation_table(found)] if found else []),
+        ],
+        "Levels",
+    )
 
 
 def _compared(folder: _Folder, m: Material) -> Section:
@@ -344,9 +447,10 @@ def _compared(folder: _Folder, m: Material) -> Section:
     groups = grouped(own)
     counts = results.differences(m)
     chosen = results.compared(m)
-    folder.csv("differences", [
-        {"level": name, "significant_differences_between_evolved_personas": n} for name, n in counts.items()
-    ])  # fmt: skip
+    folder.csv(
+        "differences",
+        [{"level": name, "significant_differences_between_evolved_personas": n} for name, n in counts.items()],
+    )
     most, fewest = max(counts, key=lambda n: counts[n]), min(counts, key=lambda n: counts[n])
     words = f"Significant differences between evolved personas, over all pairs and metrics of table IV: most in {most} "
     words += f"({counts[most]}), fewest in {fewest} ({counts[fewest]})"
@@ -376,18 +480,31 @@ def _cross(folder: _Folder, m: Material, crossed: Crossed) -> Section:
     transfers = {p.name: cross.transfer(m, crossed, p.name) for p in m.personas}
     shown: list[Table] = []
     for name, heading, matrix, note in (
-        ("cross_valued", "Playthroughs of a persona by the utility of another", valued,
-         "row: who plays, with its own utility and policy; column: by whose utility it is judged"),
-        ("cross_policies", "A persona with the policy of another", foreign,
-         "row: for whom the policy was evolved; column: whose utility is searched for, and judged by"),
-    ):  # fmt: skip
+        (
+            "cross_valued",
+            "Playthroughs of a persona by the utility of another",
+            valued,
+            "row: who plays, with its own utility and policy; column: by whose utility it is judged",
+        ),
+        (
+            "cross_policies",
+            "A persona with the policy of another",
+            foreign,
+            "row: for whom the policy was evolved; column: whose utility is searched for, and judged by",
+        ),
+    ):
         table = _matrix(heading, matrix, note)
         folder.layout(name, table)
         shown.append(table)
     budgets = _budgets(m)
     folder.layout("cross_budgets", budgets)
-    parts: list[Any] = [Grid(shown), budgets, Lines(cross.budget_words(m, crossed)),
-                        Heading("Policies of a single map"), Lines(cross.transfer_words(m, transfers))]  # fmt: skip
+    parts: list[Any] = [
+        Grid(shown),
+        budgets,
+        Lines(cross.budget_words(m, crossed)),
+        Heading("Policies of a single map"),
+        Lines(cross.transfer_words(m, transfers)),
+    ]
     for persona, matrix in transfers.items():
         note = "row: the map that the policy was evolved on; column: the map that is played"
         table = _matrix(f"{title(m, persona)}: mean utility", matrix, note)
@@ -414,8 +531,7 @@ def _budgets(m: Material) -> Table:
     note = "mean utility; + the evolved policy is significantly better than this, − worse (t test, p < 0.05)"
     heads = ["", "evolved", "UCB1", *(f"UCB1, {t} times" for t in times[1:])]
     each = counted(m.settings.playtest_iterations, "iteration")
-    return Table(f"What an evolved policy is worth in search, {each}", heads, rows,
-                 [note])  # fmt: skip
+    return Table(f"What an evolved policy is worth in search, {each}", heads, rows, [note])
 
 
 def _setting(m: Material) -> str:

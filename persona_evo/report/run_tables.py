@@ -29,18 +29,33 @@ def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
     """A line a run, which fits the terminal: what does not is left out, from the size on, or cut short."""
     room = width or terminal_width()
     rows = [
-        [e.folder.as_posix(), e.kind, e.state, _done(e), _ago(e.started), "–" if e.seed is None else str(e.seed),
-         size(e.size), e.problem or e.title]
+        [
+            e.folder.as_posix(),
+            e.kind,
+            e.state,
+            _done(e),
+            _ago(e.started),
+            "–" if e.seed is None else str(e.seed),
+            size(e.size),
+            e.problem or e.title,
+        ]
         for e in entries
-    ]  # fmt: skip
+    ]
     heads = ["run", "kind", "state", "done", "started", "seed", "size", "about"]
     shown = list(range(len(heads)))
     for column in (5, 6, 4, 7, 1):  # seed, size, start, what it is about, kind
         if _wide(rows, heads, shown) - 2 <= room:
             break
         shown.remove(column)
-    short = [[_cut(row[7], max(_LEAST, room - _wide(rows, heads, [i for i in shown if i != 7]))) if i == 7
-              else clean(row[i]) for i in shown] for row in rows]  # fmt: skip
+    short = [
+        [
+            _cut(row[7], max(_LEAST, room - _wide(rows, heads, [i for i in shown if i != 7])))
+            if i == 7
+            else clean(row[i])
+            for i in shown
+        ]
+        for row in rows
+    ]
     left = {shown.index(i) for i in (1, 2, 7) if i in shown}
     return laid_out("", [[heads[i] for i in shown], *short], [], left, 1, room)
 

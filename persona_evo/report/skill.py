@@ -130,10 +130,20 @@ def calibration_rows(agreements: Iterable[Agreement]) -> list[dict[str, object]]
 def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
     """Hit points over the turns for a CSV file."""
     return [
-        {"level": h.level, "player": h.player, "persona": h.persona, "skill": h.skill, "turn": h.turn,
-         "playing": h.playing, "mean": round(h.mean, 6), "q10": h.low, "median": h.median, "q90": h.high}
+        {
+            "level": h.level,
+            "player": h.player,
+            "persona": h.persona,
+            "skill": h.skill,
+            "turn": h.turn,
+            "playing": h.playing,
+            "mean": round(h.mean, 6),
+            "q10": h.low,
+            "median": h.median,
+            "q90": h.high,
+        }
         for h in values
-    ]  # fmt: skip
+    ]
 
 
 def difficulty_chart(steps: Sequence[Step]) -> charts.Plot | None:
@@ -149,8 +159,13 @@ def difficulty_chart(steps: Sequence[Step]) -> charts.Plot | None:
         spans = [(x, 100 * rate.low, 100 * rate.high) for x, rate in own if rate.known]
         lines.append(Series(skill, [(x, 100 * rate.value) for x, rate in own], "linedots", place, spans=spans))
     up = charts.Axis("win rate, %", low=0, high=100)
-    return charts.Plot([line for line in lines if line.points], charts.Axis(names=levels), up,
-                       title="Difficulty curve", width=max(480, 90 + 44 * len(levels)))  # fmt: skip
+    return charts.Plot(
+        [line for line in lines if line.points],
+        charts.Axis(names=levels),
+        up,
+        title="Difficulty curve",
+        width=max(480, 90 + 44 * len(levels)),
+    )
 
 
 def health_charts(values: Sequence[Health]) -> dict[str, list[charts.Plot]]:

@@ -33,13 +33,17 @@ ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": 
 """What stands in for the signs used here where only ASCII can be shown."""
 
 
-PROVEN_NOTE = ("proven, one search: no plan has a higher utility, and all trials show routes of the search that proved "
-               "it, so there is no interval")  # fmt: skip
+PROVEN_NOTE = (
+    "proven, one search: no plan has a higher utility, and all trials show routes of the search that proved "
+    "it, so there is no interval"
+)
 """What a table says below numbers that are no estimates."""
 
 
-PLAN_NOTE = ("metrics and utility are those at the end of the plan; win rate, deaths, damage and hit points left are "
-             "those at the end of the game")  # fmt: skip
+PLAN_NOTE = (
+    "metrics and utility are those at the end of the plan; win rate, deaths, damage and hit points left are "
+    "those at the end of the game"
+)
 """What a table says where playthroughs go on after their plan."""
 
 
@@ -149,9 +153,10 @@ def summary_table(
     zero, again = _silent(chosen) if brief else ([], [])
     lines = {s.player: summary_lines(s, infos, {*zero, *again}) for s in chosen}
     labels = [
-        label for label in dict.fromkeys(label for row in lines.values() for label in row)
+        label
+        for label in dict.fromkeys(label for row in lines.values() for label in row)
         if any(row.get(label, NONE) != NONE for row in lines.values())
-    ]  # fmt: skip
+    ]
     if all(s.bound is None for s in chosen):
         labels = [label for label in labels if label not in ("limit", "share of limit")]
     trials = sorted({s.trials for s in chosen})
@@ -180,9 +185,11 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
     symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
     values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
     zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
-    again = [k for k, found in values.items() if all(
-        k in s.absent or (k in s.repeated and (k in FLAGS or s.damage is not None)) for _, s in found
-    )]  # fmt: skip
+    again = [
+        k
+        for k, found in values.items()
+        if all(k in s.absent or (k in s.repeated and (k in FLAGS or s.damage is not None)) for _, s in found)
+    ]
     return [k for k in zero if k not in again], again
 
 
@@ -197,13 +204,19 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     chosen = [r for r in rows if (r.differs() or not only_differing) and r not in same and r not in said]
     several = len({r.level for r in rows}) > 1
     body = [
-        [*([r.level] if several else []),
-         f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a, r.measure.name,
-         interval(r.measure, r.a), interval(r.measure, r.b), r.test,
-         *(("–", "–") if r.exact else (p_shown(r.p_holm), p_shown(r.p_rank_holm))),
-         "*" if r.differs() else "", r.note]
+        [
+            *([r.level] if several else []),
+            f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a,
+            r.measure.name,
+            interval(r.measure, r.a),
+            interval(r.measure, r.b),
+            r.test,
+            *(("–", "–") if r.exact else (p_shown(r.p_holm), p_shown(r.p_rank_holm))),
+            "*" if r.differs() else "",
+            r.note,
+        ]
         for r in chosen
-    ]  # fmt: skip
+    ]
     headers = [*(["level"] if several else []), "players", "measure", "a", "b", "test", "p", "p of ranks", "", "note"]
     left = frozenset({1, *(k + several for k in (1, 4, 7, 8))})
     if not any(row[-1] for row in body):
@@ -211,7 +224,8 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     notes += _exact_note(chosen)
     notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
-        same and not only_differing)  # fmt: skip
+        same and not only_differing
+    )
     return Table(title, headers, body, notes, left, keys=2 + several)
 
 
@@ -258,10 +272,18 @@ def _exact_note(rows: Iterable[Row]) -> list[str]:
 def correlation_table(rows: Sequence[CorrelationRow], limit: int = 20) -> Table:
     """The correlations with the smallest p values, at most `limit`."""
     body = [
-        [r.structure, r.player, r.result, f"{r.pearson.r:.2f}", p_shown(r.pearson.p), p_shown(r.p_holm),
-         f"{r.spearman.r:.2f}", str(r.n)]
+        [
+            r.structure,
+            r.player,
+            r.result,
+            f"{r.pearson.r:.2f}",
+            p_shown(r.pearson.p),
+            p_shown(r.p_holm),
+            f"{r.spearman.r:.2f}",
+            str(r.n),
+        ]
         for r in rows[:limit]
-    ]  # fmt: skip
+    ]
     note = f"{min(limit, len(rows))} of {counted(len(rows), 'correlation')}; p (Holm) is corrected for all of them"
     headers = ["structure", "player", "result", "r", "p", "p (Holm)", "r of ranks", "levels"]
     return Table("level structure and results", headers, body, [note], frozenset({1, 2}))
@@ -289,7 +311,7 @@ def told(sentences: Iterable[str], width: int | None = None) -> str:
     """Sentences one below the other, each in lines of at most `width` columns."""
     return "\n".join(
         line for text in sentences for line in layout.wrapped(clean(text), width or layout.terminal_width(), "  ")
-    )  # fmt: skip
+    )
 
 
 def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:
@@ -297,12 +319,20 @@ def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, 
     rows: list[dict[str, object]] = []
     for finding, reason in [*((f, "") for f in findings), *accepted]:
         plain = finding.to_dict()
-        rows.append({
-            "severity": finding.severity, "kind": finding.kind, "level": finding.level,
-            "places": " ".join(plain["places"]), "players": "; ".join(finding.players), "text": finding.text,
-            "look": finding.look, "trace": finding.trace or "", "accepted": reason,
-            "evidence": json.dumps(plain["evidence"], ensure_ascii=False) if finding.evidence else "",
-        })  # fmt: skip
+        rows.append(
+            {
+                "severity": finding.severity,
+                "kind": finding.kind,
+                "level": finding.level,
+                "places": " ".join(plain["places"]),
+                "players": "; ".join(finding.players),
+                "text": finding.text,
+                "look": finding.look,
+                "trace": finding.trace or "",
+                "accepted": reason,
+                "evidence": json.dumps(plain["evidence"], ensure_ascii=False) if finding.evidence else "",
+            }
+        )
     return rows
 
 
@@ -350,8 +380,17 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
     for s in summaries:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
         for key, v in _measured(s).items():
-            rows.append({**start, "measure": key, "value": v.value, "low": v.ends[0], "high": v.ends[1],
-                         "n": s.trials if v.note else v.n, "note": v.note})
+            rows.append(
+                {
+                    **start,
+                    "measure": key,
+                    "value": v.value,
+                    "low": v.ends[0],
+                    "high": v.ends[1],
+                    "n": s.trials if v.note else v.n,
+                    "note": v.note,
+                }
+            )
         counts = {**_single(s), **_causes(s)}
         rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in counts.items()]
     return rows
@@ -361,12 +400,21 @@ def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
     """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
     causes = dict.fromkeys(column for s in summaries for column in _causes(s))
     return [
-        {"level": s.level, "player": s.player, "persona": s.persona, "trials": s.trials,
-         **{name: value for key, v in _measured(s).items()
-            for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))},
-         **_single(s), **{column: _causes(s).get(column, 0) for column in causes}}
+        {
+            "level": s.level,
+            "player": s.player,
+            "persona": s.persona,
+            "trials": s.trials,
+            **{
+                name: value
+                for key, v in _measured(s).items()
+                for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))
+            },
+            **_single(s),
+            **{column: _causes(s).get(column, 0) for column in causes},
+        }
         for s in summaries
-    ]  # fmt: skip
+    ]
 
 
 def _causes(s: Summary) -> dict[str, int]:
@@ -377,22 +425,31 @@ def _causes(s: Summary) -> dict[str, int]:
 def _measured(s: Summary) -> dict[str, Interval]:
     """What a summary has an interval of, by the measure's key."""
     harm = {"damage": s.damage, "health": s.health}
-    return {**s.rates, **s.metrics, "steps": s.steps, "utility": s.utility, "seconds": s.seconds,
-            **{key: v for key, v in harm.items() if v is not None}}
+    return {
+        **s.rates,
+        **s.metrics,
+        "steps": s.steps,
+        "utility": s.utility,
+        "seconds": s.seconds,
+        **{key: v for key, v in harm.items() if v is not None},
+    }
 
 
 def _single(s: Summary) -> dict[str, object]:
     """What a summary has one number of, by name."""
     limits: dict[str, object] = {
-        "bound": s.bound.utility if s.bound else "", "bound_proven": int(s.bound.proven) if s.bound else "",
+        "bound": s.bound.utility if s.bound else "",
+        "bound_proven": int(s.bound.proven) if s.bound else "",
         "bound_ratio": "" if s.ratio is None else s.ratio,
-    }  # fmt: skip
+    }
     lost = "losses" if s.opponents else "deaths"
     return {
-        "best_utility": s.best_utility, **({} if s.opponents else limits),
-        **{end: n for end, n in s.ends.items() if end != "lost"}, lost: s.lost,
+        "best_utility": s.best_utility,
+        **({} if s.opponents else limits),
+        **{end: n for end, n in s.ends.items() if end != "lost"},
+        lost: s.lost,
         **_causes(s),
-    }  # fmt: skip
+    }
 
 
 def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
@@ -400,13 +457,35 @@ def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
 
     Those of games for two also name the opponent, the side and the result.
     """
-    plain = ("level", "player", "persona", "policy", "trial", "seed", "outcome", "cause", "utility", "best_utility",
-             "steps", "seconds", "stopped", "iterations", "nodes", "proven")  # fmt: skip
+    plain = (
+        "level",
+        "player",
+        "persona",
+        "policy",
+        "trial",
+        "seed",
+        "outcome",
+        "cause",
+        "utility",
+        "best_utility",
+        "steps",
+        "seconds",
+        "stopped",
+        "iterations",
+        "nodes",
+        "proven",
+    )
     return [
-        {**{name: getattr(r, name) for name in plain}, "search": "" if r.search is None else r.search, **r.against,
-         **r.metrics, **_end_row(r), **({"skill": r.skill} if r.skill else {})}
+        {
+            **{name: getattr(r, name) for name in plain},
+            "search": "" if r.search is None else r.search,
+            **r.against,
+            **r.metrics,
+            **_end_row(r),
+            **({"skill": r.skill} if r.skill else {}),
+        }
         for r in records
-    ]  # fmt: skip
+    ]
 
 
 def _end_row(record: Playthrough) -> dict[str, object]:
@@ -416,33 +495,65 @@ def _end_row(record: Playthrough) -> dict[str, object]:
         return {}
     place = "" if end.place is None else where(end.place)
     harm = {"damage": record.damage, "health": record.hit_points[-1]} if record.hit_points else {}
-    return {"end": end.outcome, "end_utility": end.utility, "end_turn": end.turn, "end_cause": end.cause,
-            "end_place": place, **harm}  # fmt: skip
+    return {
+        "end": end.outcome,
+        "end_utility": end.utility,
+        "end_turn": end.turn,
+        "end_cause": end.cause,
+        "end_place": place,
+        **harm,
+    }
 
 
 def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
     """Rows of a comparison for a CSV file."""
     return [
-        {"level": r.level, "player_a": r.player_a, "player_b": r.player_b, "measure": r.measure.key,
-         "a": r.a.value, "a_low": r.a.ends[0], "a_high": r.a.ends[1], "a_n": r.a.n,
-         "b": r.b.value, "b_low": r.b.ends[0], "b_high": r.b.ends[1], "b_n": r.b.n,
-         "difference": r.difference.value, "difference_low": r.difference.ends[0],
-         "difference_high": r.difference.ends[1], "vargha_delaney": r.effect.value,
-         "vargha_delaney_low": r.effect.ends[0], "vargha_delaney_high": r.effect.ends[1],
-         "test": r.test, "statistic": r.statistic,
-         **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},
-         "differs": int(r.differs()), "note": r.note, "verdict": r.verdict}
+        {
+            "level": r.level,
+            "player_a": r.player_a,
+            "player_b": r.player_b,
+            "measure": r.measure.key,
+            "a": r.a.value,
+            "a_low": r.a.ends[0],
+            "a_high": r.a.ends[1],
+            "a_n": r.a.n,
+            "b": r.b.value,
+            "b_low": r.b.ends[0],
+            "b_high": r.b.ends[1],
+            "b_n": r.b.n,
+            "difference": r.difference.value,
+            "difference_low": r.difference.ends[0],
+            "difference_high": r.difference.ends[1],
+            "vargha_delaney": r.effect.value,
+            "vargha_delaney_low": r.effect.ends[0],
+            "vargha_delaney_high": r.effect.ends[1],
+            "test": r.test,
+            "statistic": r.statistic,
+            **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},
+            "differs": int(r.differs()),
+            "note": r.note,
+            "verdict": r.verdict,
+        }
         for r in rows
-    ]  # fmt: skip
+    ]
 
 
 def correlation_rows(rows: Iterable[CorrelationRow]) -> list[dict[str, object]]:
     """Correlations for a CSV file."""
     return [
-        {"structure": r.structure, "player": r.player, "result": r.result, "r": r.pearson.r, "p": r.pearson.p,
-         "p_holm": r.p_holm, "spearman": r.spearman.r, "p_spearman": r.spearman.p, "levels": r.n}
+        {
+            "structure": r.structure,
+            "player": r.player,
+            "result": r.result,
+            "r": r.pearson.r,
+            "p": r.pearson.p,
+            "p_holm": r.p_holm,
+            "spearman": r.spearman.r,
+            "p_spearman": r.spearman.p,
+            "levels": r.n,
+        }
         for r in rows
-    ]  # fmt: skip
+    ]
 
 
 def _measure(key: str, name: str, ratio: bool = False, rate: bool = False, info: Metric | None = None) -> Measure:

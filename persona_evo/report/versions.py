@@ -56,20 +56,24 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
         legend: what the signs of these maps mean.
     """
     galleries = [Gallery("pair", pair) for pair in pairs]
-    return Section("versions", "What differs", [
-        Lines(versions.answer.lines),
-        Heading("Changed tiles") if versions.changes.tiles or versions.changes.lines else None,
-        Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
-        Gallery("pair", versions.maps),
-        Heading("What players do") if any(map(telling, versions.rows)) else None,
-        Gallery("chart", [Svg(chart) for chart in _charts(versions.rows)]),
-        Heading("Where players go") if galleries else None,
-        *galleries,
-        legend if galleries else None,
-        Gallery("chart", [Svg(chart) for chart in versions.health]),
-        Folded("All measures, one by one", [tables.comparison_table(versions.rows, "A and B")]),
-        Folded("All measures in words", [Lines(headlines(versions.rows))]),
-    ])  # fmt: skip
+    return Section(
+        "versions",
+        "What differs",
+        [
+            Lines(versions.answer.lines),
+            Heading("Changed tiles") if versions.changes.tiles or versions.changes.lines else None,
+            Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
+            Gallery("pair", versions.maps),
+            Heading("What players do") if any(map(telling, versions.rows)) else None,
+            Gallery("chart", [Svg(chart) for chart in _charts(versions.rows)]),
+            Heading("Where players go") if galleries else None,
+            *galleries,
+            legend if galleries else None,
+            Gallery("chart", [Svg(chart) for chart in versions.health]),
+            Folded("All measures, one by one", [tables.comparison_table(versions.rows, "A and B")]),
+            Folded("All measures in words", [Lines(headlines(versions.rows))]),
+        ],
+    )
 
 
 def changed_maps(game: Game, a: Level, b: Level, changes: Changes, paths: tuple[Path, Path]) -> list[Figure]:
@@ -99,25 +103,35 @@ def _draw(game: Game, level: Level, size: Spot, places: Sequence[Spot], colour: 
     sheet.save(path)
 
 
-def health_charts(
-    records: Sequence[Playthrough], levels: Sequence[str], players: Sequence[str]
-) -> list[charts.Plot]:
+def health_charts(records: Sequence[Playthrough], levels: Sequence[str], players: Sequence[str]) -> list[charts.Plot]:
     """Hit points over turns in the median playthrough of each player, A and B in one chart."""
     groups, found = grouped(records), []
     for player in players:
         own = [groups.get((level, player), []) for level in levels]
         if all(group and group[0].hit_points for group in own):
             series = [_health(letter, group) for letter, group in zip(LETTERS, own, strict=True)]
-            found.append(charts.Plot(series, charts.Axis("turn", low=0, whole=True),
-                                     charts.Axis("hit points", low=0, whole=True),
-                                     title=f"{spoken(player)}: the median playthrough", width=380, height=220))
+            found.append(
+                charts.Plot(
+                    series,
+                    charts.Axis("turn", low=0, whole=True),
+                    charts.Axis("hit points", low=0, whole=True),
+                    title=f"{spoken(player)}: the median playthrough",
+                    width=380,
+                    height=220,
+                )
+            )
     return found
 
 
 def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
     record = replay.choose(group).median
-    return charts.Series(letter, list(enumerate(record.hit_points)), "steps", LETTERS.index(letter),
-                         end="skull" if record.lost else "dot")  # fmt: skip
+    return charts.Series(
+        letter,
+        list(enumerate(record.hit_points)),
+        "steps",
+        LETTERS.index(letter),
+        end="skull" if record.lost else "dot",
+    )
 
 
 def _charts(rows: Sequence[Row]) -> list[charts.Plot]:
@@ -131,11 +145,19 @@ def _chart(rows: Sequence[Row]) -> charts.Plot:
     series = []
     for side, letter in enumerate(LETTERS):
         values = [(k + (side - 0.5) / 4, (r.a, r.b)[side]) for k, r in enumerate(rows)]
-        series.append(charts.Series(
-            letter, [(x, v.value * factor) for x, v in values], "dots", side,
-            spans=[(x, v.low * factor, v.high * factor) for x, v in values if v.known and v.low < v.high],
-        ))  # fmt: skip
-    up = charts.Axis("%" if measure.ratio else measure.unit, low=0 if measure.low >= 0 or measure.rate else None,
-                     high=100 if measure.rate else None)  # fmt: skip
+        series.append(
+            charts.Series(
+                letter,
+                [(x, v.value * factor) for x, v in values],
+                "dots",
+                side,
+                spans=[(x, v.low * factor, v.high * factor) for x, v in values if v.known and v.low < v.high],
+            )
+        )
+    up = charts.Axis(
+        "%" if measure.ratio else measure.unit,
+        low=0 if measure.low >= 0 or measure.rate else None,
+        high=100 if measure.rate else None,
+    )
     across = charts.Axis(names=[spoken(r.player_a) for r in rows])
     return charts.Plot(series, across, up, title=measure.name, width=max(300, 70 + 85 * len(rows)), height=230)

@@ -118,21 +118,36 @@ class Actor:
     def _allocate(self) -> None:
         game, level, self._pack = self.game.for_search(self.level, self._variant)
         settings = self.settings
-        policy, choice = (f.symbols if isinstance(f, Formula) else frozenset() for f in
-                          (self.policy.formula, self.choice))  # fmt: skip
+        policy, choice = (
+            f.symbols if isinstance(f, Formula) else frozenset() for f in (self.policy.formula, self.choice)
+        )
         check_moves(game, self._variant, policy | choice)
         self._amaf = bool((policy | choice) & (set(variables(game, moves=True)) - set(variables(game))))
         rules = game.rules_for(self.utility.symbols | policy, self._variant)
         holds = IS_UCB1 if self.policy.formula is None else EVERY_TIME if self._open else self.policy.holds
-        columns, codes = policy_code(Scoring(
-            self.policy.formula, self.utility, game.symbols, holds, settings.value == "mean", self._amaf,
-            read=choice | {"RMAX"},
-        ))  # fmt: skip
+        columns, codes = policy_code(
+            Scoring(
+                self.policy.formula,
+                self.utility,
+                game.symbols,
+                holds,
+                settings.value == "mean",
+                self._amaf,
+                read=choice | {"RMAX"},
+            )
+        )
         options = Options(
-            settings.horizon or game.horizon_of(level), settings.rollout, max(1, level.max_actions), holds,
-            self.policy.c, cut_off=DONE if self._open else 0, shuffle=settings.expansion == "random",
-            salt=derive(self.seed, "expansion") & 0xFFFFFFFF, players=game.players, amaf=self._amaf,
-        )  # fmt: skip
+            settings.horizon or game.horizon_of(level),
+            settings.rollout,
+            max(1, level.max_actions),
+            holds,
+            self.policy.c,
+            cut_off=DONE if self._open else 0,
+            shuffle=settings.expansion == "random",
+            salt=derive(self.seed, "expansion") & 0xFFFFFFFF,
+            players=game.players,
+            amaf=self._amaf,
+        )
         capacity = min(2 * capacity_for(self.budget), 2_000_000)
         depths = min(options.horizon, capacity)
         marks = marks_for(min(options.horizon, settings.rollout + 1 + capacity)) if self._amaf else NO_MARKS
@@ -142,9 +157,7 @@ class Actor:
         memory = Memory(capacity, level.start)
         tree = memory.lay_out(columns, 2 * capacity + options.room)
         none = np.empty(0, dtype=np.int32)
-        self._engine = Engine(
-            memory, Search(rules, level.tables, tree, options, codes, buffers, none)
-        )
+        self._engine = Engine(memory, Search(rules, level.tables, tree, options, codes, buffers, none))
 
     def choose(self, state: WordRow) -> int:
         """The move to make in a state."""
@@ -174,9 +187,14 @@ class Actor:
                 break
         options = self._options(state)
         return Move(
-            self._best_of(options, state).action, options, int(counts[ITERATIONS]), int(counts[NODES]), kept,
-            bool(counts[FULL]), time.perf_counter() - pace.began,
-        )  # fmt: skip
+            self._best_of(options, state).action,
+            options,
+            int(counts[ITERATIONS]),
+            int(counts[NODES]),
+            kept,
+            bool(counts[FULL]),
+            time.perf_counter() - pace.began,
+        )
 
     def follow(self, action: int) -> None:
         """Say that a move was made, by whomever: what was found out below it is kept where that is possible."""
@@ -232,9 +250,9 @@ class Actor:
         """What the formula that chooses gives each option: a tree policy's score of a child of the root."""
         assert isinstance(self.choice, Formula)
         game, level, tree = self.game, self.level, self._engine.work.tree
-        columns, codes = policy_code(Scoring(
-            self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf
-        ))  # fmt: skip
+        columns, codes = policy_code(
+            Scoring(self.choice, self.utility, game.symbols, EVERY_TIME, self.settings.value == "mean", self._amaf)
+        )
         rules, luck, metrics = game.rules(costly=True), stream(self.seed), np.zeros(len(game.metrics))
         slots, player = self._slots(), int(game.rules_for((), self._variant).mover(level.tables, state))
         found = np.zeros(len(options) + LANES)

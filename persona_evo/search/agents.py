@@ -49,14 +49,17 @@ EVOLVER, LEAGUE = "evolver", "league"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _TEXT, _TABLE = 'a text in quotes, such as {} = "{}"', "a table, such as {} = {{ {} }}"
 _FIELDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "kind": (str, _TEXT.format("kind", "search")), "about": (str, _TEXT.format("about", "what it does")),
-    "utility": (str, _TEXT.format("utility", "WIN - LOSS")), "policy": (str, _TEXT.format("policy", "ucb1:0.5")),
-    "answer": (str, _TEXT.format("answer", "visits")), "variant": (str, _TEXT.format("variant", "random")),
+    "kind": (str, _TEXT.format("kind", "search")),
+    "about": (str, _TEXT.format("about", "what it does")),
+    "utility": (str, _TEXT.format("utility", "WIN - LOSS")),
+    "policy": (str, _TEXT.format("policy", "ucb1:0.5")),
+    "answer": (str, _TEXT.format("answer", "visits")),
+    "variant": (str, _TEXT.format("variant", "random")),
     "constants": (dict, _TABLE.format("constants", "C = 0.5")),
     "search": (dict, _TABLE.format("search", "rollout = 20")),
     "seconds": ((int, float), "a number, such as seconds = 1.5"),
     "iterations": (int, "a whole number, such as iterations = 500"),
-}  # fmt: skip
+}
 """Of each field what it may be, for the program and in words."""
 
 Field = tuple[str, ...]
@@ -174,25 +177,38 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
         return None if places is None else places.key(name, *path)
 
     if not isinstance(data, dict) or not _NAME.fullmatch(name):
-        raise SettingsError("not an agent", place=key_of(), found=name[:80],
-                            expected="a table [NAME] with its fields",
-                            hint="a NAME begins with a letter; letters, digits and _ follow")  # fmt: skip
+        raise SettingsError(
+            "not an agent",
+            place=key_of(),
+            found=name[:80],
+            expected="a table [NAME] with its fields",
+            hint="a NAME begins with a letter; letters, digits and _ follow",
+        )
     for key, value in data.items():
         if key not in _FIELDS:
             expected, hint = unknown(key, _FIELDS)
-            raise SettingsError(f"agent {name} has no such field", place=key_of(key), found=key,
-                                expected=expected, hint=hint)  # fmt: skip
+            raise SettingsError(
+                f"agent {name} has no such field", place=key_of(key), found=key, expected=expected, hint=hint
+            )
         kinds, words = _FIELDS[key]
         if not isinstance(value, kinds) or isinstance(value, bool):
-            raise SettingsError(f"agent {name}: {key} is of the wrong kind", place=at(key),
-                                found=textfile.shown(value), expected=words, hint=_quotes(kinds, value))  # fmt: skip
+            raise SettingsError(
+                f"agent {name}: {key} is of the wrong kind",
+                place=at(key),
+                found=textfile.shown(value),
+                expected=words,
+                hint=_quotes(kinds, value),
+            )
     constants = data.get("constants", {})
     for key, value in constants.items():
         fresh = _NAME.fullmatch(key) and key not in variables(game, moves=True) and key not in PRIMITIVES
         if not fresh or type(value) not in (int, float) or not math.isfinite(value):
-            raise SettingsError(f"agent {name}: a constant is a new name and a finite number",
-                                place=at("constants", key), found=f"{key} = {textfile.shown(value)}",
-                                expected="a name that formulas do not know, and a number such as 0.5")  # fmt: skip
+            raise SettingsError(
+                f"agent {name}: a constant is a new name and a finite number",
+                place=at("constants", key),
+                found=f"{key} = {textfile.shown(value)}",
+                expected="a name that formulas do not know, and a number such as 0.5",
+            )
     make: Callable[..., Agent] = Agent
     agent = make(name, **{"kind": "search", **data})
     for path, look in _looks(agent, game):
@@ -201,11 +217,13 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
         except FormulaError as e:
             if places is not None:
                 places.formula(data[path[0]], (*_symbols(path[0], game), *constants), name, *path)
-            raise FormulaError(f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected,
-                               hint=e.hint) from e  # fmt: skip
+            raise FormulaError(
+                f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected, hint=e.hint
+            ) from e
         except InputError as e:
-            raise SettingsError(f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected,
-                                hint=e.hint) from e  # fmt: skip
+            raise SettingsError(
+                f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected, hint=e.hint
+            ) from e
     return agent
 
 
@@ -259,24 +277,32 @@ def _kind(agent: Agent, game: Game) -> None:
         expected, hint = unknown(agent.kind, KINDS)
         raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
     if agent.kind == "program" and not game.programs:
-        raise SettingsError(f"{game.name} does not say how programs are shown its states",
-                            found=agent.program or agent.kind, expected="another kind, such as search")  # fmt: skip
+        raise SettingsError(
+            f"{game.name} does not say how programs are shown its states",
+            found=agent.program or agent.kind,
+            expected="another kind, such as search",
+        )
     if agent.kind == "flat" and game.players != 1:
-        raise SettingsError("flat search is for games for one", found=counted(game.players, "player"),
-                            expected="another kind, such as search")  # fmt: skip
+        raise SettingsError(
+            "flat search is for games for one",
+            found=counted(game.players, "player"),
+            expected="another kind, such as search",
+        )
 
 
 def _utility(agent: Agent, game: Game) -> Formula:
     if not agent.utility:
-        raise SettingsError("the agent has no utility", expected="a formula over the game's metrics",
-                            hint="add a line  utility = ...")  # fmt: skip
+        raise SettingsError(
+            "the agent has no utility", expected="a formula over the game's metrics", hint="add a line  utility = ..."
+        )
     return agent.formula(agent.utility, game.symbols)
 
 
 def _lines(agent: Agent) -> None:
     if not SearchSettings.from_dict(agent.search).horizon:
-        raise SettingsError("the agent does not say how many moves its lines have",
-                            expected="search = { horizon = ... }")  # fmt: skip
+        raise SettingsError(
+            "the agent does not say how many moves its lines have", expected="search = { horizon = ... }"
+        )
 
 
 def _moves(agent: Agent, game: Game, key: str) -> None:
@@ -317,13 +343,27 @@ class Mind:
             self._rules = game.rules_for(self._utility.symbols)
         if agent.kind == "flat":
             depth, budget = SearchSettings.from_dict(agent.search).horizon, agent.budget
-            self._look = Lookahead(game, level, agent.formula(agent.utility, game.symbols), depth, "flat",
-                                   Allowance(budget.iterations, None, budget.seconds), seed=seed)  # fmt: skip
+            self._look = Lookahead(
+                game,
+                level,
+                agent.formula(agent.utility, game.symbols),
+                depth,
+                "flat",
+                Allowance(budget.iterations, None, budget.seconds),
+                seed=seed,
+            )
         if agent.kind == "search":
             self._actor = Actor(
-                game, level, agent.formula(agent.utility, game.symbols), policy_of(agent, game), agent.budget,
-                SearchSettings.from_dict(agent.search), choose=_answer(agent, game), variant=agent.variant, seed=seed,
-            )  # fmt: skip
+                game,
+                level,
+                agent.formula(agent.utility, game.symbols),
+                policy_of(agent, game),
+                agent.budget,
+                SearchSettings.from_dict(agent.search),
+                choose=_answer(agent, game),
+                variant=agent.variant,
+                seed=seed,
+            )
 
     def prepare(self) -> None:
         """It is ready once it is made."""

@@ -39,7 +39,7 @@ from persona_evo.search.mcts import (
     keep_parts,
     keeps,
     needless,
-)  # fmt: skip
+)
 from persona_evo.search.tree import DONE, LEFT, MOVER, NODE, OVER, SLOT, STATUS, UNKNOWN
 from persona_evo.seeds import draw
 
@@ -221,7 +221,11 @@ class Player(Protocol):
         """The instance after a move."""
 
     def wander(
-        self, tables: WordRow, state: tuple[Instance, int], choices: list[Move], draws: list[int],
+        self,
+        tables: WordRow,
+        state: tuple[Instance, int],
+        choices: list[Move],
+        draws: list[int],
         seen: FloatTable | None,
     ) -> tuple[Instance, list[Move], int]:
         """Random moves from a state with these legal actions, by these numbers: the instance after them, the moves,
@@ -240,9 +244,12 @@ class Asking:
         self._player, self._choices, self._none = player, dict[int, list[Move]](), list[Move]()
         metrics, length = len(work.buffers.metrics), work.options.length
         self._asked = Asked(
-            work, np.zeros((2 + work.options.players, metrics)), np.zeros(length, dtype=np.int64),
-            np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64),
-        )  # fmt: skip
+            work,
+            np.zeros((2 + work.options.players, metrics)),
+            np.zeros(length, dtype=np.int64),
+            np.zeros(2, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+        )
         self._keeps = keeps(work)
         self._seen = work.buffers.seen if work.options.watch == WATCH_ALL else None
         rows = [(ctypes.c_double * metrics).from_buffer(row) for row in self._asked.told]
@@ -260,9 +267,11 @@ class Asking:
         """The same without the class's functions and states."""
         none = np.zeros(0, dtype=np.uint16)
         return work._replace(
-            rules=NO_RULES, tables=none, tree=work.tree._replace(states=none.reshape(0, 0)),
+            rules=NO_RULES,
+            tables=none,
+            tree=work.tree._replace(states=none.reshape(0, 0)),
             buffers=work.buffers._replace(scratch=none),
-        )  # fmt: skip
+        )
 
     def forget(self) -> None:
         """Nodes have other numbers from now on."""

@@ -78,8 +78,7 @@ def keep_best(bench: Bench, made: int, status: int, utility: float) -> None:
 
 @compiled
 def play_game(bench: Bench, first: int, depth: int) -> float:
-    """Play a random game of up to `depth` moves that begins with the move `first` unless that is -1; its last utility.
-    """
+    """Play up to `depth` random moves after `first` (none if it is -1) and return the last utility."""
     play, best, state = bench.play, bench.best, bench.play.state
     copy(bench.rows[0], state)
     made = 0
@@ -173,11 +172,15 @@ class _Desk:
         play, rows = Play.of(problem.game, level, problem.utility), self.depth + 1 if deep else 1
         play.rng[:] = stream(derive(seed, "baseline"))
         self.bench = bench = Bench(
-            play, np.empty((rows, len(level.start)), dtype=level.start.dtype),
-            np.zeros((rows, len(play.actions)), dtype=np.int64), np.zeros(rows, dtype=np.int64),
-            np.zeros(rows, dtype=np.int64), np.zeros(TALLIES, dtype=np.int64), np.zeros(BESTS),
+            play,
+            np.empty((rows, len(level.start)), dtype=level.start.dtype),
+            np.zeros((rows, len(play.actions)), dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+            np.zeros(TALLIES, dtype=np.int64),
+            np.zeros(BESTS),
             *(np.zeros(self.depth + 1, dtype=np.int64) for _ in range(2)),
-        )  # fmt: skip
+        )
         self.handle = Handle(bench)
         bench.rows[0] = level.start
         bench.best[UTILITY] = worth(play, level.start)
@@ -198,18 +201,33 @@ class _Desk:
 
 
 def plan_of(
-    problem: Problem, actions: tuple[int, ...], iterations: int, made: int, began: float, stopped: str, proven: bool,
-    seed: int, upper: float = math.inf,
-) -> Plan:  # fmt: skip
+    problem: Problem,
+    actions: tuple[int, ...],
+    iterations: int,
+    made: int,
+    began: float,
+    stopped: str,
+    proven: bool,
+    seed: int,
+    upper: float = math.inf,
+) -> Plan:
     """A plan with what it leads to."""
     end = problem.game.replay(problem.level, actions)[-1]
     metrics = problem.game.measure(problem.level, end)
     utility = problem.utility.evaluate(metrics)
     return Plan(
-        actions=actions, utility=utility, metrics=metrics, outcome=problem.game.over(problem.level, end),
-        iterations=iterations, nodes=made, seconds=time.perf_counter() - began, stopped=PROVEN if proven else stopped,
-        proven=proven, seed=seed, upper=utility if proven else upper,
-    )  # fmt: skip
+        actions=actions,
+        utility=utility,
+        metrics=metrics,
+        outcome=problem.game.over(problem.level, end),
+        iterations=iterations,
+        nodes=made,
+        seconds=time.perf_counter() - began,
+        stopped=PROVEN if proven else stopped,
+        proven=proven,
+        seed=seed,
+        upper=utility if proven else upper,
+    )
 
 
 def random_games(
@@ -236,9 +254,7 @@ def random_games(
     return Games(desk.made(played, stopped), played, mean, math.sqrt(variance))
 
 
-def flat(
-    problem: Problem, games: int = 1_000, *, depth: int = 0, seconds: float | None = None, seed: int = 0
-) -> Flat:
+def flat(problem: Problem, games: int = 1_000, *, depth: int = 0, seconds: float | None = None, seed: int = 0) -> Flat:
     """Random games that begin with each legal first move in turn; the move whose best game was best is the one to make.
 
     Args: as for `random_games`; it can stop after any game, so the first moves have had as many games, or one more.
@@ -258,9 +274,7 @@ def flat(
     return Flat(desk.made(played, stopped), {a: s for a, s in scores.items() if s > -math.inf}, played)
 
 
-def depth_first(
-    problem: Problem, *, depth: int = 0, states: int = 1_000_000, seconds: float | None = None
-) -> Plan:
+def depth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, seconds: float | None = None) -> Plan:
     """Every line of moves to a depth, in the game's order of moves, states met again included.
 
     Args:
@@ -280,9 +294,7 @@ def depth_first(
     return desk.made(int(tallies[MADE]), stopped, bool(done) and desk.depth == problem.horizon)
 
 
-def breadth_first(
-    problem: Problem, *, depth: int = 0, states: int = 1_000_000, seconds: float | None = None
-) -> Plan:
+def breadth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, seconds: float | None = None) -> Plan:
     """All distinct states, those few moves from the start first.
 
     Args: as for `depth_first`.
@@ -296,9 +308,16 @@ def _by_layers(problem: Problem, depth: int, states: int, seconds: float | None)
     found = Layers(problem, states, depth).search(seconds)
     whole = not depth or depth >= problem.horizon
     plan = plan_of(
-        problem, found.actions, found.made, found.made, began, "budget" if found.complete else found.stopped,
-        whole and found.complete, 0, found.upper if whole else math.inf,
-    )  # fmt: skip
+        problem,
+        found.actions,
+        found.made,
+        found.made,
+        began,
+        "budget" if found.complete else found.stopped,
+        whole and found.complete,
+        0,
+        found.upper if whole else math.inf,
+    )
     return plan, found
 
 
@@ -311,9 +330,10 @@ def exhaustive(problem: Problem, depth: int, *, states: int = 20_000_000) -> Pla
     plan, found = _by_layers(problem, depth, states, None)
     if not found.complete:
         raise SettingsError(
-            f"not all plans of {depth} moves can be tried", found=f"more than {states:,} states",
+            f"not all plans of {depth} moves can be tried",
+            found=f"more than {states:,} states",
             hint="lower the depth, or raise the limit on states",
-        )  # fmt: skip
+        )
     return plan
 
 

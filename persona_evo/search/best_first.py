@@ -28,7 +28,7 @@ from persona_evo.search.layout import (
     WIN,
     WINNER,
     Search,
-)  # fmt: skip
+)
 from persona_evo.search.mcts import assess, roll_out
 from persona_evo.search.tree import DEPTH, DONE, NOBODY, OVER, ROOT, STATUS
 from persona_evo.seeds import below

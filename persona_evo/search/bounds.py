@@ -151,9 +151,14 @@ def _planned(
 
 
 def _plan(
-    problem: Problem, horizon: int, budget: Budget, lists: Sequence[OpenList], seed: int, before: int,
+    problem: Problem,
+    horizon: int,
+    budget: Budget,
+    lists: Sequence[OpenList],
+    seed: int,
+    before: int,
     progress: Callable[[str], None] | None,
-) -> Plan:  # fmt: skip
+) -> Plan:
     """One search of the planner; before: iterations that were made earlier."""
     tell = None if progress is None else lambda made: progress(f"{before + made:,} iterations")
     settings = replace(SearchSettings.anytime(), horizon=horizon)
@@ -167,7 +172,14 @@ def _solution(plan: Plan, upper: float, method: str, states: int, began: float) 
     upper = max(upper, plan.utility)
     proven = plan.utility >= upper
     return Solution(
-        actions=plan.actions, utility=plan.utility, upper=upper, proven=proven, method=method, metrics=plan.metrics,
-        outcome=plan.outcome, states=states, seconds=time.perf_counter() - began,
+        actions=plan.actions,
+        utility=plan.utility,
+        upper=upper,
+        proven=proven,
+        method=method,
+        metrics=plan.metrics,
+        outcome=plan.outcome,
+        states=states,
+        seconds=time.perf_counter() - began,
         stopped=PROVEN if proven else plan.stopped,
-    )  # fmt: skip
+    )

@@ -41,9 +41,14 @@ class Continuation(NamedTuple):
 
 
 def play_on(
-    game: Game, level: Level, actions: tuple[int, ...], utility: Formula, budget: Budget, settings: SearchSettings,
+    game: Game,
+    level: Level,
+    actions: tuple[int, ...],
+    utility: Formula,
+    budget: Budget,
+    settings: SearchSettings,
     seed: int,
-) -> Continuation:  # fmt: skip
+) -> Continuation:
     """Go on until the game ends, the horizon is reached or the budget is spent.
 
     Each move is the one below which UCB1 found the state of the highest utility.
@@ -67,8 +72,16 @@ def play_on(
         return Continuation()
     budget = budget if budget.nodes is None else replace(budget, iterations=budget.iterations or budget.nodes)
     first = _of_a_move(budget)
-    actor = Actor(game, level, utility, TreePolicy.ucb1(), first, replace(SearchSettings.single(), horizon=left),
-                  choose="max", seed=derive(seed, "continuation"))  # fmt: skip
+    actor = Actor(
+        game,
+        level,
+        utility,
+        TreePolicy.ucb1(),
+        first,
+        replace(SearchSettings.single(), horizon=left),
+        choose="max",
+        seed=derive(seed, "continuation"),
+    )
     rules, rng = game.rules(), stream(seed)
     made: list[int] = []
     spent, began = 0, time.perf_counter()

@@ -68,25 +68,29 @@ class League:
                 template that is not one, or a game that is played in another process.
         """
         if (self.opponents and game.players != 2) or game.players > 2:
-            raise SettingsError("a league is for games for two", found=f"{game.name}, for {game.players}",
-                                hint="leave --league out")  # fmt: skip
+            raise SettingsError(
+                "a league is for games for two", found=f"{game.name}, for {game.players}", hint="leave --league out"
+            )
         if not self.opponents and game.players == 2:
             raise SettingsError("the league has no opponents", expected="at least one agent")
         if game.outside is not None:
-            raise SettingsError("a connected game is planned whole, not played move by move", found=game.name,
-                                hint="leave --agent out")  # fmt: skip
+            raise SettingsError(
+                "a connected game is planned whole, not played move by move", found=game.name, hint="leave --agent out"
+            )
         if self.agent.kind != "search":
             raise SettingsError(
-                f"agent {self.agent.name} has no tree policy that could be replaced", found=f"kind {self.agent.kind}",
+                f"agent {self.agent.name} has no tree policy that could be replaced",
+                found=f"kind {self.agent.kind}",
                 expected="kind search",
-            )  # fmt: skip
+            )
         for opponent in self.opponents:
             if opponent.kind == "program":
                 raise SettingsError(
-                    "a program cannot be in a league", found=opponent.name,
+                    "a program cannot be in a league",
+                    found=opponent.name,
                     expected="agents of this program, whose games can be played again from their seeds",
                     hint="persona-evo match plays against programs",
-                )  # fmt: skip
+                )
         check(self.agent, game)
 
     def with_budget(self, budget: Budget) -> League:
@@ -170,8 +174,13 @@ class Solo:
     def _playing(self, utility: Formula, policy: TreePolicy, budget: Budget) -> Agent:
         """The agent with a tree policy, and with the persona's utility where it has none of its own."""
         text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
-        return replace(self.agent, utility=self.agent.utility or utility.text, policy=text,
-                       iterations=budget.iterations, seconds=budget.seconds)  # fmt: skip
+        return replace(
+            self.agent,
+            utility=self.agent.utility or utility.text,
+            policy=text,
+            iterations=budget.iterations,
+            seconds=budget.seconds,
+        )
 
 
 class Duel(Solo):

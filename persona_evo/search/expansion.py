@@ -11,9 +11,27 @@ from persona_evo.compiling.arrays import IntRow, ShortTable, WordRow
 from persona_evo.games.core import RUNNING
 from persona_evo.search.layout import FULL, MERGE, NODES, OPENED, SLOTS, Options, Search
 from persona_evo.search.tree import (
-    ACTION, DEPTH, DONE, EMPTY, FIRST, FIXED, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, PARENT, ROOTLESS, SLOT, STATUS,
-    TOTAL, UNKNOWN, VISITS, Tree,
-)  # fmt: skip
+    ACTION,
+    DEPTH,
+    DONE,
+    EMPTY,
+    FIRST,
+    FIXED,
+    KIDS,
+    LEFT,
+    MOVER,
+    NOBODY,
+    NODE,
+    OVER,
+    PARENT,
+    ROOTLESS,
+    SLOT,
+    STATUS,
+    TOTAL,
+    UNKNOWN,
+    VISITS,
+    Tree,
+)
 
 
 @compiled

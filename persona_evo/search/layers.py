@@ -161,11 +161,18 @@ class Layers:
         while 2 * size < 3 * (states + 1):
             size *= 2
         self._grown = Grown(
-            Play.of(game, problem.level, problem.utility), np.empty((2 * states, len(start)), dtype=start.dtype),
-            np.empty(states, dtype=np.int32), np.empty(states, dtype=np.int64), np.zeros(size, dtype=np.int64),
-            np.zeros(TALLIES, dtype=np.int64), np.zeros(1), problem.used(), int(problem.clocked),
-            min(problem.horizon, depth or problem.horizon), states,
-        )  # fmt: skip
+            Play.of(game, problem.level, problem.utility),
+            np.empty((2 * states, len(start)), dtype=start.dtype),
+            np.empty(states, dtype=np.int32),
+            np.empty(states, dtype=np.int64),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(TALLIES, dtype=np.int64),
+            np.zeros(1),
+            problem.used(),
+            int(problem.clocked),
+            min(problem.horizon, depth or problem.horizon),
+            states,
+        )
         self._handle = Handle(self._grown)
         self._history: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
 
@@ -207,8 +214,7 @@ class Layers:
         return ceiling > best or (ceiling == best and not self._grown.tallies[BEST_WON])
 
     def _next_layer(self, count: int, pace: Pace) -> tuple[int, str]:
-        """Make the layer after the last whole one, which has `count` states; how many it has, and why it is not whole.
-        """
+        """Expand the last whole layer of `count` states; return the size of the next one and why it is not whole."""
         made, grown, first, stopped = self._grown, 0, 0, ""
         while first < count and not stopped:
             if pace.is_late():

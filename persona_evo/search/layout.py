@@ -20,8 +20,22 @@ WATCH_ALL = 2
 NO_MARKS: IntTable = np.zeros((2, 1), dtype=np.int64)
 """For searches that keep nothing of `amaf`."""
 
-(NODES, SLOTS, ITERATIONS, BEST_NODE, BEST_LENGTH, BEST_WON, BEST_STEPS, WINNER, FULL, WIDEST, HEAPED, OPENED, FACTS,
- TURN) = range(14)  # fmt: skip
+(
+    NODES,
+    SLOTS,
+    ITERATIONS,
+    BEST_NODE,
+    BEST_LENGTH,
+    BEST_WON,
+    BEST_STEPS,
+    WINNER,
+    FULL,
+    WIDEST,
+    HEAPED,
+    OPENED,
+    FACTS,
+    TURN,
+) = range(14)
 COUNTS = 14
 """`Buffers.counts`: nodes and slots taken; iterations made; the best plan (its last node, the moves after that, whether
 it wins, all its moves); the node that ended the search, -1 without one; whether there was no room for a node; the
@@ -157,8 +171,18 @@ def buffers_for(game: Game, level: Level, rollout: int, depths: int, marks: IntT
         return np.zeros(n, dtype=np.int64)
 
     return Buffers(
-        counts=whole(COUNTS), best=np.zeros(1), best_moves=whole(length), rng=whole(2), path=whole(depths + 2),
-        scores=np.zeros(actions + LANES), scratch=level.start.copy(), actions=whole(actions), order=whole(actions),
-        played=whole(length), seen=np.zeros((length, metrics)), metrics=np.zeros(metrics),
-        utils=np.zeros(game.players), marks=marks,
-    )  # fmt: skip
+        counts=whole(COUNTS),
+        best=np.zeros(1),
+        best_moves=whole(length),
+        rng=whole(2),
+        path=whole(depths + 2),
+        scores=np.zeros(actions + LANES),
+        scratch=level.start.copy(),
+        actions=whole(actions),
+        order=whole(actions),
+        played=whole(length),
+        seen=np.zeros((length, metrics)),
+        metrics=np.zeros(metrics),
+        utils=np.zeros(game.players),
+        marks=marks,
+    )

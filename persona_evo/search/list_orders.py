@@ -22,7 +22,7 @@ from persona_evo.personas.lists import (
     UNGUIDED_LISTS,
     UTILITY,
     OpenList,
-)  # fmt: skip
+)
 from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
@@ -52,10 +52,13 @@ def cares(game: Game, utility: Formula) -> list[Formula]:
     if game.care:
         return [parse(game.care, game.symbols)]
     found = [
-        m for m in game.metrics
-        if m.better != "neutral" and m.symbol not in utility.symbols and not (m.clock or m.costly)
+        m
+        for m in game.metrics
+        if m.better != "neutral"
+        and m.symbol not in utility.symbols
+        and not (m.clock or m.costly)
         and not (m.low == 0 and m.high == 1 and not m.ratio)
-    ]  # fmt: skip
+    ]
     signs = {"higher": "", "lower": "-"}
     return [parse(signs[m.better] + m.symbol, game.symbols) for m in found[:MOST_CARES]]
 

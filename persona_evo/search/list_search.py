@@ -38,7 +38,7 @@ from persona_evo.search.tree import (
     UNKNOWN,
     Columns,
     Tree,
-)  # fmt: skip
+)
 from persona_evo.search.tree_policy import TreePolicy, read_of
 from persona_evo.seeds import derive, stream
 
@@ -105,9 +105,15 @@ class ListSearch(Counted):
     """
 
     def __init__(
-        self, planner: Planner, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
-        progress: Callable[[int], None] | None, polish: int,
-    ) -> None:  # fmt: skip
+        self,
+        planner: Planner,
+        utility: Formula,
+        policy: TreePolicy,
+        budget: Budget,
+        seed: int,
+        progress: Callable[[int], None] | None,
+        polish: int,
+    ) -> None:
         self._planner, self._progress, self._polish = planner, progress, polish
         game, level = planner.game, planner.level
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
@@ -116,16 +122,22 @@ class ListSearch(Counted):
         found, _ = orders(lists, game, utility, policy.formula, problem.bounded)
         own = policy.formula.symbols if policy.formula else frozenset()
         if policy.planned and CEILING_OF in read_of(own) and not problem.bounded:
-            raise SettingsError("nothing bounds this utility, so that it has no CEILING", found=utility.text,
-                                expected="one that only rises, or only falls, with each of its metrics",
-                                hint="leave CEILING out of the policy")  # fmt: skip
+            raise SettingsError(
+                "nothing bounds this utility, so that it has no CEILING",
+                found=utility.text,
+                expected="one that only rises, or only falls, with each of its metrics",
+                hint="leave CEILING out of the policy",
+            )
         read = utility.symbols.union(*(one.score.symbols for one in found), own)
         rules = game.rules_for(read_of(read), planner.settings.variant)
         scores = ListScores(policy.formula or utility, tuple(found), game.symbols, policy.planned)
         options = planner.options._replace(
-            horizon=planner.horizon, salt=derive(seed, "expansion") & 0xFFFFFFFF, first_win=0, used=problem.used(),
+            horizon=planner.horizon,
+            salt=derive(seed, "expansion") & 0xFFFFFFFF,
+            first_win=0,
+            used=problem.used(),
             hashed=0 if problem.clocked else planner.options.hashed,
-        )  # fmt: skip
+        )
         columns = Columns(width=FIXED + 1 + (len(scores.scores) + 1) // 2)
         _, codes = policy_code(Scoring(None, utility, game.symbols))
         self._look, self._last, self._steps = FIRST_LOOK, ENDLESS, 0
@@ -149,27 +161,44 @@ class ListSearch(Counted):
         novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
         main = [game.symbols.index(m.symbol) for m in main_metrics([m for m in game.metrics if not m.costly])]
         return Planning(
-            search._replace(buffers=search.buffers._replace(metrics=leaf[:n])), search.tree.values.view(np.float32),
+            search._replace(buffers=search.buffers._replace(metrics=leaf[:n])),
+            search.tree.values.view(np.float32),
             open_lists.Lists(
-                memory.heaps[: len(found)], np.zeros(len(found), dtype=np.int64), np.zeros(len(found)),
-                np.array([one.weight for one in found]), np.array(scores.columns, dtype=np.int64),
+                memory.heaps[: len(found)],
+                np.zeros(len(found), dtype=np.int64),
+                np.zeros(len(found)),
+                np.array([one.weight for one in found]),
+                np.array(scores.columns, dtype=np.int64),
                 np.array([one.novel for one in found], dtype=np.int64),
             ),
             open_lists.Scores(
-                write, leaf, np.zeros(len(scores.scores)), np.zeros(len(scores.scores)), leaf[n + 3 :],
+                write,
+                leaf,
+                np.zeros(len(scores.scores)),
+                np.zeros(len(scores.scores)),
+                leaf[n + 3 :],
                 np.full(1, NOBODY),
             ),
             Bounds(
-                game.reach() if game.reach is not None else search.rules.measure, int(problem.reaching),
-                np.array(problem.rises or [0] * n, dtype=np.int64), game.clock, int(not problem.constant),
-                memory.limits, np.zeros(n), np.zeros(n), np.zeros(2 * n),
+                game.reach() if game.reach is not None else search.rules.measure,
+                int(problem.reaching),
+                np.array(problem.rises or [0] * n, dtype=np.int64),
+                game.clock,
+                int(not problem.constant),
+                memory.limits,
+                np.zeros(n),
+                np.zeros(n),
+                np.zeros(2 * n),
             ),
             open_lists.Facts(
-                novelty, int(any(one.novel for one in found)), np.zeros(max(1, count), dtype=np.int64),
-                np.array(main, dtype=np.int64), memory.facts,
+                novelty,
+                int(any(one.novel for one in found)),
+                np.zeros(max(1, count), dtype=np.int64),
+                np.array(main, dtype=np.int64),
+                memory.facts,
             ),
             open_lists.Goal(BETTER, 0.0, 0.0, thorough),
-        )  # fmt: skip
+        )
 
     def spend(self, budget: Budget, began: float) -> None:
         """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
@@ -228,7 +257,7 @@ class ListSearch(Counted):
         self._handle.work = work._replace(
             search=work.search._replace(options=work.search.options._replace(horizon=horizon)),
             goal=work.goal._replace(seeking=what, least=worth, longest=float(most)),
-        )  # fmt: skip
+        )
         if what == SHORTER and before:
             work.scores.pace[:] *= before / self._steps
         elif what == SHORTER:

@@ -222,9 +222,17 @@ class Lookahead:
     """
 
     def __init__(
-        self, game: Game, level: Level, utility: Formula, depth: int, method: str = "flat",
-        allowance: Allowance | None = None, *, ties: str = "random", seed: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        game: Game,
+        level: Level,
+        utility: Formula,
+        depth: int,
+        method: str = "flat",
+        allowance: Allowance | None = None,
+        *,
+        ties: str = "random",
+        seed: int = 0,
+    ) -> None:
         self.game, self.level, self.depth, self.method, self.ties = game, level, depth, method, ties
         self.allowance, self.seed = allowance or Allowance(), seed
         self._check()
@@ -233,11 +241,16 @@ class Lookahead:
         deep = depth if method == "dfs" else 0
         play = Play.of(game, level, utility)
         self._look = Look(
-            play, np.zeros((max(kept, deep + 1), len(level.start)), dtype=level.start.dtype),
+            play,
+            np.zeros((max(kept, deep + 1), len(level.start)), dtype=level.start.dtype),
             np.zeros((deep + 1, len(play.actions)), dtype=np.int64),
-            np.zeros(deep + 1, dtype=np.int64), np.zeros(deep + 1, dtype=np.int64), np.zeros(kept, dtype=np.int64),
-            np.zeros(kept, dtype=np.int64), np.zeros((3, len(play.actions))), np.zeros(TALLIES, dtype=np.int64),
-        )  # fmt: skip
+            np.zeros(deep + 1, dtype=np.int64),
+            np.zeros(deep + 1, dtype=np.int64),
+            np.zeros(kept, dtype=np.int64),
+            np.zeros(kept, dtype=np.int64),
+            np.zeros((3, len(play.actions))),
+            np.zeros(TALLIES, dtype=np.int64),
+        )
         self._handle = Handle(self._look)
         self._moves = 0
 
@@ -247,18 +260,30 @@ class Lookahead:
                 expected, hint = unknown(value, known)
                 raise SettingsError(f"no such {what}", found=value, expected=expected, hint=hint)
         if self.game.players != 1:
-            raise SettingsError("this search is for games for one", found=counted(self.game.players, "player"),
-                                hint="play with persona_evo.search.act")  # fmt: skip
+            raise SettingsError(
+                "this search is for games for one",
+                found=counted(self.game.players, "player"),
+                hint="play with persona_evo.search.act",
+            )
         if not 1 <= self.depth <= 1_000:
             raise SettingsError("the depth is out of range", found=str(self.depth), expected="from 1 to 1,000")
         given = self.allowance
-        if self.method in ("flat", "random") and given.playouts is None and given.steps is None \
-                and given.seconds is None:  # fmt: skip
-            raise SettingsError(f"{self.method} search never ends of itself", expected="a limit of playouts, steps or "
-                                "seconds")  # fmt: skip
+        if (
+            self.method in ("flat", "random")
+            and given.playouts is None
+            and given.steps is None
+            and given.seconds is None
+        ):
+            raise SettingsError(
+                f"{self.method} search never ends of itself", expected="a limit of playouts, steps or seconds"
+            )
         if self.method == "bfs" and sum(self.level.max_actions**d for d in range(self.depth)) > MOST_STATES:
-            raise SettingsError("too many states for a breadth-first search", found=f"depth {self.depth}",
-                                expected=f"at most {MOST_STATES:,} states", hint="lower the depth")  # fmt: skip
+            raise SettingsError(
+                "too many states for a breadth-first search",
+                found=f"depth {self.depth}",
+                expected=f"at most {MOST_STATES:,} states",
+                hint="lower the depth",
+            )
 
     def choose(self, state: WordRow) -> int:
         """The move to make in a state."""
@@ -285,8 +310,11 @@ class Lookahead:
         values = self._look.values[:, :count]
         best = values[[NOW, ENDS]].max(axis=0) if whole else values.max(axis=0)
         equal = np.flatnonzero(best == best.max())
-        chosen = equal[0] if self.ties == "first" else equal[below(stream(derive(self.seed, "tie", self._moves)),
-                                                                   len(equal))]  # fmt: skip
+        chosen = (
+            equal[0]
+            if self.ties == "first"
+            else equal[below(stream(derive(self.seed, "tie", self._moves)), len(equal))]
+        )
         firsts = [int(action) for action in self._look.moves[0, :count]]
         scores = dict(zip(firsts, map(float, best), strict=True))
         return Thought(firsts[chosen], scores, int(tallies[MADE]), int(tallies[PLAYOUTS]), whole)

@@ -16,14 +16,45 @@ from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.amaf import credit, mark, roll
 from persona_evo.search.expansion import close, copy, expand, place_of, set_node, status_of
 from persona_evo.search.layout import (
-    BEST_LENGTH, BEST_NODE, BEST_STEPS, BEST_WON, COUNTS, EXHAUSTED, FULL, GOING_ON, ITERATIONS, MERGE, NO_ROOM, NODES,
-    SLOTS, STUCK, WATCH_ALL, WIN, WINNER, Search,
-)  # fmt: skip
+    BEST_LENGTH,
+    BEST_NODE,
+    BEST_STEPS,
+    BEST_WON,
+    COUNTS,
+    EXHAUSTED,
+    FULL,
+    GOING_ON,
+    ITERATIONS,
+    MERGE,
+    NO_ROOM,
+    NODES,
+    SLOTS,
+    STUCK,
+    WATCH_ALL,
+    WIN,
+    WINNER,
+    Search,
+)
 from persona_evo.search.play import is_better
 from persona_evo.search.selection import select, share
 from persona_evo.search.tree import (
-    ACTION, DONE, EMPTY, LEFT, MOVER, NOBODY, NODE, OVER, ROOT, ROOTLESS, SLOT, STATUS, TOTAL, UNKNOWN, VISITS, Tree,
-)  # fmt: skip
+    ACTION,
+    DONE,
+    EMPTY,
+    LEFT,
+    MOVER,
+    NOBODY,
+    NODE,
+    OVER,
+    ROOT,
+    ROOTLESS,
+    SLOT,
+    STATUS,
+    TOTAL,
+    UNKNOWN,
+    VISITS,
+    Tree,
+)
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
 
 TIED, FRESH, DOWN = 1, 2, 4

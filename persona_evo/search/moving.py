@@ -24,7 +24,7 @@ from persona_evo.search.tree import (
     STATUS,
     UNKNOWN,
     Tree,
-)  # fmt: skip
+)
 
 
 class Move(NamedTuple):

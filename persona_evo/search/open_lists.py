@@ -24,13 +24,38 @@ from persona_evo.search.ceilings import Bounds, ceiling_of
 from persona_evo.search.expansion import copy, next_child, place_of
 from persona_evo.search.heap import lot, pop, push
 from persona_evo.search.layout import (
-    BEST_STEPS, BEST_WON, EXHAUSTED, FACTS, FULL, GOING_ON, HEAPED, ITERATIONS, NODES, OPENED, TURN, Search,
-)  # fmt: skip
+    BEST_STEPS,
+    BEST_WON,
+    EXHAUSTED,
+    FACTS,
+    FULL,
+    GOING_ON,
+    HEAPED,
+    ITERATIONS,
+    NODES,
+    OPENED,
+    TURN,
+    Search,
+)
 from persona_evo.search.mcts import consider, roll_out
 from persona_evo.search.play import mixed, place_in
 from persona_evo.search.tree import (
-    DEPTH, DONE, EMPTY, FIXED, LEFT, NOBODY, NOVEL, OVER, PARENT, ROOT, STATUS, TAKEN, TOTAL, UNKNOWN, VISITS,
-)  # fmt: skip
+    DEPTH,
+    DONE,
+    EMPTY,
+    FIXED,
+    LEFT,
+    NOBODY,
+    NOVEL,
+    OVER,
+    PARENT,
+    ROOT,
+    STATUS,
+    TAKEN,
+    TOTAL,
+    UNKNOWN,
+    VISITS,
+)
 
 WORTH, CEILING, FIRST_SCORE = TOTAL, FIXED, 2 * FIXED + 2
 BETTER, SHORTER, VARIETY = range(3)

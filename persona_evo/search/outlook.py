@@ -66,8 +66,9 @@ def outlook(game: Game, level: Level, *, iterations: int = ITERATIONS, states: i
         goal = found.status.index(WON)
         return _won(game, level, _way_to(game, level, found, goal), goal + 1)
     if found.exhausted:
-        return Outlook(False, states=len(found.states), longest=found.longest, deadly=found.all_die,
-                       ended=found.has(ENDED))  # fmt: skip
+        return Outlook(
+            False, states=len(found.states), longest=found.longest, deadly=found.all_die, ended=found.has(ENDED)
+        )
     if GOAL not in game.symbols:
         return Outlook()
     from persona_evo.search.bounds import solve

@@ -93,11 +93,16 @@ class Planner:
         hashed = ("off", "prune", "merge").index(settings.transpositions)
         self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
         self.options = Options(
-            self.horizon, settings.rollout, max(1, level.max_actions), IS_UCB1,
-            cut_off=DONE if settings.terminal == "cut_off" else 0, first_win=settings.stop == "first_win",
-            shuffle=settings.expansion == "random", hashed=hashed,
+            self.horizon,
+            settings.rollout,
+            max(1, level.max_actions),
+            IS_UCB1,
+            cut_off=DONE if settings.terminal == "cut_off" else 0,
+            first_win=settings.stop == "first_win",
+            shuffle=settings.expansion == "random",
+            hashed=hashed,
             watch=("tree", "ends", "all").index(settings.watch),
-        )  # fmt: skip
+        )
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
         self.setup: Setup | None = None
         self._finisher: Planner | None = None
@@ -145,8 +150,9 @@ class Planner:
         if policy.kind == "lists" and not self.settings.lists:
             raise SettingsError(
                 f"policy {policy.name!r} is a set of open lists, which this search does not have",
-                found=f"search {self.settings.preset_name!r}", expected="search 'anytime'",
-            )  # fmt: skip
+                found=f"search {self.settings.preset_name!r}",
+                expected="search 'anytime'",
+            )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
             run = Run(self, self.level.start, 0, utility, policy, seed, progress)
@@ -163,7 +169,7 @@ class Planner:
             return found
         self._routes = Routes(
             search, utility, found.actions, found.utility, found.outcome == WON, self.settings.tolerance
-        )  # fmt: skip
+        )
         return self.another(found, seed) if self.settings.tolerance else found
 
     def _plan(self, run: Run | ListSearch, utility: Formula, budget: Budget, began: float, seed: int) -> Plan:
@@ -210,10 +216,14 @@ class Planner:
         other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed)
         better = max(found, other, key=lambda p: (p.utility, p.outcome == WON, -len(p.actions)))
         return replace(
-            better, iterations=found.iterations + other.iterations, nodes=found.nodes + other.nodes,
-            seconds=time.perf_counter() - began, stopped=found.stopped, proven=False,
+            better,
+            iterations=found.iterations + other.iterations,
+            nodes=found.nodes + other.nodes,
+            seconds=time.perf_counter() - began,
+            stopped=found.stopped,
+            proven=False,
             upper=better.utility if other.proven else found.upper,
-        )  # fmt: skip
+        )
 
     def another(self, found: Plan, seed: int) -> Plan:
         """The same search with another route: the one that `seed` draws from the tree.
@@ -252,9 +262,13 @@ class LevelPlanner(Protocol):
     """What plans a level: a `Planner`, or that of a game that runs elsewhere."""
 
     def plan(
-        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        self,
+        utility: Formula,
+        policy: TreePolicy,
+        budget: Budget,
+        seed: int,
         progress: Callable[[int], None] | None = None,
-    ) -> Plan:  # fmt: skip
+    ) -> Plan:
         """See `Planner.plan`."""
         ...
 
@@ -295,5 +309,3 @@ def plan(
     budget = budget or Budget()
     settings = settings or SearchSettings.anytime()
     return planner_for(game, level, settings, capacity_for(budget)).plan(utility, policy, budget, seed)
-
-

@@ -42,9 +42,14 @@ class Play(NamedTuple):
     def of(cls, game: Game, level: Level, utility: Formula) -> Play:
         """A level, and a utility over the game's metrics."""
         return cls(
-            game.rules_for(utility.symbols), level.tables, formula_on_row(utility, game.symbols), level.start.copy(),
-            np.zeros(max(1, level.max_actions), dtype=np.int64), np.zeros(len(game.metrics)), stream(0),
-        )  # fmt: skip
+            game.rules_for(utility.symbols),
+            level.tables,
+            formula_on_row(utility, game.symbols),
+            level.start.copy(),
+            np.zeros(max(1, level.max_actions), dtype=np.int64),
+            np.zeros(len(game.metrics)),
+            stream(0),
+        )
 
 
 @compiled

@@ -33,7 +33,7 @@ from persona_evo.search.layout import (
     Codes,
     Options,
     Search,
-)  # fmt: skip
+)
 from persona_evo.search.mcts import enter
 from persona_evo.search.selection import pick, ucb1
 from persona_evo.search.tree import (
@@ -56,7 +56,7 @@ from persona_evo.search.tree import (
     VISITS,
     Columns,
     Memory,
-)  # fmt: skip
+)
 
 FULL = 1 << 62
 PATIENCE = 2
@@ -342,9 +342,16 @@ class PrefixEngine:
     """
 
     def __init__(
-        self, options: Options, codes: Codes, columns: Columns, metrics: int, most: int, choices: int, rng: IntRow,
+        self,
+        options: Options,
+        codes: Codes,
+        columns: Columns,
+        metrics: int,
+        most: int,
+        choices: int,
+        rng: IntRow,
         grafting: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         none = np.zeros(0, dtype=np.uint16)
         self._memory = Memory(most, none)
         tree = self._memory.lay_out(columns, min(2 * most, 4096) + choices)
@@ -354,14 +361,34 @@ class PrefixEngine:
             return np.zeros(n, dtype=np.int64)
 
         buffers = Buffers(
-            whole(COUNTS), np.zeros(1), whole(1), rng, whole(depths), np.zeros(choices + LANES), none, whole(1),
-            whole(choices), whole(1), np.zeros((1, metrics)), np.zeros(metrics), np.zeros(1), NO_MARKS,
-        )  # fmt: skip
+            whole(COUNTS),
+            np.zeros(1),
+            whole(1),
+            rng,
+            whole(depths),
+            np.zeros(choices + LANES),
+            none,
+            whole(1),
+            whole(choices),
+            whole(1),
+            np.zeros((1, metrics)),
+            np.zeros(metrics),
+            np.zeros(1),
+            NO_MARKS,
+        )
         search = Search(NO_RULES, none, tree, options, codes, buffers, np.zeros(0, dtype=np.int32))
-        self._handle = Handle(Prefixes(
-            search, np.empty(most, dtype=np.int64), np.empty((most, metrics)), np.empty(most, dtype=np.int64),
-            np.zeros(1), whole(2 * options.horizon + 2), np.zeros((options.horizon + 2, metrics)), grafting,
-        ))  # fmt: skip
+        self._handle = Handle(
+            Prefixes(
+                search,
+                np.empty(most, dtype=np.int64),
+                np.empty((most, metrics)),
+                np.empty(most, dtype=np.int64),
+                np.zeros(1),
+                whole(2 * options.horizon + 2),
+                np.zeros((options.horizon + 2, metrics)),
+                grafting,
+            )
+        )
         plant(self._handle)
 
     @property

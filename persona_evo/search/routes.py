@@ -47,7 +47,7 @@ class Routes:
 
     def __init__(
         self, search: ListSearch, utility: Formula, best: tuple[int, ...], worth: float, won: bool, tolerance: float
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.utility, self._search, self._best = utility, search, best
         tree, nodes = search.tree, search.nodes
         enough = tree.values[:nodes, WORTH] >= least(worth, tolerance)

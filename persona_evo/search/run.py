@@ -153,8 +153,11 @@ class Setup(NamedTuple):
         read = (policy.formula,) if policy.formula else ()
         strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
         if strange:
-            raise SettingsError("a plan of a whole level keeps nothing of this", found=", ".join(strange),
-                                hint="AN and AR are for play from move to move")  # fmt: skip
+            raise SettingsError(
+                "a plan of a whole level keeps nothing of this",
+                found=", ".join(strange),
+                hint="AN and AR are for play from move to move",
+            )
         holds = policy.holds if policy.formula is not None else layout.IS_UCB1
         search = best_first.search if planner.by_leaf and holds == STATIC else mcts.search
         scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
@@ -162,9 +165,13 @@ class Setup(NamedTuple):
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
         problem = Problem.of(game, planner.level, utility, horizon)
         options = planner.options._replace(
-            horizon=problem.horizon, holds=holds, c=policy.c, salt=salt, used=problem.used(*read),
+            horizon=problem.horizon,
+            holds=holds,
+            c=policy.c,
+            salt=salt,
+            used=problem.used(*read),
             hashed=0 if problem.clocked else planner.options.hashed,
-        )  # fmt: skip
+        )
         heap = planner.heap if search is best_first.search else planner.heap[:0]
         work = planner.work(rules, columns, options, codes)._replace(heap=heap)
         engine = Engine(planner.memory, work, None if last is None else last.engine.handle)

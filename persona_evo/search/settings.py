@@ -145,14 +145,22 @@ class SearchSettings:
                     f"search setting {name!r}", found=repr(value), expected=f"a share of {of} from 0 to 0.9"
                 )
         if len(self.lists) > MOST_LISTS:
-            raise SettingsError("search setting 'lists'", found=f"{len(self.lists)} lists",
-                                expected=f"at most {MOST_LISTS}")  # fmt: skip
+            raise SettingsError(
+                "search setting 'lists'", found=f"{len(self.lists)} lists", expected=f"at most {MOST_LISTS}"
+            )
 
     @classmethod
     def paper(cls) -> SearchSettings:
         """As the paper and the original code search."""
-        return cls(stop="first_win", terminal="revisit", transpositions="off", watch="tree", selection="child",
-                   finish=0.0, lists=())  # fmt: skip
+        return cls(
+            stop="first_win",
+            terminal="revisit",
+            transpositions="off",
+            watch="tree",
+            selection="child",
+            finish=0.0,
+            lists=(),
+        )
 
     @classmethod
     def single(cls) -> SearchSettings:
@@ -204,10 +212,11 @@ class SearchSettings:
             raise SettingsError("search setting 'lists'", found=repr(lists), expected="a list of open lists")
         if "preset" in data and (data["preset"] == "anytime") != bool(lists):
             raise SettingsError(
-                "the search's preset and its lists do not go together", found=f"{data['preset']!r}, "
-                f"{len(lists)} lists", expected="lists with 'anytime', and with no other preset",
+                "the search's preset and its lists do not go together",
+                found=f"{data['preset']!r}, {len(lists)} lists",
+                expected="lists with 'anytime', and with no other preset",
                 hint="restore the file",
-            )  # fmt: skip
+            )
         make: Callable[..., SearchSettings] = cls
         return make(**{**values, "lists": tuple(OpenList.from_dict(one) for one in lists)})
 

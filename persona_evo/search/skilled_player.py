@@ -83,9 +83,14 @@ class SkilledPlayer:
     """
 
     def __init__(
-        self, game: Game, level: Level, utility: Formula, policy: TreePolicy, skill: Skill,
+        self,
+        game: Game,
+        level: Level,
+        utility: Formula,
+        policy: TreePolicy,
+        skill: Skill,
         budget: Budget | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
         self._budget = budget
         policy.check_planned("a player with a skill, who looks ahead at each move,", best_first=False)
@@ -123,9 +128,17 @@ class SkilledPlayer:
             made.append(action)
         metrics, outcome = game.measure(level, state), game.over(level, state)
         return Plan(
-            tuple(made), self.utility.evaluate(metrics), metrics, outcome, self._spent, self._nodes,
-            time.perf_counter() - began, "win" if outcome == WON else "budget", proven=False, seed=seed,
-        )  # fmt: skip
+            tuple(made),
+            self.utility.evaluate(metrics),
+            metrics,
+            outcome,
+            self._spent,
+            self._nodes,
+            time.perf_counter() - began,
+            "win" if outcome == WON else "budget",
+            proven=False,
+            seed=seed,
+        )
 
     def _chosen(self, candidates: Sequence[Candidate], slips: np.random.Generator) -> int:
         """The best move, or in a share of the cases one that is drawn."""
@@ -149,8 +162,9 @@ class SkilledPlayer:
 
     def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
-        actor = Actor(self.game, self.level, self.utility, self._policy, budget,
-                      replace(self._settings, horizon=sight), seed=seed)  # fmt: skip
+        actor = Actor(
+            self.game, self.level, self.utility, self._policy, budget, replace(self._settings, horizon=sight), seed=seed
+        )
         move = actor.think(state)
         self._spent, self._nodes = self._spent + move.iterations, self._nodes + move.nodes
         ties = np.random.default_rng(derive(seed, "ties")).permutation(len(move.options))
@@ -170,9 +184,13 @@ class Skilled:
         self.game, self.level, self.skill = game, level, skill
 
     def plan(
-        self, utility: Formula, policy: TreePolicy, budget: Budget, seed: int,
+        self,
+        utility: Formula,
+        policy: TreePolicy,
+        budget: Budget,
+        seed: int,
         progress: Callable[[int], None] | None = None,
-    ) -> Plan:  # fmt: skip
+    ) -> Plan:
         """Play a game; budget: of a move."""
         return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget).play(seed)
 
@@ -221,8 +239,7 @@ def _lost(parents: NDArray[np.int32], status: NDArray[np.int32], left: NDArray[n
 
 
 def softmax(values: Sequence[float], temperature: float) -> NDArray[np.float64]:
-    """The chances with which moves are drawn: values scaled to [0, 1] over the temperature; alike where all are equal.
-    """
+    """Probabilities of the moves: softmax of the values, scaled to [0, 1], over the temperature."""
     x = np.asarray(values, dtype=np.float64)
     span = x.max() - x.min()
     weights = np.exp((x - x.max()) / span / temperature) if span > 0 else np.ones(len(x))

@@ -177,9 +177,13 @@ class _Proof:
         return found
 
     def _scores(
-        self, slots: IntRow, parents: IntRow, inside: NDArray[np.bool_],
-        certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
-    ) -> Spans:  # fmt: skip
+        self,
+        slots: IntRow,
+        parents: IntRow,
+        inside: NDArray[np.bool_],
+        certain: NDArray[np.bool_],
+        parent_certain: NDArray[np.bool_],
+    ) -> Spans:
         """The scores of nodes in each span; certain: whether every iteration goes through a node."""
         if self._scoring.holds == EVERY_TIME:
             return self._evaluated(slots, parents, inside, certain, parent_certain)
@@ -193,9 +197,13 @@ class _Proof:
         return scores
 
     def _evaluated(
-        self, slots: IntRow, parents: IntRow, inside: NDArray[np.bool_],
-        certain: NDArray[np.bool_], parent_certain: NDArray[np.bool_],
-    ) -> Spans:  # fmt: skip
+        self,
+        slots: IntRow,
+        parents: IntRow,
+        inside: NDArray[np.bool_],
+        certain: NDArray[np.bool_],
+        parent_certain: NDArray[np.bool_],
+    ) -> Spans:
         """The same by the formula."""
         rest, columns = self._scoring.rest, self._tree.columns
         assert rest is not None

@@ -65,8 +65,16 @@ class Columns(NamedTuple):
     width: int = FIXED
 
     @classmethod
-    def of(cls, *, best: bool = False, squares: bool = False, score: bool = False, kept: int = 0,
-           moves: bool = False, pending: bool = False) -> Columns:  # fmt: skip
+    def of(
+        cls,
+        *,
+        best: bool = False,
+        squares: bool = False,
+        score: bool = False,
+        kept: int = 0,
+        moves: bool = False,
+        pending: bool = False,
+    ) -> Columns:
         """Columns side by side for what is read; kept: how many there are of it."""
         begins, at = [], FIXED
         for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
@@ -136,7 +144,7 @@ class Memory:
 
     def __init__(
         self, capacity: int, start: NDArray[np.uint16], hashed: bool = False, merging: bool = False, spare: int = 0
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.capacity = capacity
         size = 1
         while hashed and size < 2 * capacity:

@@ -79,9 +79,13 @@ class TreePolicy:
 
     @classmethod
     def of(
-        cls, formula: Formula | str, game: Game, name: str = "formula", place: Place | None = None,
+        cls,
+        formula: Formula | str,
+        game: Game,
+        name: str = "formula",
+        place: Place | None = None,
         moves: bool = False,
-    ) -> TreePolicy:  # fmt: skip
+    ) -> TreePolicy:
         """A formula as tree policy; moves: for a search from move to move, which has MOVE_VARIABLES, and nothing of
         `plan_variables`.
 
@@ -133,14 +137,19 @@ class TreePolicy:
             return
         read = [s for s in sorted(self.formula.symbols) if s in (UTILITY, CEILING) or s.endswith(PARENT)]
         if not best_first:
-            raise SettingsError(f"{search} has nothing of what a policy reads", found=", ".join(read),
-                                expected="a policy over metrics, or the search 'single' or 'anytime' for whole levels",
-                                hint="UTILITY, CEILING and the parent's values are for plans of whole levels")
+            raise SettingsError(
+                f"{search} has nothing of what a policy reads",
+                found=", ".join(read),
+                expected="a policy over metrics, or the search 'single' or 'anytime' for whole levels",
+                hint="UTILITY, CEILING and the parent's values are for plans of whole levels",
+            )
         if self.holds != STATIC:
             changing = [s for s in sorted(self.formula.symbols) if s in SEARCH_VARIABLES and s != DEPTH]
-            raise SettingsError(f"a policy that reads {', '.join(read)} has a score that never changes",
-                                found=f"{', '.join(changing)} in {self.formula.text}",
-                                expected="metrics, D, UTILITY, CEILING and values of the parent")  # fmt: skip
+            raise SettingsError(
+                f"a policy that reads {', '.join(read)} has a score that never changes",
+                found=f"{', '.join(changing)} in {self.formula.text}",
+                expected="metrics, D, UTILITY, CEILING and values of the parent",
+            )
 
 
 def with_lists(policy: TreePolicy, lists: Sequence[OpenList]) -> TreePolicy:
@@ -176,9 +185,10 @@ def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:
     if read and variant in game.whole_games:
         raise SettingsError(
             f"searches with the variant {variant!r} of {game.name} do not keep {' and '.join(read)}",
-            found=", ".join(read), expected="a policy and an answer without AN and AR, or another variant",
+            found=", ".join(read),
+            expected="a policy and an answer without AN and AR, or another variant",
             hint="random games of this variant are one piece, so that nobody can tell whose each of their moves is",
-        )  # fmt: skip
+        )
 
 
 def variables(game: Game, moves: bool = False) -> tuple[str, ...]:

@@ -119,7 +119,13 @@ def move_mean(slot: Slot[Real]) -> Real:
 
 
 DEFINITIONS: dict[str, Definition] = {
-    "R": mixed, "N": visits, "P": parent_visits, "D": depth, "RMAX": top, "RSD": spread, "AN": move_count,
+    "R": mixed,
+    "N": visits,
+    "P": parent_visits,
+    "D": depth,
+    "RMAX": top,
+    "RSD": spread,
+    "AN": move_count,
     "AR": move_mean,
-}  # fmt: skip
+}
 """What the search's variables are; R is `mean` where a search's setting `value` says so."""

@@ -25,13 +25,38 @@ RUNS = "runs"
 NEW = ".new"
 """Where a watch makes the next version, within its folder."""
 
-_REPORT = ("index.html", "findings.json", "summary.md", "junit.xml", "pictures/*.png", "pictures/*.gif",
-           "pictures/*.svg", "playthroughs.csv", "duels.csv", "summary.csv", "summary_wide.csv", "comparison.csv",
-           "players.csv", "correlations.csv", "structure.csv", "findings.csv", "difficulty.csv", "calibration.csv",
-           "health.csv")  # fmt: skip
+_REPORT = (
+    "index.html",
+    "findings.json",
+    "summary.md",
+    "junit.xml",
+    "pictures/*.png",
+    "pictures/*.gif",
+    "pictures/*.svg",
+    "playthroughs.csv",
+    "duels.csv",
+    "summary.csv",
+    "summary_wide.csv",
+    "comparison.csv",
+    "players.csv",
+    "correlations.csv",
+    "structure.csv",
+    "findings.csv",
+    "difficulty.csv",
+    "calibration.csv",
+    "health.csv",
+)
 _LOGS = ("logs/*", "logs-[0-9]*/*", "findings.jsonl")
-_EVOLUTION = ("config.json", "journal.jsonl", "checkpoint.json", "hall_of_fame.json", "policy.json",
-              "policy-[0-9]*.json", "index.html", "pictures/*.svg")  # fmt: skip
+_EVOLUTION = (
+    "config.json",
+    "journal.jsonl",
+    "checkpoint.json",
+    "hall_of_fame.json",
+    "policy.json",
+    "policy-[0-9]*.json",
+    "index.html",
+    "pictures/*.svg",
+)
 _PLAYTEST = ("playtest.json", "traces.jsonl", "bounds.json", *_REPORT)
 
 OWN: Mapping[str, tuple[str, ...]] = {
@@ -39,12 +64,32 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "playtest": (*_PLAYTEST, *_LOGS),
     "watch": ("watch.json", "stamp.js", *_PLAYTEST, *(f"{NEW}/{name}" for name in _PLAYTEST)),
     "match": ("match.json", "games.jsonl", "games.csv", "pairs.csv", "index.html", "pictures/*.gif", "programs/*.log"),
-    "experiment": ("experiment.json", "results.jsonl", "index.html", "figures/*", "tables/*.csv", "best/*.json",
-                   "best/*.gif", "replay.gif", *_LOGS),
-    "reproduction": ("reproduction.json", "games.jsonl", "policy.json", "replay.gif", "best_chain.png", "index.html",
-                     "tables/*.csv", "figures/*.png", "figures/*.svg", "figures/*.gif", "policies/*.json"),
+    "experiment": (
+        "experiment.json",
+        "results.jsonl",
+        "index.html",
+        "figures/*",
+        "tables/*.csv",
+        "best/*.json",
+        "best/*.gif",
+        "replay.gif",
+        *_LOGS,
+    ),
+    "reproduction": (
+        "reproduction.json",
+        "games.jsonl",
+        "policy.json",
+        "replay.gif",
+        "best_chain.png",
+        "index.html",
+        "tables/*.csv",
+        "figures/*.png",
+        "figures/*.svg",
+        "figures/*.gif",
+        "policies/*.json",
+    ),
     "search": ("samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
-}  # fmt: skip
+}
 """What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes. What a
 reproduction has below runs/ are runs again."""
 

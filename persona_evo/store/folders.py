@@ -68,10 +68,15 @@ def _of_reproduction(r: schema.Reader, folder: Path) -> progress.Details:
     open_parts = [part for part in parts if part.state != "complete"]
     complete = (folder / "index.html").is_file() and not open_parts
     return progress.Details(
-        r.text_of("game", ""), f"study {r.text_of('study', 'minidungeons')}", done, done if complete else None,
-        complete, r.whole("seed") if "seed" in r.data else None, "" if not open_parts else open_parts[0].folder.name,
+        r.text_of("game", ""),
+        f"study {r.text_of('study', 'minidungeons')}",
+        done,
+        done if complete else None,
+        complete,
+        r.whole("seed") if "seed" in r.data else None,
+        "" if not open_parts else open_parts[0].folder.name,
         "" if not open_parts else open_parts[0].last,
-    )  # fmt: skip
+    )
 
 
 KINDS = (
@@ -80,8 +85,9 @@ KINDS = (
     FolderKind("match", "match.json", "games.jsonl", "game", ("schema", "game", "agents"), progress.of_match),
     FolderKind("experiment", "experiment.json", "results.jsonl", "search", ("schema", "cells"), progress.of_experiment),
     FolderKind("playtest", "playtest.json", "traces.jsonl", "playthrough", ("schema", "players"), progress.of_playtest),
-    FolderKind("evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"),
-               progress.of_evolution),
+    FolderKind(
+        "evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"), progress.of_evolution
+    ),
 )
 """All kinds with a configuration in JSON, in the order in which a folder is held against them."""
 
@@ -191,18 +197,34 @@ def _read(kind: FolderKind, folder: Path) -> RunEntry:
             raise reader.fail("this version of the file format is not known", "schema", found=data["schema"])
     details = kind.read(reader, folder)
     if details.total is not None and details.done > details.total:
-        raise RunError(f"there are more lines than the run has: {counted(details.done, kind.unit)} of "
-                       f"{details.total:,}", place=Place(str(folder / kind.lines)))  # fmt: skip
+        raise RunError(
+            f"there are more lines than the run has: {counted(details.done, kind.unit)} of {details.total:,}",
+            place=Place(str(folder / kind.lines)),
+        )
     began = details.started or _moment(config.stat().st_mtime)
     at_work = holder(folder)
     size, changed = _extent(folder)
     state: State = "running" if at_work else "complete" if details.complete else "interrupted"
     eta = progress.seconds_left(folder, config, folder / kind.lines, details) if at_work and kind.lines else None
     return RunEntry(
-        kind.name, folder, details.game, details.title, began, _moment(changed), state, details.done, details.total,
-        kind.unit, eta, details.seed, size, details.phase, details.last, pid=at_work[0] if at_work else 0,
+        kind.name,
+        folder,
+        details.game,
+        details.title,
+        began,
+        _moment(changed),
+        state,
+        details.done,
+        details.total,
+        kind.unit,
+        eta,
+        details.seed,
+        size,
+        details.phase,
+        details.last,
+        pid=at_work[0] if at_work else 0,
         host=at_work[1] if at_work else "",
-    )  # fmt: skip
+    )
 
 
 def _unreadable(kind: str, folder: Path, why: str) -> RunEntry:
@@ -210,8 +232,9 @@ def _unreadable(kind: str, folder: Path, why: str) -> RunEntry:
         size, changed = _extent(folder)
     except OSError:
         size, changed = 0, 0.0
-    return RunEntry(kind, folder, "", folder.name, _moment(changed), _moment(changed), "unreadable", size=size,
-                    problem=why)  # fmt: skip
+    return RunEntry(
+        kind, folder, "", folder.name, _moment(changed), _moment(changed), "unreadable", size=size, problem=why
+    )
 
 
 def _moment(seconds: float) -> datetime:
@@ -272,9 +295,12 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
         if entry is not None:
             return entry
         if len(given.parts) > 1 or given.is_absolute():
-            raise RunError("this is not the folder of a run", place=Place(text),
-                           expected="a folder with " + ", ".join(k.config for k in KINDS[:-1]) + " or config.json",
-                           hint="persona-evo runs list shows those that there are")  # fmt: skip
+            raise RunError(
+                "this is not the folder of a run",
+                place=Place(text),
+                expected="a folder with " + ", ".join(k.config for k in KINDS[:-1]) + " or config.json",
+                hint="persona-evo runs list shows those that there are",
+            )
     entries, where = find(roots), ", ".join(map(str, roots))
     if not entries:
         raise RunError("there are no runs", place=Place(where), found=text, hint="name a run's folder")
@@ -285,12 +311,20 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
         return fitting[0]
     if fitting:
         several = ", ".join(str(e.folder) for e in fitting[:5]) + (", ..." if len(fitting) > 5 else "")
-        raise RunError("several runs have this in their names", place=Place(where), found=f"{text}: {several}",
-                       expected="a part of one name, a folder, or latest")  # fmt: skip
+        raise RunError(
+            "several runs have this in their names",
+            place=Place(where),
+            found=f"{text}: {several}",
+            expected="a part of one name, a folder, or latest",
+        )
     near = nearest(text, [e.folder.name for e in entries])
-    raise RunError("there is no such run", place=Place(where), found=text,
-                   expected="a folder, a part of a run's name, or latest",
-                   hint=f"did you mean {near}?" if near else "persona-evo runs list shows those that there are")
+    raise RunError(
+        "there is no such run",
+        place=Place(where),
+        found=text,
+        expected="a folder, a part of a run's name, or latest",
+        hint=f"did you mean {near}?" if near else "persona-evo runs list shows those that there are",
+    )
 
 
 def _below_root(entry: RunEntry, roots: Sequence[Path]) -> str:

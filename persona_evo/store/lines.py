@@ -47,10 +47,12 @@ def claim(
     if not config.exists():
         if lines.exists():
             raise RunError(
-                f"the folder has {lines.name} but no {config.name}", place=Place(str(config.parent)),
-                found=f"{lines.name}, which does not say what it is of", expected=f"{config.name} beside it, or no "
-                f"{lines.name}", hint=f"restore {config.name} from a copy, or name another folder",
-            )  # fmt: skip
+                f"the folder has {lines.name} but no {config.name}",
+                place=Place(str(config.parent)),
+                found=f"{lines.name}, which does not say what it is of",
+                expected=f"{config.name} beside it, or no {lines.name}",
+                hint=f"restore {config.name} from a copy, or name another folder",
+            )
         schema.write_atomically(config, schema.dump(values))
         return
     known = _deciding(schema.read(config, RunError)[0])
@@ -58,15 +60,19 @@ def claim(
     different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
     if different:
         known_hints = {**HINTS, **(hints or {})}
-        hint = next((known_hints[k] for k in known_hints if k in different),
-                    "name another folder, or give the same values as then")  # fmt: skip
+        hint = next(
+            (known_hints[k] for k in known_hints if k in different),
+            "name another folder, or give the same values as then",
+        )
         pairs = [pair for k in different for pair in _differences(k, known.get(k), ours.get(k))]
         more = f", and {counted(len(pairs) - _MOST, 'more difference')}" if len(pairs) > _MOST else ""
         raise RunError(
-            f"the folder holds another {what}", place=Place(str(config)),
+            f"the folder holds another {what}",
+            place=Place(str(config)),
             found=", ".join(f"other {there}" for there, _ in pairs[:_MOST]) + more,
-            expected=", ".join(here for _, here in pairs[:_MOST]) + more, hint=hint,
-        )  # fmt: skip
+            expected=", ".join(here for _, here in pairs[:_MOST]) + more,
+            hint=hint,
+        )
 
 
 def _deciding(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,23 +45,31 @@ class Lock:
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as e:
-            raise RunError("the folder cannot be locked", place=Place(str(self.path)), found=e.strerror,
-                           hint="see that the folder may be written, or name another with --out") from e  # fmt: skip
+            raise RunError(
+                "the folder cannot be locked",
+                place=Place(str(self.path)),
+                found=e.strerror,
+                hint="see that the folder may be written, or name another with --out",
+            ) from e
         holder = _holder(self.path)
         if not _try_often(handle):
             os.close(handle)
             raise RunError(
-                "the folder is in use by another process", place=Place(str(self.path)), found=_said(holder),
+                "the folder is in use by another process",
+                place=Place(str(self.path)),
+                found=_said(holder),
                 hint="wait until that ends, or stop it; the work can be resumed then",
-            )  # fmt: skip
+            )
         host = socket.gethostname()
         if holder.get("host") not in (None, host):
             _free(handle)
             os.close(handle)
             raise RunError(
-                "the folder was left locked on another machine", place=Place(str(self.path)), found=_said(holder),
+                "the folder was left locked on another machine",
+                place=Place(str(self.path)),
+                found=_said(holder),
                 hint="delete this file if nothing is at work there any more",
-            )  # fmt: skip
+            )
         self._handle = handle
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)

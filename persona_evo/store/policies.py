@@ -211,8 +211,9 @@ def lists_at(r: schema.Reader, game: Game | None, key: str = "lists") -> tuple[O
     rows = r.items(key)
     expected = how_many(len(rows))
     if expected is not None:
-        raise r.fail("the number of open lists is out of range", key, said=counted(len(rows), "list"),
-                     expected=expected)  # fmt: skip
+        raise r.fail(
+            "the number of open lists is out of range", key, said=counted(len(rows), "list"), expected=expected
+        )
     return tuple(_list(row, None if game is None else readable(game.symbols)) for row in rows)
 
 
@@ -233,9 +234,12 @@ def _formula(r: schema.Reader, key: str, text: str, symbols: tuple[str, ...] | N
         return parse(text, symbols)
     except FormulaError as e:
         raise r.fail(
-            f"not a formula: {e.what}" + (f" (column {e.place.column} of it)" if e.place else ""), key,
-            found=e.found or text, expected=e.expected or "", hint=e.hint or "",
-        ) from e  # fmt: skip
+            f"not a formula: {e.what}" + (f" (column {e.place.column} of it)" if e.place else ""),
+            key,
+            found=e.found or text,
+            expected=e.expected or "",
+            hint=e.hint or "",
+        ) from e
 
 
 def _game(name: str) -> Game | None:
@@ -249,8 +253,12 @@ def _check(policy: Policy, r: schema.Reader) -> None:
         expected, hint = unknown(policy.kind, KINDS)
         raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)
     if policy.kind != "lists" and policy.lists:
-        raise r.fail(f"policies of the kind {policy.kind!r} have no open lists", "lists",
-                     said=counted(len(policy.lists), "list"), expected='"kind": "lists"')  # fmt: skip
+        raise r.fail(
+            f"policies of the kind {policy.kind!r} have no open lists",
+            "lists",
+            said=counted(len(policy.lists), "list"),
+            expected='"kind": "lists"',
+        )
     if policy.kind == "lists" and not policy.lists:
         raise r.fail("'lists' is missing", expected='"lists": [{"score": "UTILITY - 0.001 * D", "novel": true}]')
     if policy.kind == "ucb1":
@@ -277,10 +285,12 @@ def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) 
     changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols - still]
     if changing:
         raise r.fail(
-            f"the own score of open lists cannot read {' and '.join(changing)}", key, said=formula.text,
+            f"the own score of open lists cannot read {' and '.join(changing)}",
+            key,
+            said=formula.text,
             expected="a formula over the game's metrics",
             hint="states wait in the lists by scores that must not change while the search goes on",
-        )  # fmt: skip
+        )
 
 
 def shipped_folder() -> Path | None:
@@ -310,8 +320,12 @@ def _runs_in(folder: Path) -> str | None:
     """What to name instead of a folder that holds runs: those that have a policy, the newest first."""
     found = [run for run in runs.find_runs(folder)[::-1] if runs.policy_of(run) is not None]
     shown = ", ".join(map(str, found[:MOST_SHOWN]))
-    return None if not found else f"it holds {counted(len(found), 'run')} with a policy: name {shown}" + (
-        ", ..." if found[MOST_SHOWN:] else "")  # fmt: skip
+    return (
+        None
+        if not found
+        else f"it holds {counted(len(found), 'run')} with a policy: name {shown}"
+        + (", ..." if found[MOST_SHOWN:] else "")
+    )
 
 
 def find(name: str | Path, game: str) -> Policy:
@@ -324,8 +338,12 @@ def find(name: str | Path, game: str) -> Policy:
     if path.is_file():
         return _for_game(read(path), game)
     if isinstance(name, Path) or path.suffix == ".json" or len(path.parts) > 1:
-        raise PolicyError("no such policy file", found=str(name), expected="a JSON file of a policy, or a run's folder",
-                          hint=_runs_in(path))  # fmt: skip
+        raise PolicyError(
+            "no such policy file",
+            found=str(name),
+            expected="a JSON file of a policy, or a run's folder",
+            hint=_runs_in(path),
+        )
     for folder in folders(game):
         candidate = folder / f"{name}.json"
         if candidate.is_file():
@@ -334,8 +352,12 @@ def find(name: str | Path, game: str) -> Policy:
     if others := games_with(str(name)):
         have = "has" if len(others) == 1 else "have"
         hint = f"{' and '.join(others)} {have} one of this name: add --game {others[0]}"
-    raise PolicyError("no such policy", found=str(name), expected=expected + ", a policy file or a run's folder",
-                      hint=_runs_in(path) or hint)  # fmt: skip
+    raise PolicyError(
+        "no such policy",
+        found=str(name),
+        expected=expected + ", a policy file or a run's folder",
+        hint=_runs_in(path) or hint,
+    )
 
 
 def load(name: str | Path, game: str) -> Policy:
@@ -358,8 +380,9 @@ def file_of(name: str | Path) -> Path | None:
     if path.is_dir() and (path / runs.CONFIG).is_file():
         final = runs.policy_of(path)
         if final is None:
-            raise PolicyError("the run has no policy yet", found=str(path),
-                              hint=f"finish it: persona-evo evolve --resume {path}")  # fmt: skip
+            raise PolicyError(
+                "the run has no policy yet", found=str(path), hint=f"finish it: persona-evo evolve --resume {path}"
+            )
         return final
     return path if path.is_file() else None
 
@@ -371,15 +394,27 @@ def _for_game(policy: Policy, game: str) -> Policy:
 
 
 def _foreign(policy: Policy, game: str) -> PolicyError:
-    return PolicyError(f"policy {policy.name!r} belongs to another game", place=_place(policy.file), found=policy.game,
-                       expected=game, hint=f"add --game {policy.game}")  # fmt: skip
+    return PolicyError(
+        f"policy {policy.name!r} belongs to another game",
+        place=_place(policy.file),
+        found=policy.game,
+        expected=game,
+        hint=f"add --game {policy.game}",
+    )
 
 
 def games_with(name: str) -> list[str]:
     """Games that have a policy of this name."""
     shipped = shipped_folder()
-    return sorted({file.parent.name for root in (Path(FOLDER), shipped) if root is not None
-                   for file in root.glob("*/*.json") if file.stem == name})  # fmt: skip
+    return sorted(
+        {
+            file.parent.name
+            for root in (Path(FOLDER), shipped)
+            if root is not None
+            for file in root.glob("*/*.json")
+            if file.stem == name
+        }
+    )
 
 
 def available(game: str) -> list[Policy]:

@@ -58,8 +58,11 @@ def of_playtest(r: schema.Reader, folder: Path) -> Details:
     players, levels = [p.text_of("label") for p in r.items("players")], [v.text_of("name") for v in r.items("levels")]
     total = r.whole("trials") * len(players) * len(levels)
     done, last = count(folder / "traces.jsonl"), _last(folder / "traces.jsonl")
-    compared = len(levels) == 2 and (folder / "comparison.csv").is_file() and not any(
-        p.text_of("baseline", "") for p in r.items("players"))  # fmt: skip
+    compared = (
+        len(levels) == 2
+        and (folder / "comparison.csv").is_file()
+        and not any(p.text_of("baseline", "") for p in r.items("players"))
+    )
     title = f"{' against '.join(levels) if compared else enumerated(levels, _NAMES)}: {enumerated(players, _NAMES)}"
     end = (last.get("end") or last).get("outcome", "") if last else ""
     told = f"{last['player']} in {last['level']}: {'unfinished' if end == 'running' else end}" if last else ""
@@ -87,8 +90,16 @@ def of_match(r: schema.Reader, folder: Path) -> Details:
     done, last = count(folder / "games.jsonl"), _last(folder / "games.jsonl")
     result = {1: "won by the first", 0: "won by the second", 0.5: "a tie"}
     told = f"{last['first']} against {last['second']} in {last['level']}: {result[last['result']]}" if last else ""
-    return Details(r.text_of("game"), f"{enumerated(agents, _NAMES)} on {counted(len(levels), 'level')}", done, total,
-                   done >= total, r.whole("seed"), "games" if done < total else "done", told)  # fmt: skip
+    return Details(
+        r.text_of("game"),
+        f"{enumerated(agents, _NAMES)} on {counted(len(levels), 'level')}",
+        done,
+        total,
+        done >= total,
+        r.whole("seed"),
+        "games" if done < total else "done",
+        told,
+    )
 
 
 def of_experiment(r: schema.Reader, folder: Path) -> Details:
@@ -97,8 +108,16 @@ def of_experiment(r: schema.Reader, folder: Path) -> Details:
     total = len(cells) * r.whole("replicates")
     done, last = count(folder / "results.jsonl"), _last(folder / "results.jsonl")
     told = f"{last['cell']}: score {last['score']:g}" if last else ""
-    return Details(r.text_of("game"), f"{r.text_of('title')}, {counted(len(cells), 'combination')}", done, total,
-                   done >= total, r.whole("seed"), "searches" if done < total else "done", told)  # fmt: skip
+    return Details(
+        r.text_of("game"),
+        f"{r.text_of('title')}, {counted(len(cells), 'combination')}",
+        done,
+        total,
+        done >= total,
+        r.whole("seed"),
+        "searches" if done < total else "done",
+        told,
+    )
 
 
 def of_evolution(r: schema.Reader, folder: Path) -> Details:
@@ -112,11 +131,17 @@ def of_evolution(r: schema.Reader, folder: Path) -> Details:
     levels, persona = r.items("levels"), r.object("persona").text_of("name")
     chosen = _generations(runs.policy_of(folder)) == done
     return Details(
-        r.text_of("game"), f"{persona} on {counted(len(levels), 'level')}", done, total, chosen, r.whole("seed"),
+        r.text_of("game"),
+        f"{persona} on {counted(len(levels), 'level')}",
+        done,
+        total,
+        chosen,
+        r.whole("seed"),
         "done" if chosen else "generations" if done < total else "final comparison",
         "" if best is None else f"best fitness {best:.4f} in generation {done}",
-        sum(pace.values()) / len(pace) if pace else None, _created(r.text_of("created", "")),
-    )  # fmt: skip
+        sum(pace.values()) / len(pace) if pace else None,
+        _created(r.text_of("created", "")),
+    )
 
 
 def _islands(checkpoint: runs.Checkpoint) -> list[Any]:
@@ -146,8 +171,15 @@ def of_search(r: schema.Reader, folder: Path) -> Details:
         return Details("", folder.name, done, None, False, phase="rollouts")
     found, text = schema.read(best, RunError)
     trace = schema.Reader(found, text, str(best), RunError)
-    return Details(trace.text_of("game"), trace.text_of("level"), done, done, True, phase="done",
-                   last=f"best utility {trace.number('utility'):g}")  # fmt: skip
+    return Details(
+        trace.text_of("game"),
+        trace.text_of("level"),
+        done,
+        done,
+        True,
+        phase="done",
+        last=f"best utility {trace.number('utility'):g}",
+    )
 
 
 def seconds_left(folder: Path, config: Path, lines: Path, details: Details) -> float | None:

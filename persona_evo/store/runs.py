@@ -38,8 +38,12 @@ SCHEMA = 1
 """Version of config.json and checkpoint.json."""
 
 CONFIG, JOURNAL, CHECKPOINT, HALL, POLICY = (
-    "config.json", "journal.jsonl", "checkpoint.json", "hall_of_fame.json", "policy.json",
-)  # fmt: skip
+    "config.json",
+    "journal.jsonl",
+    "checkpoint.json",
+    "hall_of_fame.json",
+    "policy.json",
+)
 BEFORE_FIRST = "policy-0.json"
 """The policy of a run whose time was up before the end of its first generation."""
 TIMING = "timing"
@@ -109,10 +113,12 @@ class Run:
                 _check_new(folder)
             elif checkpoint.config not in ("", digest(config)):
                 raise RunError(
-                    "the checkpoint belongs to another configuration", place=Place(str(folder / CHECKPOINT)),
-                    found=f"digest {checkpoint.config}", expected=f"{digest(config)}, that of {CONFIG}",
+                    "the checkpoint belongs to another configuration",
+                    place=Place(str(folder / CHECKPOINT)),
+                    found=f"digest {checkpoint.config}",
+                    expected=f"{digest(config)}, that of {CONFIG}",
                     hint=f"restore {CONFIG} and {CHECKPOINT} from a copy; for other settings start a new run",
-                )  # fmt: skip
+                )
             _repair(folder / JOURNAL, checkpoint)
             for part in folder.glob("*.part"):
                 part.unlink()
@@ -205,9 +211,11 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
     if not path.is_file():
         raise RunError(
-            "this is not a run folder", place=Place(str(folder)), expected=f"a folder with {CONFIG}",
+            "this is not a run folder",
+            place=Place(str(folder)),
+            expected=f"a folder with {CONFIG}",
             hint="name a folder below runs/",
-        )  # fmt: skip
+        )
     return dict(_reader(path).data)
 
 
@@ -252,13 +260,19 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
     for name, least in (("generation", 0), ("target", 1), ("journal", 0)):
         if reader.whole(name) < least:
             raise reader.fail(
-                "is out of range", name, found=reader.whole(name), expected=f"a whole number of at least {least}",
+                "is out of range",
+                name,
+                found=reader.whole(name),
+                expected=f"a whole number of at least {least}",
                 hint=schema.RESTORE,
-            )  # fmt: skip
+            )
     return Checkpoint(
-        reader.whole("generation"), reader.whole("target"), reader.whole("journal"),
-        reader.get("state", dict, "an object"), reader.text_of("config", ""),
-    )  # fmt: skip
+        reader.whole("generation"),
+        reader.whole("target"),
+        reader.whole("journal"),
+        reader.get("state", dict, "an object"),
+        reader.text_of("config", ""),
+    )
 
 
 def checkpoint_reader(folder: Path) -> schema.Reader:
@@ -280,10 +294,12 @@ def _check_new(folder: Path) -> None:
     later = [row["generation"] for row in begun if row["generation"] != 0]
     if signs or later:
         raise RunError(
-            "the run has generations but no checkpoint", place=Place(str(folder / CHECKPOINT)),
+            "the run has generations but no checkpoint",
+            place=Place(str(folder / CHECKPOINT)),
             found=", ".join([*signs, *([f"{JOURNAL} up to generation {max(later)}"] if later else [])]),
-            expected="the file, which tells where to go on", hint="restore it from a copy, or start a new run",
-        )  # fmt: skip
+            expected="the file, which tells where to go on",
+            hint="restore it from a copy, or start a new run",
+        )
 
 
 def read_journal(folder: Path) -> list[dict[str, Any]]:
@@ -334,10 +350,12 @@ def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         column = getattr(e, "colno", 1)
     raise RunError(
-        "the journal is damaged", place=Place(str(path), number, column),
-        found=repr(line[:40].decode("utf-8", "replace")), expected="a JSON object with a generation",
+        "the journal is damaged",
+        place=Place(str(path), number, column),
+        found=repr(line[:40].decode("utf-8", "replace")),
+        expected="a JSON object with a generation",
         hint=schema.RESTORE,
-    )  # fmt: skip
+    )
 
 
 def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
@@ -352,9 +370,12 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     size = path.stat().st_size if path.is_file() else 0
     if size < checkpoint.journal:
         raise RunError(
-            "the journal lacks lines that the checkpoint has", place=Place(str(path)), found=f"{size} bytes",
-            expected=f"{checkpoint.journal} bytes", hint=schema.RESTORE,
-        )  # fmt: skip
+            "the journal lacks lines that the checkpoint has",
+            place=Place(str(path)),
+            found=f"{size} bytes",
+            expected=f"{checkpoint.journal} bytes",
+            hint=schema.RESTORE,
+        )
     with open(path, "r+b") as f:
         kept = f.read(checkpoint.journal)
         _check_end(kept, checkpoint.generation, path)
@@ -368,10 +389,12 @@ def _check_end(kept: bytes, generation: int, path: Path) -> None:
     row = _row(last, path, kept.count(b"\n"))
     if not kept.endswith(b"\n") or row["generation"] != generation:
         raise RunError(
-            "the journal does not belong to the checkpoint", place=Place(str(path), kept.count(b"\n") + 1),
-            found=f"a line of generation {row['generation']}", expected=f"generation {generation}",
+            "the journal does not belong to the checkpoint",
+            place=Place(str(path), kept.count(b"\n") + 1),
+            found=f"a line of generation {row['generation']}",
+            expected=f"generation {generation}",
             hint="restore both files from a copy",
-        )  # fmt: skip
+        )
 
 
 def policy_of(folder: Path) -> Path | None:

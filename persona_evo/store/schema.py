@@ -89,9 +89,12 @@ def _encoded(text: str | bytes, path: Path) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as e:
         raise InputError(
-            "a text cannot be written as UTF-8", place=Place(str(path)), found=ascii(text[e.start : e.end]),
-            expected="characters without lone surrogates", hint="correct the name or text that has it",
-        ) from e  # fmt: skip
+            "a text cannot be written as UTF-8",
+            place=Place(str(path)),
+            found=ascii(text[e.start : e.end]),
+            expected="characters without lone surrogates",
+            hint="correct the name or text that has it",
+        ) from e
 
 
 @contextlib.contextmanager
@@ -176,57 +179,79 @@ def parse(text: str, source: str, error: Error) -> dict[str, Any]:
         if len(result) < len(pairs):
             keys = [k for k, _ in pairs]
             twice = next(k for k in keys if keys.count(k) > 1)
-            raise error("a key stands twice in one object", place=Place(source), found=repr(twice),
-                        expected="each key once", hint=RESTORE)  # fmt: skip
+            raise error(
+                "a key stands twice in one object",
+                place=Place(source),
+                found=repr(twice),
+                expected="each key once",
+                hint=RESTORE,
+            )
         return result
 
     def no_constant(name: str) -> Any:
         raise error(
-            "the file has a number that is not finite", place=_first(text, name, source), found=name,
-            expected="a finite number", hint=RESTORE,
-        )  # fmt: skip
+            "the file has a number that is not finite",
+            place=_first(text, name, source),
+            found=name,
+            expected="a finite number",
+            hint=RESTORE,
+        )
 
     def whole(digits: str) -> int:
         if len(digits) > _DIGITS or not -(2**63) <= int(digits) < 2**64:
             shown = digits if len(digits) <= 40 else digits[:40] + "..."
             raise error(
-                "the file has a number that is too large", place=_first(text, digits, source), found=shown,
-                expected="a whole number of 64 bits", hint=RESTORE,
-            )  # fmt: skip
+                "the file has a number that is too large",
+                place=_first(text, digits, source),
+                found=shown,
+                expected="a whole number of 64 bits",
+                hint=RESTORE,
+            )
         return int(digits)
 
     def real(digits: str) -> float:
         number = float(digits)
         if math.isinf(number):
             raise error(
-                "the file has a number that is too large", place=_first(text, digits, source), found=digits[:40],
-                expected="a finite number", hint=RESTORE,
-            )  # fmt: skip
+                "the file has a number that is too large",
+                place=_first(text, digits, source),
+                found=digits[:40],
+                expected="a finite number",
+                hint=RESTORE,
+            )
         return number
 
     try:
-        data = json.loads(
-            text, object_pairs_hook=once, parse_constant=no_constant, parse_int=whole, parse_float=real
-        )
+        data = json.loads(text, object_pairs_hook=once, parse_constant=no_constant, parse_int=whole, parse_float=real)
     except JSONDecodeError as e:
         raise error(
-            f"not valid JSON: {_CUT.sub('', e.msg)}", place=Place(source, e.lineno, e.colno),
-            found=_around(text, e.pos), expected="JSON", hint="the file was cut off or edited; restore it from a copy",
-        ) from e  # fmt: skip
+            f"not valid JSON: {_CUT.sub('', e.msg)}",
+            place=Place(source, e.lineno, e.colno),
+            found=_around(text, e.pos),
+            expected="JSON",
+            hint="the file was cut off or edited; restore it from a copy",
+        ) from e
     except RecursionError as e:
         raise error(
-            "the JSON is nested too deeply", place=Place(source), found=_around(text, 0),
-            expected="a few objects within each other", hint=RESTORE,
+            "the JSON is nested too deeply",
+            place=Place(source),
+            found=_around(text, 0),
+            expected="a few objects within each other",
+            hint=RESTORE,
         ) from e
     lone = _SURROGATE.search(text)
     if lone is not None and not _has_utf8(data):
         raise error(
-            "a text has half a character", place=place_at(text, lone.start(), source), found=lone.group(),
-            expected="no lone surrogates", hint="write the character itself, or both halves of it",
-        )  # fmt: skip
+            "a text has half a character",
+            place=place_at(text, lone.start(), source),
+            found=lone.group(),
+            expected="no lone surrogates",
+            hint="write the character itself, or both halves of it",
+        )
     if not isinstance(data, dict):
-        raise error("not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }",
-                    hint=RESTORE)  # fmt: skip
+        raise error(
+            "not a JSON object", place=Place(source, 1, 1), found=_around(text, 0), expected="{ ... }", hint=RESTORE
+        )
     return data
 
 
@@ -236,8 +261,9 @@ def parse_line(text: str, place: Place, error: Error) -> dict[str, Any]:
         return parse(text.rstrip("\r\n"), place.source, error)
     except InputError as e:
         column = e.place.column if e.place is not None else 0
-        raise error(e.what, place=Place(place.source, place.line, column), found=e.found, expected=e.expected,
-                    hint=e.hint) from e  # fmt: skip
+        raise error(
+            e.what, place=Place(place.source, place.line, column), found=e.found, expected=e.expected, hint=e.hint
+        ) from e
 
 
 def _has_utf8(data: Any) -> bool:
@@ -320,9 +346,14 @@ class Reader:
     path: tuple[str | int, ...] = field(default=())
 
     def fail(
-        self, what: str, *path: str | int, found: Any = _ABSENT, expected: str = "", hint: str = "",
+        self,
+        what: str,
+        *path: str | int,
+        found: Any = _ABSENT,
+        expected: str = "",
+        hint: str = "",
         said: str | None = None,
-    ) -> InputError:  # fmt: skip
+    ) -> InputError:
         """The error for the value at `path` below this object. found: that value; said: words in its place."""
         full = (*self.path, *path)
         name = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in full) or "."
@@ -431,9 +462,12 @@ def migrate(
     version = reader.whole("schema")
     if not 1 <= version <= current:
         raise reader.fail(
-            "this version of the file format is not known", "schema", found=version, expected=f"1 to {current}",
+            "this version of the file format is not known",
+            "schema",
+            found=version,
+            expected=f"1 to {current}",
             hint="the file comes from a newer persona-evo: update" if version > current else "",
-        )  # fmt: skip
+        )
     while version < current:
         data = migrations[version](data)
         version += 1

@@ -23,22 +23,42 @@ def load(path: Path) -> Trace:
     text = read_text(path, MAX_BYTES, RunError)
     reader = schema.Reader(schema.parse(text, str(path), RunError), text, str(path), RunError)
     if "choices" not in reader.data:
-        raise reader.fail("this is no file with a trace", said="no choices", expected="best.json of `connect search`",
-                          hint="name that file")  # fmt: skip
+        raise reader.fail(
+            "this is no file with a trace",
+            said="no choices",
+            expected="best.json of `connect search`",
+            hint="name that file",
+        )
     if reader.whole("format") != FORMAT:
-        raise reader.fail("this version of the file format is not known", "format", found=reader.whole("format"),
-                          expected=str(FORMAT), hint="the file comes from another version of persona-evo")  # fmt: skip
+        raise reader.fail(
+            "this version of the file format is not known",
+            "format",
+            found=reader.whole("format"),
+            expected=str(FORMAT),
+            hint="the file comes from another version of persona-evo",
+        )
     choices, counts = _numbers(reader, "choices"), _numbers(reader, "counts")
     if len(choices) != len(counts):
-        raise reader.fail("has another length than the choices", "counts", said=f"{len(counts)}",
-                          expected=f"{len(choices)}", hint=_RESTORE)  # fmt: skip
+        raise reader.fail(
+            "has another length than the choices",
+            "counts",
+            said=f"{len(counts)}",
+            expected=f"{len(choices)}",
+            hint=_RESTORE,
+        )
     pairs = tuple(zip(choices, counts, strict=True))
     try:
         p.pack(pairs)
     except ProtocolError as e:
         raise reader.fail("no game has these choices", "choices", said=e.found, hint=_RESTORE) from e
-    return Trace(reader.text_of("game"), reader.text_of("level"), reader.number("utility"), reader.number("score"),
-                 reader.numbers("metrics"), pairs)  # fmt: skip
+    return Trace(
+        reader.text_of("game"),
+        reader.text_of("level"),
+        reader.number("utility"),
+        reader.number("score"),
+        reader.numbers("metrics"),
+        pairs,
+    )
 
 
 def _numbers(reader: schema.Reader, key: str) -> list[int]:

@@ -25,9 +25,11 @@ def _engine(choice: Choice) -> list[Row]:
 
     effort = engine.QUICK if choice.quick else engine.FULL if choice.full else engine.USUAL
     return [
-        *engine.measure(effort), *scores.measure(*(20, 5) if choice.quick else (200, 21)),
-        *classes.measure(*(1_000, 3) if choice.quick else (10_000, 11)), *cores.measure(choice.quick),
-    ]  # fmt: skip
+        *engine.measure(effort),
+        *scores.measure(*(20, 5) if choice.quick else (200, 21)),
+        *classes.measure(*(1_000, 3) if choice.quick else (10_000, 11)),
+        *cores.measure(choice.quick),
+    ]
 
 
 def _memory(choice: Choice) -> list[Row]:
@@ -91,10 +93,18 @@ def _findings(choice: Choice) -> list[Row]:
 
 
 BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
-    "engine": _engine, "memory": _memory, "flat": _flat, "evolution": _evolution, "start": _start,
-    "quality": _quality, "transport": _transport, "puyo": _puyo, "colosseum": _colosseum, "planner": _planner,
+    "engine": _engine,
+    "memory": _memory,
+    "flat": _flat,
+    "evolution": _evolution,
+    "start": _start,
+    "quality": _quality,
+    "transport": _transport,
+    "puyo": _puyo,
+    "colosseum": _colosseum,
+    "planner": _planner,
     "findings": _findings,
-}  # fmt: skip
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,14 +119,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return findings.main(arguments[1:])
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks", description=__doc__,
+        prog="python -m tests.benchmarks",
+        description=__doc__,
         epilog="`planner` and `findings`, named first, have options of their own: python -m tests.benchmarks findings "
         "--help",
-    )  # fmt: skip
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="a look at each, in seconds; its figures are rough")
-    parser.add_argument("--full", action="store_true", help="searches of 10,000,000 iterations, too, and the paper's "
-                        "evolution whole instead of extrapolated")  # fmt: skip
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="searches of 10,000,000 iterations, too, and the paper's evolution whole instead of extrapolated",
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write benchmarks.json and benchmarks.md there")
     args = parser.parse_args(arguments)
     for name in args.names:

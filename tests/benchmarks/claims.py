@@ -46,17 +46,21 @@ def _under_paper_rules(levels: Sequence[Level]) -> list[Level]:
     return [game().load(v.text, v.name, v.source, rules="paper") for v in levels]
 
 
-def measure(
-    trials: int, loops: Sequence[int] = LOOPS, tell: Tell | None = None, usual: int = USUAL
-) -> list[Row]:  # fmt: skip
+def measure(trials: int, loops: Sequence[int] = LOOPS, tell: Tell | None = None, usual: int = USUAL) -> list[Row]:
     """All rows. usual: iterations where nothing else is said."""
     kept = list(personas().values())
     players = _players(("ucb1", "paper"), kept)
     paper, levels = SearchSettings.paper(), maps()
     table = Table(tell)
 
-    def play(what: str, value: str, players: Sequence[Player], n: int = usual, rules: SearchSettings = paper,
-             levels: Sequence[Level] = levels) -> list[Row]:  # fmt: skip
+    def play(
+        what: str,
+        value: str,
+        players: Sequence[Player],
+        n: int = usual,
+        rules: SearchSettings = paper,
+        levels: Sequence[Level] = levels,
+    ) -> list[Row]:
         return played("claims", what, value, players, levels, trials, n, rules)
 
     base = table.add(play("as published", f"{usual} iterations", players))

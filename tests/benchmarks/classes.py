@@ -76,8 +76,11 @@ def _pypi(iterations: int) -> Callable[[], object]:
     library: Any = importlib.import_module("mcts")
 
     def work() -> object:
-        search = library.mcts(iterationLimit=iterations, explorationConstant=1.0,
-                              rolloutPolicy=lambda position: rolled_out(position.state))  # fmt: skip
+        search = library.mcts(
+            iterationLimit=iterations,
+            explorationConstant=1.0,
+            rolloutPolicy=lambda position: rolled_out(position.state),
+        )
         return search.search(Position(Corridor.from_text(TEXT)))
 
     return work
@@ -109,15 +112,30 @@ def _open_spiel(iterations: int) -> Callable[[], object]:
 def spiel_game(spiel: Any) -> Any:
     """The class as a game of OpenSpiel."""
     kind = spiel.GameType(
-        short_name="corridor", long_name="Corridor", dynamics=spiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=spiel.GameType.ChanceMode.DETERMINISTIC, utility=spiel.GameType.Utility.GENERAL_SUM,
-        information=spiel.GameType.Information.PERFECT_INFORMATION, parameter_specification={},
-        reward_model=spiel.GameType.RewardModel.TERMINAL, max_num_players=1, min_num_players=1,
-        provides_information_state_string=False, provides_information_state_tensor=False,
-        provides_observation_string=False, provides_observation_tensor=False,
-    )  # fmt: skip
-    facts = spiel.GameInfo(num_distinct_actions=2, max_chance_outcomes=0, num_players=1, min_utility=-5.0,
-                           max_utility=2.0, utility_sum=None, max_game_length=LONGEST)  # fmt: skip
+        short_name="corridor",
+        long_name="Corridor",
+        dynamics=spiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=spiel.GameType.ChanceMode.DETERMINISTIC,
+        utility=spiel.GameType.Utility.GENERAL_SUM,
+        information=spiel.GameType.Information.PERFECT_INFORMATION,
+        parameter_specification={},
+        reward_model=spiel.GameType.RewardModel.TERMINAL,
+        max_num_players=1,
+        min_num_players=1,
+        provides_information_state_string=False,
+        provides_information_state_tensor=False,
+        provides_observation_string=False,
+        provides_observation_tensor=False,
+    )
+    facts = spiel.GameInfo(
+        num_distinct_actions=2,
+        max_chance_outcomes=0,
+        num_players=1,
+        min_utility=-5.0,
+        max_utility=2.0,
+        utility_sum=None,
+        max_game_length=LONGEST,
+    )
 
     class State(spiel.State):  # type: ignore[misc]
         """A state of the game."""

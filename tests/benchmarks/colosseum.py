@@ -30,8 +30,14 @@ NODES = {6: 700, 12: 36}
 """Nodes of the published program's trees in 1.8 s of CPU, first move, about the median of the recorded ones."""
 
 REPORT = {
-    6: (104.71, 2.86), 7: (99.08, 2.42), 8: (43.17, 1.5), 9: (36.25, 1.17), 10: (19.29, 1), 11: (13, 1), 12: (8.6, 1),
-}  # fmt: skip
+    6: (104.71, 2.86),
+    7: (99.08, 2.42),
+    8: (43.17, 1.5),
+    9: (36.25, 1.17),
+    10: (19.29, 1),
+    11: (13, 1),
+    12: (8.6, 1),
+}
 """Table 1 of the report of `uct_walls`: mean over games of the largest breadth and depth in a game."""
 
 GAME = registry.get("colosseum")
@@ -110,9 +116,12 @@ def main() -> None:
         for chosen in (agent.with_budget(equal, None), agent.with_budget(None, 0.3 if args.short else args.seconds)):
             rows.append(np.mean([game_shape(chosen, size, seed) for seed in range(starts)], axis=0))
         peer = peers[size]["mean_of_game_max_breadth"], peers[size]["mean_of_game_max_depth"]
-        print(f"  {size:>2}   breadth {REPORT[size][0]:>7.2f} | {peer[0]:>7.2f} | {rows[0][0]:>7.1f} with {equal} "
-              f"iterations, {rows[1][0]:>8.1f} by time;  depth {REPORT[size][1]:>4.2f} | {peer[1]:>4.2f} | "
-              f"{rows[0][1]:>4.1f}, {rows[1][1]:>5.1f}", flush=True)  # fmt: skip
+        print(
+            f"  {size:>2}   breadth {REPORT[size][0]:>7.2f} | {peer[0]:>7.2f} | {rows[0][0]:>7.1f} with {equal} "
+            f"iterations, {rows[1][0]:>8.1f} by time;  depth {REPORT[size][1]:>4.2f} | {peer[1]:>4.2f} | "
+            f"{rows[0][1]:>4.1f}, {rows[1][1]:>5.1f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

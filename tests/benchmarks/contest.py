@@ -104,9 +104,11 @@ def contenders(ablation: bool = True) -> list[Contender]:
     """Everybody; with the ablation also the planner with each of its lists left out."""
     whole = SearchSettings.anytime()
     found = [
-        Contender(PLANNER, whole), Contender(UTILITY, whole, "utility"),
-        Contender(UCB1, SearchSettings.single(), "ucb1"), Contender(SINGLE, SearchSettings.single()),
-    ]  # fmt: skip
+        Contender(PLANNER, whole),
+        Contender(UTILITY, whole, "utility"),
+        Contender(UCB1, SearchSettings.single(), "ucb1"),
+        Contender(SINGLE, SearchSettings.single()),
+    ]
     for k, left_out in enumerate(whole.lists if ablation else ()):
         name = f"without {'novel ' if left_out.novel else ''}{left_out.score.text}"
         found.append(Contender(name, replace(whole, lists=whole.lists[:k] + whole.lists[k + 1 :])))
@@ -149,9 +151,11 @@ def play(pair: Pair, match: Match) -> list[Result]:
         for contender in match.contenders:
             found += played(pair, level, contender, Budget(iterations), range(match.seeds[contender.name]))
     if match.reference and not any(result.proven for result in found):
-        for contender in (Contender(REFERENCE, SearchSettings.anytime()),
-                          Contender(REFERENCE, SearchSettings.anytime(), "utility"),
-                          Contender(REFERENCE, SearchSettings.single())):  # fmt: skip
+        for contender in (
+            Contender(REFERENCE, SearchSettings.anytime()),
+            Contender(REFERENCE, SearchSettings.anytime(), "utility"),
+            Contender(REFERENCE, SearchSettings.single()),
+        ):
             found += played(pair, level, contender, Budget(match.reference), range(1_000, 1_001))
     return found
 
@@ -165,9 +169,21 @@ def played(pair: Pair, level: Level, who: Contender, budget: Budget, seeds: Sequ
         plan, cpu = timed(planner, persona.utility, policy, budget, seed)
         metrics = plan.metrics
         yield Result(
-            pair.group, pair.level, pair.persona, who.name, budget.iterations or 0, seed, plan.best_utility,
-            plan.outcome == WON, plan.proven, cpu, metrics["ST"], metrics["MS"], metrics["TO"], metrics["IC"],
-        )  # fmt: skip
+            pair.group,
+            pair.level,
+            pair.persona,
+            who.name,
+            budget.iterations or 0,
+            seed,
+            plan.best_utility,
+            plan.outcome == WON,
+            plan.proven,
+            cpu,
+            metrics["ST"],
+            metrics["MS"],
+            metrics["TO"],
+            metrics["IC"],
+        )
 
 
 def timed(planner: Planner, utility: Formula, policy: TreePolicy, budget: Budget, seed: int) -> tuple[Plan, float]:

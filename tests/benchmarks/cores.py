@@ -56,18 +56,36 @@ def commands(quick: bool) -> Sequence[Command]:
     """Work of a minute or more with one job; with `quick` of seconds, in which starting up counts."""
     levels = [field.level.source for field in fields()]
     if quick:
-        words = ("playtest", *levels[:4], "--personas", "monster_killer", "--policy", "ucb1", "--trials", "4",
-                 "--iterations", "20000")  # fmt: skip
+        words = (
+            "playtest",
+            *levels[:4],
+            "--personas",
+            "monster_killer",
+            "--policy",
+            "ucb1",
+            "--trials",
+            "4",
+            "--iterations",
+            "20000",
+        )
         return [Command("playtest with UCB1, small", words, _playthroughs)]
     return [
-        Command("playtest with UCB1", ("playtest", *levels, "--personas", "all", "--policy", "ucb1", "--trials", "10",
-                                       "--iterations", "60000"), _playthroughs),
-        Command("playtest with evolved policies", ("playtest", *levels, "--personas", "all", "--trials", "40",
-                                                   "--iterations", "20000"), _playthroughs),
-        Command("evolve by the paper's protocol, 8 generations",
-                ("evolve", "--persona", "monster_killer", "--preset", "paper", "--runs", "1", "--generations", "8"),
-                _policy),
-    ]  # fmt: skip
+        Command(
+            "playtest with UCB1",
+            ("playtest", *levels, "--personas", "all", "--policy", "ucb1", "--trials", "10", "--iterations", "60000"),
+            _playthroughs,
+        ),
+        Command(
+            "playtest with evolved policies",
+            ("playtest", *levels, "--personas", "all", "--trials", "40", "--iterations", "20000"),
+            _playthroughs,
+        ),
+        Command(
+            "evolve by the paper's protocol, 8 generations",
+            ("evolve", "--persona", "monster_killer", "--preset", "paper", "--runs", "1", "--generations", "8"),
+            _policy,
+        ),
+    ]
 
 
 def timed(command: Command, jobs: int) -> tuple[float, object]:

@@ -25,14 +25,26 @@ def measure(quick: bool) -> list[Row]:
     rows = []
     for size in (6, 12):
         here, course = games_a_second(size, seconds), COURSE[size]
-        rows.append(judge(f"Colosseum {size} x {size}, games of the course's random player/s, one core",
-                          f"{TIMES} times the course's program", f"{here:,.0f}/s, course {course}/s", here / course,
-                          TIMES))  # fmt: skip
+        rows.append(
+            judge(
+                f"Colosseum {size} x {size}, games of the course's random player/s, one core",
+                f"{TIMES} times the course's program",
+                f"{here:,.0f}/s, course {course}/s",
+                here / course,
+                TIMES,
+            )
+        )
     for size in (6, 12):
         thought = SECONDS / 6 if quick else SECONDS
         found = [first_search(agent, size, thought, seed)[1] * SECONDS / thought for seed in range(starts)]
         nodes = float(np.median(found))
-        rows.append(judge(f"Colosseum {size} x {size}, nodes of uct_walls in {SECONDS} s of CPU, first move",
-                          f"{TIMES} times the published program", f"{nodes:,.0f}, published {NODES[size]}",
-                          nodes / NODES[size], TIMES))  # fmt: skip
+        rows.append(
+            judge(
+                f"Colosseum {size} x {size}, nodes of uct_walls in {SECONDS} s of CPU, first move",
+                f"{TIMES} times the published program",
+                f"{nodes:,.0f}, published {NODES[size]}",
+                nodes / NODES[size],
+                TIMES,
+            )
+        )
     return rows

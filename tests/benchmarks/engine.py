@@ -72,8 +72,14 @@ class Effort(NamedTuple):
 
 
 QUICK = Effort(20_000, 500, {1_000: (11, 5), 10_000: (11, 3)}, 5_000, (8, 16, 32, 64), 3)
-USUAL = Effort(100_000, 5_000, {1_000: (11, 21), 10_000: (11, 11), 100_000: (11, 5), 1_000_000: (3, 3)}, 20_000,
-               (8, 12, 16, 24, 32, 48, 64), 11)  # fmt: skip
+USUAL = Effort(
+    100_000,
+    5_000,
+    {1_000: (11, 21), 10_000: (11, 11), 100_000: (11, 5), 1_000_000: (3, 3)},
+    20_000,
+    (8, 12, 16, 24, 32, 48, 64),
+    11,
+)
 FULL = USUAL._replace(counts=USUAL.counts | {1_000_000: (11, 5), 10_000_000: (1, 3)})
 
 
@@ -189,32 +195,58 @@ def measure_turns(effort: Effort) -> list[Row]:
     rates = []
     for field in fields():
         on, level, count = Map(field.text, LONGEST), field.level, effort.turns
-        rates.append(_rates({
-            "ours": lambda v=level, n=count: turns.playouts(game(), v, n, LONGEST, stream(1)),  # type: ignore[misc]
-            "theirs": lambda v=on, n=count: v.playouts(n, stream(1)),  # type: ignore[misc]
-        }, count, effort.rounds))  # fmt: skip
+        rates.append(
+            _rates(
+                {
+                    "ours": lambda v=level, n=count: turns.playouts(game(), v, n, LONGEST, stream(1)),  # type: ignore[misc]
+                    "theirs": lambda v=on, n=count: v.playouts(n, stream(1)),  # type: ignore[misc]
+                },
+                count,
+                effort.rounds,
+            )
+        )
     ratios, ours, theirs = _ratios(rates)
     measured = f"{ours / 1e6:.1f} M/s, yardstick {theirs / 1e6:.1f} M/s; {effort.compared * len(rates):,} states equal"
     return [compared(what, reach, measured, ratios, TURNS_SHARE)]
 
 
-def _searches(what: str, share: float, where: Iterable[Field], iterations: int, kind: int, policy: TreePolicy,
-              rounds: int, least: float = 0.0) -> Row:  # fmt: skip
+def _searches(
+    what: str,
+    share: float,
+    where: Iterable[Field],
+    iterations: int,
+    kind: int,
+    policy: TreePolicy,
+    rounds: int,
+    least: float = 0.0,
+) -> Row:
     """One kind of search, on each level on both sides; least: nodes by iterations."""
     reach, rates = f"at least {share} of the yardstick" if share else "", []
     for field in where:
         pair = Pair(field, iterations, kind, policy)
         plan, found = pair.ours(), pair.theirs()
         if not same(plan, found):
-            return Row(what, reach, f"the searches differ on {field.name}: {plan.nodes} nodes and {plan.utility:.6f}, "
-                       f"yardstick {found.nodes} and {found.utility:.6f}", None, SHORT)  # fmt: skip
+            return Row(
+                what,
+                reach,
+                f"the searches differ on {field.name}: {plan.nodes} nodes and {plan.utility:.6f}, "
+                f"yardstick {found.nodes} and {found.utility:.6f}",
+                None,
+                SHORT,
+            )
         if plan.nodes < least * iterations:
             return Row(what, reach, f"only {plan.nodes} nodes on {field.name}: no fair measure", None, SHORT)
         again = max(1, 10_000 // iterations)
-        rates.append(_rates({
-            "ours": lambda p=pair, n=again: [p.ours() for _ in range(n)],  # type: ignore[misc]
-            "theirs": lambda p=pair, n=again: [p.theirs() for _ in range(n)],  # type: ignore[misc]
-        }, again * iterations, rounds))  # fmt: skip
+        rates.append(
+            _rates(
+                {
+                    "ours": lambda p=pair, n=again: [p.ours() for _ in range(n)],  # type: ignore[misc]
+                    "theirs": lambda p=pair, n=again: [p.theirs() for _ in range(n)],  # type: ignore[misc]
+                },
+                again * iterations,
+                rounds,
+            )
+        )
     ratios, ours, theirs = _ratios(rates)
     measured = f"{ours / 1e3:,.0f} k/s, yardstick {theirs / 1e3:,.0f} k/s; results equal"
     return compared(what, reach, measured, ratios, share)
@@ -285,5 +317,10 @@ def measure(effort: Effort) -> list[Row]:
         yardstick.library()
     except Unavailable as e:
         return [skipped("the engine beside the yardstick", "", str(e))]
-    return [*measure_turns(effort), *measure_ucb1(effort), *measure_bytes(), *measure_formulas(effort),
-            *measure_sizes(effort)]  # fmt: skip
+    return [
+        *measure_turns(effort),
+        *measure_ucb1(effort),
+        *measure_bytes(),
+        *measure_formulas(effort),
+        *measure_sizes(effort),
+    ]

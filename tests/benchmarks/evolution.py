@@ -21,8 +21,14 @@ JOBS = 2
 
 def _spec(persona: str, iterations: int) -> FitnessSpec:
     chosen = next(p for p in catalog(game()) if p.name == persona)
-    return FitnessSpec.of("minidungeons2", training_maps(), chosen.utility, SearchSettings.paper(),
-                          Budget(iterations=iterations), chosen.priority)  # fmt: skip
+    return FitnessSpec.of(
+        "minidungeons2",
+        training_maps(),
+        chosen.utility,
+        SearchSettings.paper(),
+        Budget(iterations=iterations),
+        chosen.priority,
+    )
 
 
 def measure_cost(quick: bool, full: bool) -> list[Row]:

@@ -31,8 +31,11 @@ BASES = 40
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks findings", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks findings",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--seed", type=int, default=1, help="makes the levels (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="one case of each kind, and no playtests")
     parser.add_argument("--each", type=int, help="cases of each kind and game (default: 4, with --quick 1)")
@@ -62,8 +65,14 @@ def bases(seed: int, first: int, drawn: bool = True) -> Iterator[Board]:
 def sound_cases(seed: int, each: int) -> Iterator[Case]:
     """Sound levels of MiniDungeons 2: generated ones, and those by designers."""
     for number in range(4 * each):
-        yield Case(f"md2-sound-{number}", MD2, SOUND, "generated", (dungeon(seed, 1_000 + number).text,),
-                   proof="all can be had and the exit reached")  # fmt: skip
+        yield Case(
+            f"md2-sound-{number}",
+            MD2,
+            SOUND,
+            "generated",
+            (dungeon(seed, 1_000 + number).text,),
+            proof="all can be had and the exit reached",
+        )
     for source, name, board in sound_drawn() if each > 1 else sound_drawn()[:4]:
         yield Case(f"md2-sound-{name}", MD2, SOUND, source, (board.text,), proof="all can be had and the exit reached")
 
@@ -76,9 +85,7 @@ def planted_cases(seed: int, each: int) -> Iterator[Case]:
         yield from _planted(seed, each, 5_000 + 100 * k, fault, ALIKE, (planter,))
 
 
-def _planted(
-    seed: int, each: int, first: int, fault: str, role: str, planters: Sequence[Planter]
-) -> Iterator[Case]:
+def _planted(seed: int, each: int, first: int, fault: str, role: str, planters: Sequence[Planter]) -> Iterator[Case]:
     count = 0
     for tried, board in zip(range(BASES), bases(seed, first), strict=False):
         made = planters[count % len(planters)](board, Random(f"{fault} {role} {seed} {tried}"))
@@ -119,8 +126,11 @@ def judged(cases: Sequence[Case], how: str, jobs: int) -> list[Verdict]:
             if done % 10 == 0 or done == len(cases):
                 spent = time.perf_counter() - began
                 left = spent / done * (len(cases) - done)
-                print(f"{how}: {done} of {len(cases)} cases, {spent:.0f} s, {left:.0f} s to go", file=sys.stderr,
-                      flush=True)  # fmt: skip
+                print(
+                    f"{how}: {done} of {len(cases)} cases, {spent:.0f} s, {left:.0f} s to go",
+                    file=sys.stderr,
+                    flush=True,
+                )
     except KeyboardInterrupt:
         print(f"{how}: stopped after {len(verdicts)} of {len(cases)} cases", file=sys.stderr)
     return verdicts
@@ -165,9 +175,15 @@ def measure(quick: bool) -> list[Row]:
     for how in args.how:
         verdicts = judged(cases, how, args.jobs)
         for line in recall(verdicts):
-            rows.append(Row(f"faults named by {how}: {line.what}", "90 % of all, 70 % each",
-                            f"{line.found} of {line.cases}", line.share,
-                            REACHED if line.enough else SHORT))  # fmt: skip
+            rows.append(
+                Row(
+                    f"faults named by {how}: {line.what}",
+                    "90 % of all, 70 % each",
+                    f"{line.found} of {line.cases}",
+                    line.share,
+                    REACHED if line.enough else SHORT,
+                )
+            )
         for role, levels, problems, notices, _ in precision(verdicts):
             said = f"{problems:.2f} false problems and {notices:.2f} notices a level ({levels} levels)"
             rows.append(Row(f"said by {how} of levels that are {role}", "at most 0.5 and 2", said, None, FIGURE))

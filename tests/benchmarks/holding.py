@@ -18,9 +18,7 @@ from .study import Row, Table, Tell, personas, played
 ITERATIONS = 60_000
 
 
-def measure(
-    trials: int, seconds: float = 10.0, iterations: int = ITERATIONS, tell: Tell | None = None
-) -> list[Row]:
+def measure(trials: int, seconds: float = 10.0, iterations: int = ITERATIONS, tell: Tell | None = None) -> list[Row]:
     """For each persona, with its shipped policy and with UCB1, a row for all levels and one for each level.
 
     seconds: of the solver, for each level and persona.

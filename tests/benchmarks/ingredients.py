@@ -116,9 +116,14 @@ def of_search(
 
 
 def of_evolution(
-    persona: str, seeds: Sequence[int], trials: int, names: Sequence[str] = (), tell: Tell | None = None,
-    iterations: int = 1_500, small: Mapping[str, Any] = SMALL,
-) -> list[Row]:  # fmt: skip
+    persona: str,
+    seeds: Sequence[int],
+    trials: int,
+    names: Sequence[str] = (),
+    tell: Tell | None = None,
+    iterations: int = 1_500,
+    small: Mapping[str, Any] = SMALL,
+) -> list[Row]:
     """Rows about the evolution of one persona, trained on the levels that ship and played on all maps.
 
     A row's interval is that of the mean over the evolutions (Student's t), which is wide for few.
@@ -146,9 +151,16 @@ def _evolved(
     settings = EvolutionSettings.of("modern", **changes)
     with tempfile.TemporaryDirectory() as folder:
         outcome = evolution.evolve(
-            game(), who, resolve(game(), ["train"]), settings, seed, root=Path(folder), name="run",
-            budget=Budget(iterations), jobs=cores(),
-        )  # fmt: skip
+            game(),
+            who,
+            resolve(game(), ["train"]),
+            settings,
+            seed,
+            root=Path(folder),
+            name="run",
+            budget=Budget(iterations),
+            jobs=cores(),
+        )
         if outcome.policy is None:
             raise KeyboardInterrupt
         policy = policies.read(outcome.policy).tree_policy(game())
@@ -164,6 +176,11 @@ def _together(rows: Sequence[Row]) -> Row:
     n = len(values)
     half = float(t.ppf(0.975, n - 1)) * stdev(values) / math.sqrt(n) if n > 1 else math.inf
     return replace(
-        rows[0], of=f"{n} evolutions", playthroughs=sum(r.playthroughs for r in rows), utility=fmean(values),
-        half_width=half, win_rate=fmean(r.win_rate for r in rows), seconds=fmean(r.seconds for r in rows),
-    )  # fmt: skip
+        rows[0],
+        of=f"{n} evolutions",
+        playthroughs=sum(r.playthroughs for r in rows),
+        utility=fmean(values),
+        half_width=half,
+        win_rate=fmean(r.win_rate for r in rows),
+        seconds=fmean(r.seconds for r in rows),
+    )

@@ -74,8 +74,9 @@ def measure_tree(nodes: int) -> list[Row]:
         measured = f"{total / 2**20:.0f} MiB" + ("" if made >= MILLIONS else f", extrapolated from {made:,.0f} nodes,")
         pace = made / seconds / 1e3
         measured += f" with Python and all else, {each:.0f} bytes a node resident ({pace:.0f} k nodes/s)"
-        rows.append(judge(f"memory of {MILLIONS:,} nodes on {level.name}, preset {what}", reach, measured,
-                          LIMIT / total))  # fmt: skip
+        rows.append(
+            judge(f"memory of {MILLIONS:,} nodes on {level.name}, preset {what}", reach, measured, LIMIT / total)
+        )
     return rows
 
 

@@ -78,17 +78,33 @@ STUDIES = {
     "roguelike2d": Study("roguelike2d", "forager", (40, 12, 30), 300, 2_000, 2),
     "roguelike2d-1000": Study("roguelike2d", "forager", (40, 12, 30), 1_000, 2_000, 2),
     "museum": Study(
-        "tests/examples/museum.py:GAME", "tests/examples/thief.toml",
-        ("runs/evolve-other-games/museum/train", "runs/evolve-other-games/museum/validation",
-         "runs/evolve-other-games/museum/held-out"), 100, 400, 2, SMALL,
+        "tests/examples/museum.py:GAME",
+        "tests/examples/thief.toml",
+        (
+            "runs/evolve-other-games/museum/train",
+            "runs/evolve-other-games/museum/validation",
+            "runs/evolve-other-games/museum/held-out",
+        ),
+        100,
+        400,
+        2,
+        SMALL,
     ),
     "roguelike2d-tcp": Study(
-        "unity_support/games/roguelike2d/forward.toml", "forager",
-        ("default@6001-6024", "default@6101-6108", "default@6201-6224"), 100, 350, 2,
-        {**SMALL, "population": 16, "variables": "extended",
-         "metrics": ("ST", "FD", "PR", "EA", "DT", "NX", "NF", "NM")},
+        "unity_support/games/roguelike2d/forward.toml",
+        "forager",
+        ("default@6001-6024", "default@6101-6108", "default@6201-6224"),
+        100,
+        350,
+        2,
+        {
+            **SMALL,
+            "population": 16,
+            "variables": "extended",
+            "metrics": ("ST", "FD", "PR", "EA", "DT", "NX", "NF", "NM"),
+        },
     ),
-}  # fmt: skip
+}
 
 
 def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Workers) -> list[Pool]:
@@ -116,8 +132,14 @@ def measure(
     out.mkdir(parents=True, exist_ok=True)
     with Workers(1, "threading") as workers, closing_outside(game):
         drawn, validation, held_out = pools_of(study, game, persona.utility, persona.lists, workers)
-        spec = FitnessSpec(registry.address(game), drawn.levels, persona.utility.text, persona.priority,
-                           SearchSettings.single(), Budget(study.iterations))  # fmt: skip
+        spec = FitnessSpec(
+            registry.address(game),
+            drawn.levels,
+            persona.utility.text,
+            persona.priority,
+            SearchSettings.single(),
+            Budget(study.iterations),
+        )
         training = Training(spec, drawn.best, validation, persona.lists)
         settings = EvolutionSettings.sampling(**study.settings)
         for step in () if so_far else only or steps:
@@ -129,8 +151,12 @@ def measure(
             else:
                 seed = seeds.derive(SEED, "run", int(step.removeprefix(EVOLVED)))
                 found = train(training, settings, seed, playthroughs, workers)
-            line = {"step": step, "policy": found.policy, "start": found.curve[0].policy,
-                    "core seconds": round(time.process_time() - began, 1)}  # fmt: skip
+            line = {
+                "step": step,
+                "policy": found.policy,
+                "start": found.curve[0].policy,
+                "core seconds": round(time.process_time() - began, 1),
+            }
             with (out / f"{name}.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
             say(f"{name} {step}: {found.policy}")
@@ -158,35 +184,58 @@ def play(
     found: dict[str, str], held_out: Pool, spec: FitnessSpec, trials: int, workers: Workers
 ) -> dict[str, list[list[tuple[float, float]]]]:
     """For each policy (utility, won) of [level][trial]; equal policies play once."""
-    plan = [[seeds.derive(SEED, "held out", level, trial) for trial in range(trials)]
-            for level in range(len(held_out.levels))]  # fmt: skip
+    plan = [
+        [seeds.derive(SEED, "held out", level, trial) for trial in range(trials)]
+        for level in range(len(held_out.levels))
+    ]
     fitness = Fitness(replace(spec, levels=held_out.levels, best=()), workers)
     texts = list(dict.fromkeys(found.values()))
     policies: list[str | TreePolicy] = [playable(text) for text in texts]
     played = dict(zip(texts, fitness.trials(policies, [plan] * len(texts), 0, trials), strict=True))
-    return {key: [[(s.utility, float(s.won)) for s in level] for level in played[text] or []]
-            for key, text in found.items()}  # fmt: skip
+    return {
+        key: [[(s.utility, float(s.won)) for s in level] for level in played[text] or []] for key, text in found.items()
+    }
 
 
 def report(
-    name: str, study: Study, found: dict[str, str], utilities: dict[str, list[list[tuple[float, float]]]],
-    held_out: Pool, playthroughs: int, out: Path,
-) -> None:  # fmt: skip
+    name: str,
+    study: Study,
+    found: dict[str, str],
+    utilities: dict[str, list[list[tuple[float, float]]]],
+    held_out: Pool,
+    playthroughs: int,
+    out: Path,
+) -> None:
     """Both files, and a line for each comparison."""
     means = {key: [sum(u for u, _ in level) / len(level) for level in levels] for key, levels in utilities.items()}
-    groups = {kind: [means[key] for key in means if key.startswith(kind)]
-              for kind in ("evolved", "start", "ucb1", "tuned ucb1")}  # fmt: skip
-    compared = {f"evolved - {other}": difference(groups["evolved"], groups[other])
-                for other in ("ucb1", "tuned ucb1", "start") if groups[other]}  # fmt: skip
+    groups = {
+        kind: [means[key] for key in means if key.startswith(kind)]
+        for kind in ("evolved", "start", "ucb1", "tuned ucb1")
+    }
+    compared = {
+        f"evolved - {other}": difference(groups["evolved"], groups[other])
+        for other in ("ucb1", "tuned ucb1", "start")
+        if groups[other]
+    }
     plays = {key: [pair for level in levels for pair in level] for key, levels in utilities.items()}
     result = {
-        "game": study.game, "persona": study.persona, "iterations": study.iterations, "playthroughs": playthroughs,
-        "held out levels": len(held_out.levels), "trials": study.trials,
+        "game": study.game,
+        "persona": study.persona,
+        "iterations": study.iterations,
+        "playthroughs": playthroughs,
+        "held out levels": len(held_out.levels),
+        "trials": study.trials,
         "best known": sum(held_out.best) / len(held_out.best) if held_out.best else None,
-        "policies": {key: {"policy": text, "utility": sum(u for u, _ in plays[key]) / len(plays[key]),
-                           "win rate": sum(w for _, w in plays[key]) / len(plays[key])} for key, text in found.items()},
+        "policies": {
+            key: {
+                "policy": text,
+                "utility": sum(u for u, _ in plays[key]) / len(plays[key]),
+                "win rate": sum(w for _, w in plays[key]) / len(plays[key]),
+            }
+            for key, text in found.items()
+        },
         "differences": {key: {"value": d.value, "low": d.low, "high": d.high} for key, d in compared.items()},
-    }  # fmt: skip
+    }
     (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     with (out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
@@ -209,16 +258,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="+", choices=sorted(STUDIES), metavar="NAME", help=", ".join(STUDIES))
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--runs", type=int, default=5, help="independent runs (default: 5)")
-    parser.add_argument("--only", action="append", default=[], metavar="STEP",
-                        help=f"make this step, such as '{EVOLVED}3' or '{TUNED}'; may be repeated (default: all)")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="STEP",
+        help=f"make this step, such as '{EVOLVED}3' or '{TUNED}'; may be repeated (default: all)",
+    )
     parser.add_argument("--so-far", action="store_true", help="report on the steps that are there already")
     parser.add_argument("--playthroughs", type=int, default=0, help="of a run (default: the study's)")
     args = parser.parse_args(arguments)
     try:
         for name in args.names:
             steps = [*(f"{EVOLVED}{number}" for number in range(1, args.runs + 1)), TUNED]
-            measure(name, steps, args.only, args.playthroughs or STUDIES[name].playthroughs, args.out,
-                    args.so_far)  # fmt: skip
+            measure(name, steps, args.only, args.playthroughs or STUDIES[name].playthroughs, args.out, args.so_far)
     except PersonaEvoError as e:
         print(e, file=sys.stderr)
         return 2

@@ -56,29 +56,53 @@ WORST = 15
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line, with what --quick and --full leave open filled in."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks planner", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks planner",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--quick", action="store_true", help="few levels, 2 seeds, 3,000 and 20,000 iterations")
     parser.add_argument("--full", action="store_true", help="20 seeds, as the goals have it, instead of 5")
     parser.add_argument("--levels", nargs="+", choices=GROUPS, metavar="GROUP", help=f"of: {', '.join(GROUPS)}")
     parser.add_argument("--count", type=int, help="levels of a group at most")
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="levels with one of these in their names")
     parser.add_argument("--personas", nargs="+", choices=PERSONAS, default=list(PERSONAS), metavar="NAME")
-    parser.add_argument("--players", nargs="+", choices=(*PLAYERS, ABLATION), metavar="PLAYER",
-                        help=f"of: {', '.join(PLAYERS)}, {ABLATION} (default: all)")  # fmt: skip
+    parser.add_argument(
+        "--players",
+        nargs="+",
+        choices=(*PLAYERS, ABLATION),
+        metavar="PLAYER",
+        help=f"of: {', '.join(PLAYERS)}, {ABLATION} (default: all)",
+    )
     parser.add_argument("--budgets", nargs="+", type=int, metavar="ITERATIONS")
     parser.add_argument("--seeds", type=int, help="playthroughs of a level, persona, player and budget")
     parser.add_argument("--ablation-seeds", type=int, help="the same with a list left out (default: at most 3)")
     parser.add_argument("--reference", type=int, help="iterations of a search for the best known alone, 0 for none")
     parser.add_argument("--held-out-seed", type=int, default=HELD_OUT_SEED, help="makes other levels never tuned on")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help=f"for README.md and the tables (default: {FOLDER}, none with --quick)")  # fmt: skip
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help=f"for README.md and the tables (default: {FOLDER}, none with --quick)",
+    )
     args = parser.parse_args(arguments)
-    quick = {"levels": ["shipped", "generated", "held_out"], "count": 3, "budgets": [3_000, 20_000], "seeds": 2,
-             "reference": 60_000, "out": None}  # fmt: skip
-    whole = {"levels": list(GROUPS), "count": 40, "budgets": [300, 3_000, 20_000, 60_000],
-             "seeds": 20 if args.full else 5, "reference": 300_000, "out": FOLDER}  # fmt: skip
+    quick = {
+        "levels": ["shipped", "generated", "held_out"],
+        "count": 3,
+        "budgets": [3_000, 20_000],
+        "seeds": 2,
+        "reference": 60_000,
+        "out": None,
+    }
+    whole = {
+        "levels": list(GROUPS),
+        "count": 40,
+        "budgets": [300, 3_000, 20_000, 60_000],
+        "seeds": 20 if args.full else 5,
+        "reference": 300_000,
+        "out": FOLDER,
+    }
     for name, value in (quick if args.quick else whole).items():
         if getattr(args, name) is None:
             setattr(args, name, value)
@@ -143,9 +167,16 @@ def percent(value: float) -> str:
 
 
 STANDINGS = (
-    "player", "iterations", *(f"share {short}" for short in PERSONAS.values()), "wins", "wins where the best wins",
-    "proofs", "CPU s", "CPU / single", "pairs below UCB1",
-)  # fmt: skip
+    "player",
+    "iterations",
+    *(f"share {short}" for short in PERSONAS.values()),
+    "wins",
+    "wins where the best wins",
+    "proofs",
+    "CPU s",
+    "CPU / single",
+    "pairs below UCB1",
+)
 
 
 def cells(standing: Standing) -> list[str]:
@@ -153,9 +184,16 @@ def cells(standing: Standing) -> list[str]:
     behind = "" if standing.behind is None else str(len(standing.behind))
     ratio = "" if standing.cpu_ratio != standing.cpu_ratio else f"{standing.cpu_ratio:.2f}"
     return [
-        standing.player, f"{standing.iterations:,}", *map(percent, standing.shares.values()), percent(standing.wins),
-        percent(standing.wins_where), percent(standing.proofs), f"{standing.cpu:.4f}", ratio, behind,
-    ]  # fmt: skip
+        standing.player,
+        f"{standing.iterations:,}",
+        *map(percent, standing.shares.values()),
+        percent(standing.wins),
+        percent(standing.wins_where),
+        percent(standing.proofs),
+        f"{standing.cpu:.4f}",
+        ratio,
+        behind,
+    ]
 
 
 def block(standings: Standings, match: Match, group: str) -> str:
@@ -169,9 +207,11 @@ def block(standings: Standings, match: Match, group: str) -> str:
     pairs = {key: best for key, best in standings.best.items() if key[0] == group}
     levels = len({level for _, level, _ in pairs})
     proven = sum(best.proven for best in pairs.values())
-    parts = [f"## {GROUPS[group].capitalize()}",
-             f"{levels} levels; the best known of {proven} of {len(pairs)} pairs of level and persona is proven.",
-             grid(STANDINGS, map(cells, found))]  # fmt: skip
+    parts = [
+        f"## {GROUPS[group].capitalize()}",
+        f"{levels} levels; the best known of {proven} of {len(pairs)} pairs of level and persona is proven.",
+        grid(STANDINGS, map(cells, found)),
+    ]
     return "\n\n".join([*parts, *details(standings, match, group)])
 
 
@@ -196,8 +236,10 @@ def crossed(standings: Standings, group: str, player: str, iterations: int) -> s
     rows = [[PERSONAS[persona], *(f"{value:.3f}" for value in means.values())] for persona, means in table.items()]
     over = standings.overtaken(group, player, iterations)
     said = ", ".join(f"{PERSONAS[other]} is above {PERSONAS[own]} in {OWN_METRIC[own]}" for own, other in over)
-    return (f"Own metrics, {player}, {iterations:,} iterations ({said or 'nobody is above a persona in its own'}):\n\n"
-            + grid(["", *OWN_METRIC.values()], rows))  # fmt: skip
+    return (
+        f"Own metrics, {player}, {iterations:,} iterations ({said or 'nobody is above a persona in its own'}):\n\n"
+        + grid(["", *OWN_METRIC.values()], rows)
+    )
 
 
 def goals(standings: Standings, match: Match, group: str) -> list[Row]:
@@ -211,23 +253,49 @@ def goals(standings: Standings, match: Match, group: str) -> list[Row]:
         present = {p: share for p, share in standing.shares.items() if share == share}
         persona, share = min(present.items(), key=lambda item: item[1])
         rows += [
-            judge(f"{what}: share of the best known", f">= {aim['share']:.0%} for each persona",
-                  f"lowest {share:.2%} ({PERSONAS[persona]})", share / aim["share"]),
-            judge(f"{what}: wins where the best known wins", f">= {aim['wins']:.0%}", f"{standing.wins_where:.2%}",
-                  standing.wins_where / aim["wins"]),
-            judge(f"{what}: results with a proof", f">= {aim['proofs']:.0%}", f"{standing.proofs:.2%}",
-                  standing.proofs / aim["proofs"]),
-        ]  # fmt: skip
+            judge(
+                f"{what}: share of the best known",
+                f">= {aim['share']:.0%} for each persona",
+                f"lowest {share:.2%} ({PERSONAS[persona]})",
+                share / aim["share"],
+            ),
+            judge(
+                f"{what}: wins where the best known wins",
+                f">= {aim['wins']:.0%}",
+                f"{standing.wins_where:.2%}",
+                standing.wins_where / aim["wins"],
+            ),
+            judge(
+                f"{what}: results with a proof",
+                f">= {aim['proofs']:.0%}",
+                f"{standing.proofs:.2%}",
+                standing.proofs / aim["proofs"],
+            ),
+        ]
         if standing.cpu_ratio == standing.cpu_ratio:
-            rows.append(judge(f"{what}: CPU against single", f"<= {aim['cpu']}", f"{standing.cpu_ratio:.2f}",
-                              aim["cpu"] / standing.cpu_ratio))  # fmt: skip
+            rows.append(
+                judge(
+                    f"{what}: CPU against single",
+                    f"<= {aim['cpu']}",
+                    f"{standing.cpu_ratio:.2f}",
+                    aim["cpu"] / standing.cpu_ratio,
+                )
+            )
         if standing.behind is not None:
-            rows.append(judge(f"{what}: pairs below UCB1", "none", f"{len(standing.behind)}",
-                              1.0 - len(standing.behind)))  # fmt: skip
+            rows.append(
+                judge(f"{what}: pairs below UCB1", "none", f"{len(standing.behind)}", 1.0 - len(standing.behind))
+            )
     if len(standings.personas(group)) == len(PERSONAS):
         over = standings.overtaken(group, PLANNER, match.budgets[-1])
-        rows.append(judge(f"planner, {match.budgets[-1]:,} iterations, {GROUPS[group]}: personas with less of their "
-                          "own metric than another", "none", f"{len(over)}", 1.0 - len(over)))  # fmt: skip
+        rows.append(
+            judge(
+                f"planner, {match.budgets[-1]:,} iterations, {GROUPS[group]}: personas with less of their "
+                "own metric than another",
+                "none",
+                f"{len(over)}",
+                1.0 - len(over),
+            )
+        )
     return rows
 
 
@@ -238,8 +306,14 @@ def on_papers_maps(standings: Standings) -> list[Row]:
         results = [r for r in standings.of("paper", PLANNER, 60_000) if r.persona == persona]
         if len({r.level for r in results}) == 11:
             mean = standings.mean(results, lambda r: r.utility)
-            rows.append(judge(f"planner, 60,000 iterations, {GROUPS['paper']}: {persona}", f">= {aim:.3f}",
-                              f"{mean:.4f}", (mean + 5e-4) / aim))  # fmt: skip
+            rows.append(
+                judge(
+                    f"planner, 60,000 iterations, {GROUPS['paper']}: {persona}",
+                    f">= {aim:.3f}",
+                    f"{mean:.4f}",
+                    (mean + 5e-4) / aim,
+                )
+            )
     return rows
 
 
@@ -260,8 +334,11 @@ def document(standings: Standings, match: Match, command: str) -> str:
     facts = ", ".join(f"{k} {v}" for k, v in machine().items())
     seeds = ", ".join(f"{name}: {count}" for name, count in match.seeds.items())
     more = f" (and, where nothing was proven, searches of {match.reference:,} iterations)" if match.reference else ""
-    wrong = [f"- {r.level}, {r.persona}, {r.player}, {r.iterations:,} iterations, seed {r.seed}: proven {r.utility!r}, "
-             f"but {standings.best[key_of(r)].utility!r} was found" for r in standings.contradicted]  # fmt: skip
+    wrong = [
+        f"- {r.level}, {r.persona}, {r.player}, {r.iterations:,} iterations, seed {r.seed}: proven {r.utility!r}, "
+        f"but {standings.best[key_of(r)].utility!r} was found"
+        for r in standings.contradicted
+    ]
     parts = [
         "# The planner beside other searches",
         f"Made with `{command}` on {facts}.",
@@ -278,8 +355,22 @@ def document(standings: Standings, match: Match, command: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PAIRS = ("group", "level", "persona", "player", "iterations", "trials", "utility", "share", "wins", "proofs", "cpu",
-         "best", "best_won", "best_proven")  # fmt: skip
+PAIRS = (
+    "group",
+    "level",
+    "persona",
+    "player",
+    "iterations",
+    "trials",
+    "utility",
+    "share",
+    "wins",
+    "proofs",
+    "cpu",
+    "best",
+    "best_won",
+    "best_proven",
+)
 
 
 def write_pairs(path: Path, standings: Standings) -> None:
@@ -293,9 +384,20 @@ def write_pairs(path: Path, standings: Standings) -> None:
             best, n = standings.best[key_of(results[0])], len(results)
             means = (sum(r.utility for r in results) / n, sum(map(standings.share, results)) / n)
             counts = (sum(r.won for r in results), sum(r.proven for r in results))
-            out.writerow([*key, player, iterations, n, *(f"{v:.6f}" for v in means), *counts,
-                          f"{sum(r.cpu for r in results) / n:.5f}", f"{best.utility:.6f}", int(best.won),
-                          int(best.proven)])  # fmt: skip
+            out.writerow(
+                [
+                    *key,
+                    player,
+                    iterations,
+                    n,
+                    *(f"{v:.6f}" for v in means),
+                    *counts,
+                    f"{sum(r.cpu for r in results) / n:.5f}",
+                    f"{best.utility:.6f}",
+                    int(best.won),
+                    int(best.proven),
+                ]
+            )
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[list[Row], str]:

@@ -46,8 +46,17 @@ def measure(quick: bool) -> list[Row]:
     best = best_times({"drops": lambda: random_drops(drops, 1), "moves": lambda: exhaustive(moves)}, repeats)
     rate, each = drops / best["drops"], best["moves"] / moves
     return [
-        judge("Puyo-Puyo, random drops/s, one core, 4 colours", "at least a third of the fastest public C++ core",
-              f"{rate / 1e6:.2f} M/s, public {PUBLIC / 1e6:.1f} M/s", rate / PUBLIC, 1 / 3),
-        judge(f"Puyo-Puyo, exhaustive search to depth 3, {LEAVES:,} leaves a move", "under 10 ms",
-              f"{each * 1e3:.2f} ms, public C tree search {TREE_SEARCH * 1e3:.0f} ms", GOAL / each),
-    ]  # fmt: skip
+        judge(
+            "Puyo-Puyo, random drops/s, one core, 4 colours",
+            "at least a third of the fastest public C++ core",
+            f"{rate / 1e6:.2f} M/s, public {PUBLIC / 1e6:.1f} M/s",
+            rate / PUBLIC,
+            1 / 3,
+        ),
+        judge(
+            f"Puyo-Puyo, exhaustive search to depth 3, {LEAVES:,} leaves a move",
+            "under 10 ms",
+            f"{each * 1e3:.2f} ms, public C tree search {TREE_SEARCH * 1e3:.0f} ms",
+            GOAL / each,
+        ),
+    ]

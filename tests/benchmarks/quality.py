@@ -51,9 +51,15 @@ def _play(persona: Persona, trials: int) -> list[Row]:
     reach = f"above the paper's formula, aim {aim:.2f} (limit {LIMITS[persona.name]:.3f})"
     players = [Player(persona, p.tree_policy(g), p.name) for p in (paper, policies.find("ucb1", g.name), *ours)]
     results = playtest(
-        g, list(maps()), players, trials, seed=1, budget=Budget(iterations=ITERATIONS, seconds=1.0),
-        settings=SearchSettings.anytime(), jobs=cores(),
-    )  # fmt: skip
+        g,
+        list(maps()),
+        players,
+        trials,
+        seed=1,
+        budget=Budget(iterations=ITERATIONS, seconds=1.0),
+        settings=SearchSettings.anytime(),
+        jobs=cores(),
+    )
     means = {p.label: _mean(results.records, p.label) for p in players}
     base = means[paper.name][0]
     text = f"paper's formula {base:.3f}, UCB1 {means['ucb1'][0]:.3f}"

@@ -131,11 +131,16 @@ class Standings:
         single = self.mean(self.of(group, SINGLE, iterations), lambda r: r.cpu)
         winnable = [r for r in results if self.best[key_of(r)].won]
         return Standing(
-            player, iterations,
+            player,
+            iterations,
             {p: self.mean([r for r in results if r.persona == p], self.share) for p in PERSONAS},
-            self.mean(results, lambda r: r.won), self.mean(winnable, lambda r: r.won),
-            self.mean(results, lambda r: r.proven), cpu, cpu / single, self.behind(group, player, iterations),
-        )  # fmt: skip
+            self.mean(results, lambda r: r.won),
+            self.mean(winnable, lambda r: r.won),
+            self.mean(results, lambda r: r.proven),
+            cpu,
+            cpu / single,
+            self.behind(group, player, iterations),
+        )
 
     def behind(self, group: str, player: str, iterations: int) -> tuple[tuple[str, str], ...] | None:
         """Levels and personas of which the player wins fewer playthroughs than UCB1."""
@@ -164,7 +169,7 @@ class Standings:
                 for symbol in OWN_METRIC.values()
             }
             for persona in PERSONAS
-        }  # fmt: skip
+        }
 
     def overtaken(self, group: str, player: str, iterations: int) -> list[tuple[str, str]]:
         """Personas, each with another one that has more of its own metric (of steps: fewer)."""

@@ -32,8 +32,13 @@ main(sys.argv[1:])
 def _run(arguments: list[str], environment: dict[str, str] | None = None) -> tuple[float, str]:
     """Seconds until a Python program ends, and what it said."""
     began = time.perf_counter()
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=ROOT,
-                          env={**os.environ, **(environment or {})})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+    )
     seconds = time.perf_counter() - began
     if done.returncode not in (0, 130):
         raise RuntimeError(f"the command failed: {done.stderr.strip()[-400:]}")
@@ -44,8 +49,22 @@ def _playtest(environment: dict[str, str] | None = None) -> tuple[float, str]:
     """Seconds from the start of the process to the end of the first playthrough of the default search."""
     level = maps()[0].source
     with tempfile.TemporaryDirectory() as out:
-        command = ["-c", _FIRST_PLAYTHROUGH, "playtest", level, "--personas", "runner", "--trials", "2", "--jobs", "1",
-                   "--seed", "1", "--out", str(Path(out) / "playtest")]  # fmt: skip
+        command = [
+            "-c",
+            _FIRST_PLAYTHROUGH,
+            "playtest",
+            level,
+            "--personas",
+            "runner",
+            "--trials",
+            "2",
+            "--jobs",
+            "1",
+            "--seed",
+            "1",
+            "--out",
+            str(Path(out) / "playtest"),
+        ]
         seconds, said = _run(command, environment)
     if "first" not in said:
         raise RuntimeError(f"no playthrough was begun: {said[-400:]}")

@@ -47,8 +47,11 @@ def _evolution(args: argparse.Namespace, tell: Tell) -> None:
 
 
 STUDIES: dict[str, Callable[[argparse.Namespace, Tell], None]] = {
-    "claims": _claims, "holding": _holding, "search": _search, "evolution": _evolution,
-}  # fmt: skip
+    "claims": _claims,
+    "holding": _holding,
+    "search": _search,
+    "evolution": _evolution,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

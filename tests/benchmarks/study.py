@@ -70,9 +70,16 @@ def mean_over_maps(records: Sequence[Playthrough]) -> tuple[float, float]:
 
 
 def played(
-    study: str, what: str, value: str, players: Sequence[Player], levels: Sequence[Level], trials: int,
-    iterations: int, settings: SearchSettings, each: bool = False,
-) -> list[Row]:  # fmt: skip
+    study: str,
+    what: str,
+    value: str,
+    players: Sequence[Player],
+    levels: Sequence[Level],
+    trials: int,
+    iterations: int,
+    settings: SearchSettings,
+    each: bool = False,
+) -> list[Row]:
     """One row for each player; with `each` one for each player and level after that, with the level as its value."""
     results = playtest(
         game(), list(levels), players, trials, seed=SEED, budget=Budget(iterations), settings=settings, jobs=cores()
@@ -89,8 +96,21 @@ def played(
             mean, half = mean_over_maps(records)
             wins = sum(r.won for r in records) / len(records)
             time = fmean(r.seconds for r in records)
-            rows.append(Row(study, what, name, player.persona.name, player.policy.name, len(records), iterations, mean,
-                            half, wins, time))  # fmt: skip
+            rows.append(
+                Row(
+                    study,
+                    what,
+                    name,
+                    player.persona.name,
+                    player.policy.name,
+                    len(records),
+                    iterations,
+                    mean,
+                    half,
+                    wins,
+                    time,
+                )
+            )
     return rows
 
 
@@ -137,5 +157,7 @@ def line(row: Row) -> str:
     """For the terminal."""
     against = "" if row.difference is None else f" {row.difference:+.3f} ± {row.difference_half_width:.3f}"
     against += "" if row.best_known is None else f" of {row.best_known:.3f} ({row.utility / row.best_known:.1%})"
-    return (f"{row.study}: {row.what} {row.value}, {row.persona}, {row.of}, {row.iterations}: {row.utility:.3f} ± "
-            f"{row.half_width:.3f}{against}, wins {row.win_rate:.0%}, {row.seconds:.3f} s")  # fmt: skip
+    return (
+        f"{row.study}: {row.what} {row.value}, {row.persona}, {row.of}, {row.iterations}: {row.utility:.3f} ± "
+        f"{row.half_width:.3f}{against}, wins {row.win_rate:.0%}, {row.seconds:.3f} s"
+    )

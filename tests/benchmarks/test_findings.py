@@ -45,12 +45,26 @@ XXXXXXXXXXXXX
 
 
 def found(kind: str, *places: str, severity: str = "problem", level: str = "a", text: str = "") -> dict[str, object]:
-    return {"kind": kind, "severity": severity, "level": level, "places": list(places), "players": [], "evidence": {},
-            "text": text}  # fmt: skip
+    return {
+        "kind": kind,
+        "severity": severity,
+        "level": level,
+        "places": list(places),
+        "players": [],
+        "evidence": {},
+        "text": text,
+    }
 
 
-WALLED = Case("a", "minidungeons2", FAULT, "walled-in objective", (YARD.text,), ("unreachable_object",),
-              frozenset({(11, 1), (10, 1)}))  # fmt: skip
+WALLED = Case(
+    "a",
+    "minidungeons2",
+    FAULT,
+    "walled-in objective",
+    (YARD.text,),
+    ("unreachable_object",),
+    frozenset({(11, 1), (10, 1)}),
+)
 
 
 @pytest.mark.parametrize("number", range(2))
@@ -143,8 +157,15 @@ def test_every_fault_drawn_by_hand_is_there() -> None:
         assert untouched_way(board) == (case.name not in unhurt)
         if case.kinds[0] == "unreachable_object":
             assert not all(fetches(world, board, s) for s in board.find("TP")) or board.find("M")[0] not in board.ways()
-    most = {"key-behind-its-door": None, "food-too-late": None, "ledge-against-the-way": None, "gold-for-a-life": 0.0,
-            "valley": 0.5, "key-without-door": 1.0, "one-key-two-doors": 1.0}  # fmt: skip
+    most = {
+        "key-behind-its-door": None,
+        "food-too-late": None,
+        "ledge-against-the-way": None,
+        "gold-for-a-life": 0.0,
+        "valley": 0.5,
+        "key-without-door": 1.0,
+        "one-key-two-doors": 1.0,
+    }
     for name, share in most.items():
         case = cases[f"hand-{name}"]
         game = registry.get(case.game)
@@ -177,6 +198,7 @@ def test_a_word_stands_for_the_place_where_a_case_says_so() -> None:
 
 def test_notices_are_false_where_they_are_untrue_or_name_nothing() -> None:
     case = replace(WALLED, role=SOUND, fault="generated")
+
     def of(*args: str, **more: str) -> str:
         return untrue(found(*args, severity="notice", **more), case)
 
@@ -191,11 +213,17 @@ def test_notices_are_false_where_they_are_untrue_or_name_nothing() -> None:
 def test_tables_count_faults_false_problems_and_notices() -> None:
     right = found("unreachable_object", "2:12")
     quiet, loud = replace(WALLED, name="b", role=SOUND), replace(WALLED, name="c", role=ALIKE)
-    verdicts = [judge(WALLED, [right]), judge(replace(WALLED, fault="another"), []), judge(quiet, []),
-                judge(loud, [found("deadly_way", "6:12", level="c"),
-                             found("no_choice", severity="notice", level="c")])]  # fmt: skip
+    verdicts = [
+        judge(WALLED, [right]),
+        judge(replace(WALLED, fault="another"), []),
+        judge(quiet, []),
+        judge(loud, [found("deadly_way", "6:12", level="c"), found("no_choice", severity="notice", level="c")]),
+    ]
     assert [(x.what, x.cases, x.found, x.enough) for x in recall(verdicts)] == [
-        ("walled-in objective", 1, 1, True), ("another", 1, 0, False), ("all kinds", 2, 1, False)]  # fmt: skip
+        ("walled-in objective", 1, 1, True),
+        ("another", 1, 0, False),
+        ("all kinds", 2, 1, False),
+    ]
     assert precision(verdicts) == [(SOUND, 1, 0, 0, 0), (ALIKE, 1, 1, 1, 1), ("both", 2, 0.5, 0.5, 0.5)]
     assert "| all kinds " in markdown(verdicts, "check")
     low, high = wilson(9, 10)

@@ -13,8 +13,13 @@ from tests.benchmarks import other_games
 
 
 def test_a_study_goes_on_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = dataclasses.replace(other_games.STUDIES["roguelike2d"], levels=(6, 3, 4), iterations=60, trials=1,
-                                settings={**other_games.SMALL, "population": 12, "levels_a_generation": 4})  # fmt: skip
+    small = dataclasses.replace(
+        other_games.STUDIES["roguelike2d"],
+        levels=(6, 3, 4),
+        iterations=60,
+        trials=1,
+        settings={**other_games.SMALL, "population": 12, "levels_a_generation": 4},
+    )
     monkeypatch.setitem(other_games.STUDIES, "roguelike2d", small)
     command = ["roguelike2d", "--runs", "2", "--playthroughs", "160", "--out", str(tmp_path)]
     assert other_games.main([*command, "--only", "evolved 2"]) == 0

@@ -15,8 +15,19 @@ from tests.benchmarks.standings import Best, Standings, fewer
 
 def result(player: str = PLANNER, seed: int = 0, utility: float = 0.5, won: bool = True, **more: object) -> Result:
     """A playthrough of the monster killer."""
-    values = {"group": "g", "level": "a", "persona": "monster_killer", "iterations": 300, "proven": False, "cpu": 0.1,
-              "steps": 9.0, "slain": 0.4, "opened": 0.0, "consumed": 0.2, **more}  # fmt: skip
+    values = {
+        "group": "g",
+        "level": "a",
+        "persona": "monster_killer",
+        "iterations": 300,
+        "proven": False,
+        "cpu": 0.1,
+        "steps": 9.0,
+        "slain": 0.4,
+        "opened": 0.0,
+        "consumed": 0.2,
+        **more,
+    }
     return Result(player=player, seed=seed, utility=utility, won=won, **values)  # type: ignore[arg-type]
 
 
@@ -47,9 +58,13 @@ def test_a_proof_that_something_better_contradicts_is_told() -> None:
 
 
 def test_a_mean_counts_each_level_once_and_another_with_more_is_named() -> None:
-    results = [result(utility=1.0), result(seed=1, utility=1.0), result(level="b", utility=0.5, won=False),
-               result(SINGLE, level="b", utility=1.0, cpu=0.2),
-               result(persona="completionist", slain=0.9)]  # fmt: skip
+    results = [
+        result(utility=1.0),
+        result(seed=1, utility=1.0),
+        result(level="b", utility=0.5, won=False),
+        result(SINGLE, level="b", utility=1.0, cpu=0.2),
+        result(persona="completionist", slain=0.9),
+    ]
     standings = Standings(results)
     standing = standings.standing("g", PLANNER, 300)
     assert standing is not None and standing.shares["monster_killer"] == pytest.approx(0.75)
@@ -66,8 +81,25 @@ def test_the_ablation_leaves_out_each_list_once() -> None:
 
 
 def test_a_small_run_prints_and_writes_its_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["planner", "--levels", "generated", "held_out", "--count", "1", "--budgets", "300", "--seeds", "1",
-             "--reference", "500", "--jobs", "1", "--personas", "runner", "completionist"]  # fmt: skip
+    given = [
+        "planner",
+        "--levels",
+        "generated",
+        "held_out",
+        "--count",
+        "1",
+        "--budgets",
+        "300",
+        "--seeds",
+        "1",
+        "--reference",
+        "500",
+        "--jobs",
+        "1",
+        "--personas",
+        "runner",
+        "completionist",
+    ]
     assert main([*given, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert printed.strip() == (tmp_path / "README.md").read_text(encoding="utf-8").strip()

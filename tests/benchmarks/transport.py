@@ -71,9 +71,16 @@ class Rate(NamedTuple):
 
 
 def rate(
-    game: Path, arguments: Sequence[str], logs: Path, *, rollouts: int, queue: int, workers: int = 1,
-    settings: Mapping[str, Any] | None = None, mode: int = p.UNIFORM,
-) -> Rate:  # fmt: skip
+    game: Path,
+    arguments: Sequence[str],
+    logs: Path,
+    *,
+    rollouts: int,
+    queue: int,
+    workers: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    mode: int = p.UNIFORM,
+) -> Rate:
     """Rollouts a second with all metrics; the first tenth is not counted."""
     start = Start(game, logs, tuple(arguments), dict(settings or {}))
     lost = 0
@@ -106,8 +113,11 @@ def measure(quick: bool, game: Path | None = None, arguments: Sequence[str] = ("
         if game is not None:
             return _queues(game, arguments, folder, quick)
         in_c, in_csharp = build(folder), build_csharp(folder, "benchmark")
-        rows = _queues(in_c, arguments, folder, quick) if in_c else [
-            skipped("transport, a game in C", f"{GOAL:,}/s", "no gcc on this machine")]  # fmt: skip
+        rows = (
+            _queues(in_c, arguments, folder, quick)
+            if in_c
+            else [skipped("transport, a game in C", f"{GOAL:,}/s", "no gcc on this machine")]
+        )
         if in_csharp is None:
             return [*rows, skipped("transport, games in C#", f"{GOAL:,}/s", "no Mono on this machine")]
         rows += _queues(in_csharp, (), folder, quick)
@@ -128,8 +138,15 @@ def _queues(game: Path, arguments: Sequence[str], logs: Path, quick: bool) -> li
 def _roguelike(game: Path, logs: Path, quick: bool) -> list[Row]:
     rows = []
     for player in ("unrestricted", "factored", "forward_only"):
-        found = rate(game, (), logs, rollouts=200 if quick else 4_000, queue=8, mode=p.WEIGHTS,
-                     settings={"days": 6, "player": player})  # fmt: skip
+        found = rate(
+            game,
+            (),
+            logs,
+            rollouts=200 if quick else 4_000,
+            queue=8,
+            mode=p.WEIGHTS,
+            settings={"days": 6, "player": player},
+        )
         what = f"rollouts of 2D Roguelike in C#, {player}, one worker, 8 ordered at once"
         rows.append(judge(what, f"{ROGUELIKE_GOAL:,}/s", str(found), found.seen / ROGUELIKE_GOAL))
     return rows

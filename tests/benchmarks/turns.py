@@ -43,9 +43,15 @@ def play_turns(ground: Ground, turns: int) -> int:
     while turns > 0:
         copy(ground.start, ground.state)
         made = ground.rules.rollout(
-            ground.tables, ground.state, ground.actions, ground.played, min(turns, len(ground.played)), ground.rng,
-            ground.seen, 0,
-        )  # fmt: skip
+            ground.tables,
+            ground.state,
+            ground.actions,
+            ground.played,
+            min(turns, len(ground.played)),
+            ground.rng,
+            ground.seen,
+            0,
+        )
         turns -= made
         total += made * made
     return total

@@ -145,9 +145,17 @@ class Searcher:
         """A search that goes on after a win. kind: UCB1 with the constant of UCB1, or one of the formulas."""
         on, out = self._map, self._out
         made = library().md2_search(
-            on._level, self._tree, kind, iterations, on.longest, self._rollout, math.sqrt(2), rng.ctypes.data,
-            out.ctypes.data, self._best.ctypes.data,
-        )  # fmt: skip
+            on._level,
+            self._tree,
+            kind,
+            iterations,
+            on.longest,
+            self._rollout,
+            math.sqrt(2),
+            rng.ctypes.data,
+            out.ctypes.data,
+            self._best.ctypes.data,
+        )
         return Found(int(made), int(out[0]), float(self._best[0]), int(out[2]), bool(out[3]))
 
     def bytes_per_node(self) -> float:

@@ -145,7 +145,7 @@ BAD: list[tuple[str, str]] = [
     ("demo --population 2", "whole number"),
     ("demo --persona nobody", "no such persona"),
     ("doctor --clear", "did you mean --clear-cache"),
-]  # fmt: skip
+]
 
 
 @pytest.fixture

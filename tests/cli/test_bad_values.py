@@ -14,22 +14,34 @@ from tests.cli.tool import run
 EVOLVE = ("evolve", "--persona", "runner", "--levels", "train01", "--generations", "1")
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    (("--set=--",), "an option without a value"), (("--levels=--",), "an option without a value"),
-    (("--seed=--",), "an option without a value"),
-    (("--set", "mutations=all"), "'mutations' is out of range"), (("--set", "preset=paper"), "preset is no single"),
-    (("--set", "constant_low=1e400"), "within +-1e300"), (("--set", "elites=1_0"), "expected a number"),
-    (("--set", "trials=1", "--set", "trials=2"), "given twice"),
-    (("--set", "trials=99999999999999999999"), "from 1 to 100000"), (("--set", "rounds=99999999999"), "to 10000"),
-    (("--set", "depth_min=99999999999"), "to 100"), (("--set", "final_trials=99999999"), "to 100000"),
-    (("--seed", "１"), "expected a whole number"), (("--seconds", "1_0"), "expected a number"),
-    (("--option", "rules=3"), "expected: a name"), (("--option", "rules=true"), "expected: a name"),
-    (("--option", "text=1"), "come from its file"), (("--option", "name=x"), "come from its file"),
-    (("--option", "source=y"), "come from its file"), (("--option", "allow_unreachable=x"), "true or false"),
-    (("--option", "wizards=x"), "whole number"),
-    (("--backend", "dask", "--address", "nonsense"), "not the address of a scheduler"),
-    (("--address", "127.0.0.1:1"), "an address goes with a cluster"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--set=--",), "an option without a value"),
+        (("--levels=--",), "an option without a value"),
+        (("--seed=--",), "an option without a value"),
+        (("--set", "mutations=all"), "'mutations' is out of range"),
+        (("--set", "preset=paper"), "preset is no single"),
+        (("--set", "constant_low=1e400"), "within +-1e300"),
+        (("--set", "elites=1_0"), "expected a number"),
+        (("--set", "trials=1", "--set", "trials=2"), "given twice"),
+        (("--set", "trials=99999999999999999999"), "from 1 to 100000"),
+        (("--set", "rounds=99999999999"), "to 10000"),
+        (("--set", "depth_min=99999999999"), "to 100"),
+        (("--set", "final_trials=99999999"), "to 100000"),
+        (("--seed", "１"), "expected a whole number"),
+        (("--seconds", "1_0"), "expected a number"),
+        (("--option", "rules=3"), "expected: a name"),
+        (("--option", "rules=true"), "expected: a name"),
+        (("--option", "text=1"), "come from its file"),
+        (("--option", "name=x"), "come from its file"),
+        (("--option", "source=y"), "come from its file"),
+        (("--option", "allow_unreachable=x"), "true or false"),
+        (("--option", "wizards=x"), "whole number"),
+        (("--backend", "dask", "--address", "nonsense"), "not the address of a scheduler"),
+        (("--address", "127.0.0.1:1"), "an address goes with a cluster"),
+    ],
+)
 def test_values_that_make_no_sense(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
@@ -40,13 +52,26 @@ def test_values_that_make_no_sense(
 def test_the_least_time_there_is_is_some(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, unsimplified: None
 ) -> None:
-    ran = run(capsys, *EVOLVE, "--out", tmp_path / "runs", "--seconds", "1e-320", "--population", 10, "--jobs", 1,
-              "--set", "final_trials=1")  # fmt: skip
+    ran = run(
+        capsys,
+        *EVOLVE,
+        "--out",
+        tmp_path / "runs",
+        "--seconds",
+        "1e-320",
+        "--population",
+        10,
+        "--jobs",
+        1,
+        "--set",
+        "final_trials=1",
+    )
     assert ran.code == 0, ran.err
 
 
-@pytest.mark.parametrize("command", [("playtest", "train01"), ("compare", "train01", "train02"),
-                                     ("reproduce", "minidungeons")])  # fmt: skip
+@pytest.mark.parametrize(
+    "command", [("playtest", "train01"), ("compare", "train01", "train02"), ("reproduce", "minidungeons")]
+)
 def test_clusters_are_checked_first(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: tuple[str, ...]
 ) -> None:

@@ -19,9 +19,31 @@ from persona_evo.cli.main import main
 from tests.cli.tool import command, environment, run, typed
 from tests.shared import hear_ctrl_c
 
-EVOLVE = ("evolve", "--persona", "monster_killer", "--levels", "train01", "--generations", 2, "--population", 8,
-          "--islands", 2, "--set", "elites=1", "--set", "migrants=1", "--set", "final_trials=2", "--iterations", 60,
-          "--jobs", 1, "--seed", 7)  # fmt: skip
+EVOLVE = (
+    "evolve",
+    "--persona",
+    "monster_killer",
+    "--levels",
+    "train01",
+    "--generations",
+    2,
+    "--population",
+    8,
+    "--islands",
+    2,
+    "--set",
+    "elites=1",
+    "--set",
+    "migrants=1",
+    "--set",
+    "final_trials=2",
+    "--iterations",
+    60,
+    "--jobs",
+    1,
+    "--seed",
+    7,
+)
 PLAY = ("--trials", 3, "--iterations", 100, "--jobs", 1, "--seed", 5)
 
 
@@ -110,8 +132,23 @@ def test_a_policy_that_ships_is_shown_and_exported(here: Path, capsys: pytest.Ca
 
 
 def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = ("playtest", "test01", "test02", "--personas", "MK", "--policy", run_folder, "--baseline", "ucb1", *PLAY,
-            "--bound-seconds", 0.2, "--no-replays", "--out", "out")  # fmt: skip
+    line = (
+        "playtest",
+        "test01",
+        "test02",
+        "--personas",
+        "MK",
+        "--policy",
+        run_folder,
+        "--baseline",
+        "ucb1",
+        *PLAY,
+        "--bound-seconds",
+        0.2,
+        "--no-replays",
+        "--out",
+        "out",
+    )
     ran = run(capsys, *line, "--require", "monster_killer.steps >= 1")
     assert ran.code == 0, ran.err
     for part in ("monster_killer/ucb1", "level by level", "findings", "limit", "passed", "seed 5"):
@@ -136,8 +173,23 @@ def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys:
 
 
 def test_replays_and_pictures_without_a_seed_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run(capsys, "playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2, "--iterations", 80,
-              "--jobs", 1, "--bound-seconds", 0)  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        "train01",
+        "--personas",
+        "R",
+        "--policy",
+        "ucb1",
+        "--trials",
+        2,
+        "--iterations",
+        80,
+        "--jobs",
+        1,
+        "--bound-seconds",
+        0,
+    )
     assert ran.code == 0, ran.err
     (folder,) = (here / "runs" / "playtests").iterdir()
     kept = json.loads((folder / "playtest.json").read_text())
@@ -152,8 +204,21 @@ def test_levels_of_different_folders_and_a_set_file(here: Path, capsys: pytest.C
         (here / folder).mkdir()
         (here / folder / "m.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
     (here / "sets.toml").write_text('both = ["a/m", "b/m"]\n')
-    ran = run(capsys, "playtest", "sets.toml#both", "--personas", "TC", "--policy", "ucb1", *PLAY, "--out", "o",
-              "--no-pictures", "--bound-seconds", 0)  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        "sets.toml#both",
+        "--personas",
+        "TC",
+        "--policy",
+        "ucb1",
+        *PLAY,
+        "--out",
+        "o",
+        "--no-pictures",
+        "--bound-seconds",
+        0,
+    )
     assert ran.code == 0, ran.err
     assert "a/m" in ran.out and "b/m" in ran.out
 
@@ -162,8 +227,22 @@ def test_continuous_integration_reads_the_results_also_of_a_playtest_that_fails(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "a<b>.txt").write_text("XXXXXX\nXH T e\nXXXXXX\n")
-    line = ("playtest", "a<b>.txt", "--personas", "R", *PLAY, "--bound-seconds", 0, "--no-pictures", "--out", "o",
-            "--require", "steps < 9", "--require", "runner.steps < 2")  # fmt: skip
+    line = (
+        "playtest",
+        "a<b>.txt",
+        "--personas",
+        "R",
+        *PLAY,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--out",
+        "o",
+        "--require",
+        "steps < 9",
+        "--require",
+        "runner.steps < 2",
+    )
     ran = run(capsys, *line, "--junit", "junit.xml", "--summary", "summary.md")
     assert ran.code == 1, ran.err
     cases = list(ElementTree.parse(here / "junit.xml").getroot().iter("testcase"))
@@ -255,15 +334,29 @@ def test_the_demo_in_small(here: Path) -> None:
 
 
 def test_plain_ascii_where_the_terminal_has_nothing_else(here: Path) -> None:
-    ran = typed(here, "playtest", "train01", "--personas", "R", "--policy", "ucb1", *PLAY, "--bound-seconds", 0,
-                "--no-pictures", PYTHONIOENCODING="ascii", PYTHONUTF8="0")  # fmt: skip
+    ran = typed(
+        here,
+        "playtest",
+        "train01",
+        "--personas",
+        "R",
+        "--policy",
+        "ucb1",
+        *PLAY,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        PYTHONIOENCODING="ascii",
+        PYTHONUTF8="0",
+    )
     assert ran.code == 0, ran
     assert "+-" in ran.out and ran.out.isascii() and ran.err.isascii()
 
 
 def test_a_reader_that_goes_away_is_no_error(here: Path) -> None:
-    process = subprocess.Popen(command("level", "list"), cwd=here, env=environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    process = subprocess.Popen(
+        command("level", "list"), cwd=here, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.wait(60) == 141
@@ -281,11 +374,38 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal are another thing on Windows")
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
-    line = ("playtest", "train01", "--personas", "R", "--policy", "ucb1", "--trials", 2000, "--iterations", 2000,
-            "--jobs", 1, "--seed", 1, "--out", "p", "--bound-seconds", 0, "--no-pictures",
-            "--require", "runner.steps < 9")  # fmt: skip
-    process = subprocess.Popen(command(*line), cwd=here, env=environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)  # fmt: skip
+    line = (
+        "playtest",
+        "train01",
+        "--personas",
+        "R",
+        "--policy",
+        "ucb1",
+        "--trials",
+        2000,
+        "--iterations",
+        2000,
+        "--jobs",
+        1,
+        "--seed",
+        1,
+        "--out",
+        "p",
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--require",
+        "runner.steps < 9",
+    )
+    process = subprocess.Popen(
+        command(*line),
+        cwd=here,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_ctrl_c,
+    )
     traces = here / "p" / "traces.jsonl"
     end = time.monotonic() + 300
     while time.monotonic() < end and not (traces.exists() and traces.read_bytes().count(b"\n") > 2):

@@ -56,8 +56,26 @@ def test_open_lists_are_evolved_shown_played_and_simplified(here: Path, capsys: 
     shown = run(capsys, "policy", "show", file.parent)
     assert shown.code == 0 and kept["lists"][0]["score"] in shown.out
     assert kept["words"][0].partition(": ")[2] in shown.out
-    played = run(capsys, "playtest", "train01", "--personas", kept["persona"], "--policy", file.parent, "--trials", 1,
-                 "--iterations", 60, "--jobs", 1, "--seed", 5, "--bound-seconds", 0, "--no-pictures")  # fmt: skip
+    played = run(
+        capsys,
+        "playtest",
+        "train01",
+        "--personas",
+        kept["persona"],
+        "--policy",
+        file.parent,
+        "--trials",
+        1,
+        "--iterations",
+        60,
+        "--jobs",
+        1,
+        "--seed",
+        5,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+    )
     assert played.code == 0, played.err
     kept["lists"][0]["score"] = f"0 * ST + ({kept['lists'][0]['score']}) + 3"
     file.write_text(json.dumps({**kept, "words": []}), encoding="utf-8")
@@ -85,8 +103,23 @@ def test_a_persona_with_a_name_of_another_script(here: Path, capsys: pytest.Capt
     assert checked.code == 0 and "states of random games" in checked.out and "exchange rates" in checked.out
     assert "move 0" in checked.out and "made-up" not in checked.out
     assert "DT" in (here / "Schatzsucher_ä.toml").read_text(encoding="utf-8")
-    played = run(capsys, "playtest", "train01", "--personas", "Schatzsucher_ä.toml", "--trials", 1, "--iterations", 50,
-                 "--jobs", 1, "--seed", 1, "--out", "p")  # fmt: skip
+    played = run(
+        capsys,
+        "playtest",
+        "train01",
+        "--personas",
+        "Schatzsucher_ä.toml",
+        "--trials",
+        1,
+        "--iterations",
+        50,
+        "--jobs",
+        1,
+        "--seed",
+        1,
+        "--out",
+        "p",
+    )
     assert played.code == 0, played.err
 
 

@@ -12,8 +12,24 @@ import persona_evo as pe
 from persona_evo.evolve import pools
 from tests.cli.tool import run
 
-SMALL = ("--persona", "runner", "--generations", 1, "--population", 10, "--islands", 1, "--iterations", 60, "--jobs", 1,
-         "--set", "final_trials=1", "--set", "final_candidates=1")  # fmt: skip
+SMALL = (
+    "--persona",
+    "runner",
+    "--generations",
+    1,
+    "--population",
+    10,
+    "--islands",
+    1,
+    "--iterations",
+    60,
+    "--jobs",
+    1,
+    "--set",
+    "final_trials=1",
+    "--set",
+    "final_candidates=1",
+)
 
 
 def config_of(folder: Path) -> dict[str, object]:
@@ -31,9 +47,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "counts", lambda train, held_out: usual(train, held_out, 4))
 
 
-def test_levels_are_drawn_from_the_seed_and_kept(
-    few: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_levels_are_drawn_from_the_seed_and_kept(few: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("evolve", *SMALL, "--levels", "generate:3", "--held-out", 2, "--seed", 6)
     made = run(capsys, *given, "--out", tmp_path / "a")
     assert made.code == 0, made.err
@@ -54,17 +68,40 @@ def test_levels_are_drawn_from_the_seed_and_kept(
     again = run(capsys, "evolve", "--resume", resume, "--generations", 2, "--jobs", 1)
     assert again.code == 0 and "generating" not in again.err and config_of(tmp_path / "a")["levels"] == config["levels"]
     outcome = pe.evolve_policy(
-        "runner", "generate:3", seed=6, held_out=2, generations=1, population=10, islands=1, iterations=60, jobs=1,
-        final_trials=1, final_candidates=1, out=tmp_path / "b",
-    )  # fmt: skip
+        "runner",
+        "generate:3",
+        seed=6,
+        held_out=2,
+        generations=1,
+        population=10,
+        islands=1,
+        iterations=60,
+        jobs=1,
+        final_trials=1,
+        final_candidates=1,
+        out=tmp_path / "b",
+    )
     assert outcome.policy is not None and config_of(tmp_path / "b")["levels"] == config["levels"]
 
 
 def test_generated_levels_can_all_be_played_in_each_generation(
     few: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = run(capsys, "evolve", *SMALL, "--levels", "generate:3", "--held-out", 2, "--seed", 6, "--out", tmp_path,
-               "--set", "levels_a_generation=0")  # fmt: skip
+    made = run(
+        capsys,
+        "evolve",
+        *SMALL,
+        "--levels",
+        "generate:3",
+        "--held-out",
+        2,
+        "--seed",
+        6,
+        "--out",
+        tmp_path,
+        "--set",
+        "levels_a_generation=0",
+    )
     assert made.code == 0 and "drawn for each generation" not in made.err and "training fitness" not in made.out
     config = config_of(tmp_path)
     assert "validation" not in config and "best" not in config
@@ -79,7 +116,7 @@ def test_generated_levels_can_all_be_played_in_each_generation(
         (["--levels", "train", "--held-out", "5"], "leave --held-out out"),
         (["--levels", "generate:3", "--game", "colosseum", "--persona", "duelist"], "no level generator"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_generated_is_told(
     given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,13 +55,18 @@ def test_from_a_new_file_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_connected_game_and_its_replay(tmp_path: Path, capsys: Capture) -> None:
     describe(tmp_path, top="[variants.loose]\nx = 1")
     file = tmp_path / "climb.toml"
-    file.write_text('game = "ladder.toml"\nlevel = "long@3"\nreplicates = 2\nrollouts = 40\nworkers = 2\n'
-                    'uct_constant = 5\n[variants.firm]\n[variants.loose]\nvariant = "loose"\n', encoding="utf-8")
+    file.write_text(
+        'game = "ladder.toml"\nlevel = "long@3"\nreplicates = 2\nrollouts = 40\nworkers = 2\n'
+        'uct_constant = 5\n[variants.firm]\n[variants.loose]\nvariant = "loose"\n',
+        encoding="utf-8",
+    )
     done = run(capsys, "experiment", file, "--out", tmp_path / "out")
     assert done.code == 0, done.err
     assert "firm" in done.out and "loose" in done.out
-    levels = {line.split('"level": "')[1].split('"')[0] for line in
-              (tmp_path / "out" / "results.jsonl").read_text(encoding="utf-8").splitlines()}
+    levels = {
+        line.split('"level": "')[1].split('"')[0]
+        for line in (tmp_path / "out" / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    }
     assert levels == {"long@3", "long:loose@3"}
     shown = run(capsys, "experiment", "replay", tmp_path / "out", "--cell", "loose", "--no-screen")
     assert shown.code == 0 and "as when it was searched" in shown.out
@@ -85,8 +90,9 @@ def test_the_thesis_experiments_in_small(tmp_path: Path, capsys: Capture) -> Non
     assert lines == {p.parent.name: p.read_bytes() for p in (out / "runs").glob("*/results.jsonl")}
     other = run(capsys, *small, "--seed", 2)
     assert other.code == 2 and "found: seed 1" in other.err and "--resume" in other.err
-    assert "--seed does not go with --resume" in run(
-        capsys, "reproduce", "montecarlo", "--resume", out, "--seed", 2).err
+    assert (
+        "--seed does not go with --resume" in run(capsys, "reproduce", "montecarlo", "--resume", out, "--seed", 2).err
+    )
 
 
 def test_the_thesis_is_all_there() -> None:
@@ -100,10 +106,15 @@ def test_the_thesis_is_all_there() -> None:
     assert constants == [2, 200, 1000]
 
 
-@pytest.mark.parametrize(("lazy", "unrestricted", "kind"), [
-    (range(20, 30), range(10), AGREES), (range(10), range(20, 30), DIFFERS),
-    ((1, 3, 5, 8), (1, 2, 5, 7), WEAK), ((1, 2, 5, 7), (1, 3, 5, 8), NONE),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lazy", "unrestricted", "kind"),
+    [
+        (range(20, 30), range(10), AGREES),
+        (range(10), range(20, 30), DIFFERS),
+        ((1, 3, 5, 8), (1, 2, 5, 7), WEAK),
+        ((1, 2, 5, 7), (1, 3, 5, 8), NONE),
+    ],
+)
 def test_verdicts(lazy: range, unrestricted: range, kind: str) -> None:
     chapter = study.load().chapters[0]
     results: Results = made({"greedy": range(len(lazy)), "unrestricted": unrestricted, "lazy": lazy})
@@ -127,9 +138,11 @@ def test_a_folder_of_another_study_is_told(tmp_path: Path) -> None:
 
 def test_a_replay_of_several_goals_is_of_the_first(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "two.toml"
-    file.write_text('game = "its_alive"\nlevel = "small01"\nreplicates = 2\nrollouts = 40\nuct_constant = 0\n'
-                    '[settings]\nchoices = "factored"\n[players.own]\n[players.high]\nscore = "PT + 100000"\n',
-                    encoding="utf-8")  # fmt: skip
+    file.write_text(
+        'game = "its_alive"\nlevel = "small01"\nreplicates = 2\nrollouts = 40\nuct_constant = 0\n'
+        '[settings]\nchoices = "factored"\n[players.own]\n[players.high]\nscore = "PT + 100000"\n',
+        encoding="utf-8",
+    )
     done = run(capsys, "experiment", file, "--out", tmp_path / "out", "--jobs", 1)
     assert done.code == 0 and "not comparable" in done.out and "scores more" not in done.out, done.out + done.err
     assert "note: uct_constant 0 is far from the scores" in done.out

@@ -74,9 +74,22 @@ def findings(folder: Path) -> list[dict[str, Any]]:
 
 def test_each_fault_is_the_first_thing_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("sound", "ambush", "corridor", "walled", "shortcut")
-    ran = run(capsys, "playtest", *(f"{name}.txt" for name in names), *PLAY, "--out", "out",
-              "--require", "problems@sound == 0", "--require", "lethal_start == 0", "--require", "problems@* <= 1",
-              "--require", "problems@corridor == 0; *@walled.unreachable_object == 1")  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        *(f"{name}.txt" for name in names),
+        *PLAY,
+        "--out",
+        "out",
+        "--require",
+        "problems@sound == 0",
+        "--require",
+        "lethal_start == 0",
+        "--require",
+        "problems@* <= 1",
+        "--require",
+        "problems@corridor == 0; *@walled.unreachable_object == 1",
+    )
     assert ran.code == 1, ran.err
     first = {name: next((f for f in findings(here / "out") if f["level"] == name), None) for name in names}
     assert first["sound"] is None or first["sound"]["severity"] == "notice"
@@ -94,9 +107,12 @@ def test_each_fault_is_the_first_thing_said(here: Path, capsys: pytest.CaptureFi
     assert all(len(line) <= 100 for line in lines) and lines[1].startswith("problem: ambush: ")
     checks = {line.split("  ")[1]: line.split("  ")[0] for line in lines if line.startswith(("passed  ", "FAILED  "))}
     assert checks == {
-        "problems@sound == 0": "passed", "lethal_start == 0": "FAILED", "problems@* <= 1": "passed",
-        "problems@corridor == 0": "FAILED", "*@walled.unreachable_object == 1": "passed",
-    }  # fmt: skip
+        "problems@sound == 0": "passed",
+        "lethal_start == 0": "FAILED",
+        "problems@* <= 1": "passed",
+        "problems@corridor == 0": "FAILED",
+        "*@walled.unreachable_object == 1": "passed",
+    }
     rows = (here / "out/findings.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0].startswith("severity,kind,level,places,players,text")
     assert len(rows) == len(findings(here / "out")) + 1
@@ -106,8 +122,9 @@ def test_accepted_findings_fail_nothing(here: Path, capsys: pytest.CaptureFixtur
     meant = here / "meant.toml"
     meant.write_text(
         '[[accept]]\nkind = "unreachable_object"\nlevel = "walled"\nplace = "2:8"\nreason = "it is for show"\n'
-        '[[accept]]\nkind = "deadly_way"\nlevel = "walled"\nreason = "as in the book"\n', encoding="utf-8",
-    )  # fmt: skip
+        '[[accept]]\nkind = "deadly_way"\nlevel = "walled"\nreason = "as in the book"\n',
+        encoding="utf-8",
+    )
     asked = ("playtest", "walled.txt", *PLAY, "--out", "out", "--require", "problems == 0")
     assert run(capsys, *asked).code == 1
     ran = run(capsys, *asked, "--accept", meant)
@@ -166,15 +183,40 @@ def test_the_four_faults_of_a_designer_are_named_first(capsys: pytest.CaptureFix
 
 def test_levels_that_ship_have_no_problems_and_few_notices(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     levels = ("test01", "test04", "train01")
-    ran = run(capsys, "playtest", *levels, *PLAY, "--out", tmp_path / "out", "--require", "problems == 0",
-              "--require", f"notices <= {2 * len(levels)}")  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        *levels,
+        *PLAY,
+        "--out",
+        tmp_path / "out",
+        "--require",
+        "problems == 0",
+        "--require",
+        f"notices <= {2 * len(levels)}",
+    )
     assert ran.code == 0, ran.out
 
 
 def test_weak_players_and_the_first_trace(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """UCB1 with a budget of nothing fails everywhere, and says nothing of the level."""
-    line = ("playtest", "sound.txt", "--policy", "ucb1", "--trials", 2, "--iterations", 5, "--bound-seconds", 0,
-            "--no-pictures", "--seed", 3, "--jobs", 1)  # fmt: skip
+    line = (
+        "playtest",
+        "sound.txt",
+        "--policy",
+        "ucb1",
+        "--trials",
+        2,
+        "--iterations",
+        5,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--seed",
+        3,
+        "--jobs",
+        1,
+    )
     ran = run(capsys, *line, "--out", "out", "--require", "problems == 0")
     assert ran.code == 0 and not {"policy_fails", "budget_too_small"} & {f["kind"] for f in findings(here / "out")}
     asked = ("playtest", "sound.txt", "--personas", "R", *PLAY[:2], "--iterations", 5, *PLAY[4:], "--out", "few")

@@ -40,13 +40,16 @@ def test_compiled_rules_are_the_same_game_as_their_class_until_one_of_them_is_ch
     assert "found: GEMS 0" in wrong.err and "expected: GEMS 0.33" in wrong.err
 
 
-@pytest.mark.parametrize(("rule", "instead", "words"), [
-    ("s[HP] -= 1", "s[-1] -= 1", "index -1"),
-    ("s[HP] -= 1", "s[100000] = 5", "index 100000"),
-    ("s[HP] -= 1", "s[HP] = s[HP] // 0", "zero"),
-    ("actions[count] = action", "actions[count] = action + 77", "legal names action"),
-    ("    to = -1\n", "    to = goal(t, s, action)\n", "calls itself"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "instead", "words"),
+    [
+        ("s[HP] -= 1", "s[-1] -= 1", "index -1"),
+        ("s[HP] -= 1", "s[100000] = 5", "index 100000"),
+        ("s[HP] -= 1", "s[HP] = s[HP] // 0", "zero"),
+        ("actions[count] = action", "actions[count] = action + 77", "legal names action"),
+        ("    to = -1\n", "    to = goal(t, s, action)\n", "calls itself"),
+    ],
+)
 def test_rules_that_cannot_be_trusted_are_told(
     folder: Path, capsys: pytest.CaptureFixture[str], rule: str, instead: str, words: str
 ) -> None:

@@ -39,8 +39,23 @@ def test_levels_are_written_and_told_and_the_same_again(tmp_path: Path, capsys: 
 def test_games_with_levels_from_a_seed_say_so(
     game: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = run(capsys, "level", "generate", "--game", game, "--count", 2, "--seed", 1, "--kinds", kind, "--out",
-               tmp_path, "--jobs", 1)  # fmt: skip
+    made = run(
+        capsys,
+        "level",
+        "generate",
+        "--game",
+        game,
+        "--count",
+        2,
+        "--seed",
+        1,
+        "--kinds",
+        kind,
+        "--out",
+        tmp_path,
+        "--jobs",
+        1,
+    )
     assert made.code == 0 and "from a seed" in made.err and made.out.count("won in ") == 2
     assert len({f.read_text() for f in tmp_path.iterdir()}) == 2
     assert run(capsys, "level", "check", tmp_path, "--game", game).code == 0
@@ -70,7 +85,7 @@ def test_another_file_is_not_lost(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--game", "puyo", "--monsters", "3"], "have no such number"),
         (["--game", "colosseum"], "no level generator"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_told(
     given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,8 +159,21 @@ GAME = from_class(Walk)
 
 def test_a_python_class_draws_levels_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "walk.py").write_text(CLASS)
-    made = run(capsys, "level", "generate", "--game", tmp_path / "walk.py", "--count", 3, "--seed", 1, "--out",
-               tmp_path / "out", "--jobs", 1)  # fmt: skip
+    made = run(
+        capsys,
+        "level",
+        "generate",
+        "--game",
+        tmp_path / "walk.py",
+        "--count",
+        3,
+        "--seed",
+        1,
+        "--out",
+        tmp_path / "out",
+        "--jobs",
+        1,
+    )
     assert made.code == 0, made.err
     texts = [f.read_text() for f in (tmp_path / "out").iterdir()]
     assert len(set(texts)) == 3 and all(4 <= len(text) <= 40 for text in texts) and made.out.count("won in") == 3

@@ -18,9 +18,13 @@ PLAY = ("--trials", 2, "--iterations", 60, "--jobs", 1, "--seed", 5, "--bound-se
 PLAIN = 'game = "minidungeons2"\npriority = "TO"\nutility = "TO + 0.1 * PE - DEAD"\n'
 LISTS = '\n[[lists]]\nscore = "UTILITY - 0.001 * D"\nweight = 2\nnovel = true\n\n[[lists]]\nscore = "CARE + OWN"\n'
 LISTED = {
-    "schema": 1, "name": "mine", "game": "minidungeons2", "kind": "lists", "formula": "TO - 0.01 * ST",
+    "schema": 1,
+    "name": "mine",
+    "game": "minidungeons2",
+    "kind": "lists",
+    "formula": "TO - 0.01 * ST",
     "lists": [{"score": "OWN", "novel": True}, {"score": "UTILITY - ST", "weight": 0.5}],
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -63,8 +67,26 @@ def test_the_papers_search_keeps_ucb1(here: Path, capsys: pytest.CaptureFixture[
 
 def test_an_agent_keeps_ucb1(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "mover.toml").write_text('[mover]\nkind = "search"\nutility = "TO"\niterations = 3\n', encoding="utf-8")
-    ran = run(capsys, "playtest", "train01", "--personas", "plain.toml", "--agent", "mover.toml#mover", "--trials", 1,
-              "--jobs", 1, "--seed", 5, "--bound-seconds", 0, "--no-pictures", "--iterations", 2)  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        "train01",
+        "--personas",
+        "plain.toml",
+        "--agent",
+        "mover.toml#mover",
+        "--trials",
+        1,
+        "--jobs",
+        1,
+        "--seed",
+        5,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--iterations",
+        2,
+    )
     assert ran.code == 0 and "plain plays by UCB1" in ran.err
 
 
@@ -81,8 +103,19 @@ def test_options_of_the_planner(here: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_lists_of_a_policy_go_before_those_of_a_persona(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run(capsys, "playtest", "train01", "--personas", "lister.toml", "--policy", "mine.json", "--baseline", *PLAY,
-              "--out", "p")  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        "train01",
+        "--personas",
+        "lister.toml",
+        "--policy",
+        "mine.json",
+        "--baseline",
+        *PLAY,
+        "--out",
+        "p",
+    )
     assert ran.code == 0, ran.err
     own, baseline = config(here / "p")["players"]
     assert [one["score"] for one in own["lists"]] == ["OWN", "UTILITY - ST"] and own["formula"] == "TO - 0.01 * ST"
@@ -117,25 +150,52 @@ def test_a_policy_of_lists_is_shown_installed_and_exported_as_json(
 
 @pytest.mark.usefixtures("unsimplified")
 def test_evolving_for_the_planner(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run(capsys, "evolve", "--persona", "lister.toml", "--levels", "train01", "--generations", 1,
-              "--population", 8, "--islands", 2, "--iterations", 20, "--jobs", 1, "--seed", 3,
-              "--search", "anytime", "--set", "final_trials=1")  # fmt: skip
+    ran = run(
+        capsys,
+        "evolve",
+        "--persona",
+        "lister.toml",
+        "--levels",
+        "train01",
+        "--generations",
+        1,
+        "--population",
+        8,
+        "--islands",
+        2,
+        "--iterations",
+        20,
+        "--jobs",
+        1,
+        "--seed",
+        3,
+        "--search",
+        "anytime",
+        "--set",
+        "final_trials=1",
+    )
     assert ran.code == 0, ran.err
     (folder,) = (here / "runs").iterdir()
     found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     assert found["search"]["preset"] == "anytime" and found["search"]["tolerance"] == 0 and len(found["lists"]) == 2
 
 
-@pytest.mark.parametrize(("words", "given"), [
-    ((), {"method": "auto", "iterations": 2_000_000, "seconds": None, "seed": 0}),
-    (("--iterations", 500, "--seconds", 2, "--seed", 4), {"iterations": 500, "seconds": 2.0, "seed": 4}),
-    (("--method", "bfs", "--states", 70), {"method": "bfs", "states": 70}),
-    (("--method", "dfs"), {"method": "dfs"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ((), {"method": "auto", "iterations": 2_000_000, "seconds": None, "seed": 0}),
+        (("--iterations", 500, "--seconds", 2, "--seed", 4), {"iterations": 500, "seconds": 2.0, "seed": 4}),
+        (("--method", "bfs", "--states", 70), {"method": "bfs", "states": 70}),
+        (("--method", "dfs"), {"method": "dfs"}),
+    ],
+)
 def test_what_solve_asks_the_solver(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...],
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[object, ...],
     given: dict[str, object],
-) -> None:  # fmt: skip
+) -> None:
     asked: dict[str, Any] = {}
 
     def solve(*_: object, **options: object) -> None:

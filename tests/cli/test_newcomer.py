@@ -24,16 +24,33 @@ from tests.cli.tool import environment, run
 GAME = registry.get("minidungeons2")
 
 
-@pytest.mark.parametrize("command", [
-    "match colosseum", "policy list", "policy show monster_killer", "policy show chain_builder --game puyo",
-    "level list", "level check test01", "persona list",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        "match colosseum",
+        "policy list",
+        "policy show monster_killer",
+        "policy show chain_builder --game puyo",
+        "level list",
+        "level check test01",
+        "persona list",
+    ],
+)
 def test_what_lists_and_shows_loads_no_engine(command: str, tmp_path: Path) -> None:
     """The engine is compiled when it is imported."""
-    program = ("import sys; from persona_evo.cli.main import main; code = main(sys.argv[1:]); "
-               "sys.exit(code or ('persona_evo.search.mcts' in sys.modules))")  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", program, *command.split()], cwd=tmp_path, env=environment(),
-                          capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    program = (
+        "import sys; from persona_evo.cli.main import main; code = main(sys.argv[1:]); "
+        "sys.exit(code or ('persona_evo.search.mcts' in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command.split()],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -75,9 +92,29 @@ def test_a_playtest_leaves_out_the_baseline_that_is_the_policy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = run(capsys, "playtest", "test01", "--personas", "runner", "--policy", "ucb1", "--baseline", "--trials", 2,
-               "--iterations", 30, "--seed", 1, "--jobs", 1, "--bound-seconds", 0, "--no-pictures", "--out",
-               "p")  # fmt: skip
+    done = run(
+        capsys,
+        "playtest",
+        "test01",
+        "--personas",
+        "runner",
+        "--policy",
+        "ucb1",
+        "--baseline",
+        "--trials",
+        2,
+        "--iterations",
+        30,
+        "--seed",
+        1,
+        "--jobs",
+        1,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--out",
+        "p",
+    )
     assert done.code == 0 and "the baseline is the policy itself" in done.err and "runner/ucb1" not in done.out
 
 
@@ -98,9 +135,35 @@ def test_the_match_that_evolve_recommends_has_its_budget_and_everybody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = run(capsys, "evolve", "--game", "colosseum", "--persona", "duelist", "--levels", "random06", "--league",
-               "random", "evolver", "--generations", 1, "--population", 4, "--islands", 1, "--iterations", 5,
-               "--jobs", 1, "--seed", 1, "--set", "final_candidates=1", "--set", "final_trials=1")  # fmt: skip
+    done = run(
+        capsys,
+        "evolve",
+        "--game",
+        "colosseum",
+        "--persona",
+        "duelist",
+        "--levels",
+        "random06",
+        "--league",
+        "random",
+        "evolver",
+        "--generations",
+        1,
+        "--population",
+        4,
+        "--islands",
+        1,
+        "--iterations",
+        5,
+        "--jobs",
+        1,
+        "--seed",
+        1,
+        "--set",
+        "final_candidates=1",
+        "--set",
+        "final_trials=1",
+    )
     assert done.code == 0, done.err
     words = shlex.split(next(line for line in done.out.splitlines() if line.startswith("play:")).partition(":")[2])
     assert words[:3] == ["persona-evo", "match", "colosseum"] and words[4:6] == ["random", "evolver"]

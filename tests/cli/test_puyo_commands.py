@@ -19,15 +19,57 @@ GAME = registry.get("puyo")
 
 @pytest.mark.usefixtures("unsimplified")
 def test_evolved_then_playtested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = run(capsys, "evolve", "--game", "puyo", "--persona", "greedy", "--levels", "stairs01", "--generations", "2",
-               "--population", "10", "--iterations", "40", "--jobs", "1", "--seed", "3", "--out", tmp_path / "runs")
+    done = run(
+        capsys,
+        "evolve",
+        "--game",
+        "puyo",
+        "--persona",
+        "greedy",
+        "--levels",
+        "stairs01",
+        "--generations",
+        "2",
+        "--population",
+        "10",
+        "--iterations",
+        "40",
+        "--jobs",
+        "1",
+        "--seed",
+        "3",
+        "--out",
+        tmp_path / "runs",
+    )
     assert done.code == 0, done.err
     (policy,) = (tmp_path / "runs").glob("*/policy.json")
     assert json.loads(policy.read_text(encoding="utf-8"))["game"] == "puyo"
     out = tmp_path / "played"
-    done = run(capsys, "playtest", "stairs01", "--game", "puyo", "--personas", "greedy", "--policy", policy,
-               "--baseline", "ucb1", "--iterations", "300", "--trials", "2", "--jobs", "1", "--seed", "3",
-               "--bound-seconds", "1", "--out", out)
+    done = run(
+        capsys,
+        "playtest",
+        "stairs01",
+        "--game",
+        "puyo",
+        "--personas",
+        "greedy",
+        "--policy",
+        policy,
+        "--baseline",
+        "ucb1",
+        "--iterations",
+        "300",
+        "--trials",
+        "2",
+        "--jobs",
+        "1",
+        "--seed",
+        "3",
+        "--bound-seconds",
+        "1",
+        "--out",
+        out,
+    )
     assert done.code == 0 and "SC score" in done.out, done.err
     traces = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(traces) == 4 and any(e[1] == "chain of 4" for t in traces for e in _events(t))
@@ -42,11 +84,37 @@ def _events(trace: dict[str, object]) -> list[list[object]]:
 
 def test_solved_with_the_levels_own_horizon(capsys: pytest.CaptureFixture[str]) -> None:
     """The level ends after 12 drops, so no survivor is worth more than 0.12, and a plan of 12 drops is proven best."""
-    done = run(capsys, "solve", "stairs01", "--game", "puyo", "--persona", "survivor", "--method", "flat", "--states",
-               "20000", "--seed", "1")
+    done = run(
+        capsys,
+        "solve",
+        "stairs01",
+        "--game",
+        "puyo",
+        "--persona",
+        "survivor",
+        "--method",
+        "flat",
+        "--states",
+        "20000",
+        "--seed",
+        "1",
+    )
     assert done.code == 0 and "utility 0.12 (proven: no plan is better), won in 12" in done.out
-    done = run(capsys, "solve", "stairs01", "--game", "puyo", "--persona", "chain_builder", "--method", "bfs",
-               "--states", "2000", "--seed", "1")
+    done = run(
+        capsys,
+        "solve",
+        "stairs01",
+        "--game",
+        "puyo",
+        "--persona",
+        "chain_builder",
+        "--method",
+        "bfs",
+        "--states",
+        "2000",
+        "--seed",
+        "1",
+    )
     assert done.code == 0 and "without a known upper bound" in done.out and "LC=4" in done.out
 
 

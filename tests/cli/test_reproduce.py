@@ -20,8 +20,25 @@ X  M  X  X
 XT X  b eX
 XXXXXXXXXX
 """
-TINY = ("--quick", "--generations", "2", "--population", "10", "--iterations", "30", "--playtest-iterations", "60",
-        "--trials", "2", "--bound-seconds", "0", "--jobs", "1", "--seed", "5")  # fmt: skip
+TINY = (
+    "--quick",
+    "--generations",
+    "2",
+    "--population",
+    "10",
+    "--iterations",
+    "30",
+    "--playtest-iterations",
+    "60",
+    "--trials",
+    "2",
+    "--bound-seconds",
+    "0",
+    "--jobs",
+    "1",
+    "--seed",
+    "5",
+)
 TIMES = {"seconds", "Time (s)", "seconds of wins", "seconds of all", "minutes"}
 
 
@@ -122,8 +139,9 @@ def test_cross_tables(levels: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     for name in ("small3", "small4"):
         (levels / f"{name}.txt").unlink()
     out = tmp_path / "out"
-    done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", out, *TINY, "--cross",
-               "--protocol", "modern")  # fmt: skip
+    done = run(
+        capsys, "reproduce", "minidungeons", "--levels", levels, "--out", out, *TINY, "--cross", "--protocol", "modern"
+    )
     assert done.code == 0, done.err
     found = tables(out)
     assert [row[0] for row in found["cross_valued.csv"]][1:] == ["R", "MK", "TC", "C"]

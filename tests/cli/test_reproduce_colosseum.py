@@ -72,17 +72,20 @@ def test_whole_then_torn_and_resumed(
     assert strange.code == 2 and "another study" in strange.err and "reproduce colosseum" in strange.err
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("--games 3", "the number of games is even"),
-    ("--games 1", "from 2 to"),
-    ("--iterations 9", "from 10 to"),
-    ("--seconds 0", "above 0"),
-    ("--resume nowhere", "not the folder of a reproduction"),
-    ("--resume nowhere --seconds 1", "--seconds does not go with --resume"),
-    ("--resume nowhere --seed 1", "--seed does not go with --resume"),
-    ("--address localhost:1", "no such option"),
-    ("--quick --out taken", "cannot be made"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--games 3", "the number of games is even"),
+        ("--games 1", "from 2 to"),
+        ("--iterations 9", "from 10 to"),
+        ("--seconds 0", "above 0"),
+        ("--resume nowhere", "not the folder of a reproduction"),
+        ("--resume nowhere --seconds 1", "--seconds does not go with --resume"),
+        ("--resume nowhere --seed 1", "--seed does not go with --resume"),
+        ("--address localhost:1", "no such option"),
+        ("--quick --out taken", "cannot be made"),
+    ],
+)
 def test_bad_commands(
     arguments: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,10 +110,23 @@ def made(first: str, second: str, won: int, lost: int, size: int = 6, depth: flo
     """Games of which the first agent won and lost so many, with trees of one depth."""
     search = [5, 600.0, 600.0, 100.0, depth, 100, depth]
     return [
-        Record(first, second, f"size{size}", i, i, float(i < won), 0.0, 10, "", [], [1.0, 1.0], [0.1, 0.1],
-               [search, search])
+        Record(
+            first,
+            second,
+            f"size{size}",
+            i,
+            i,
+            float(i < won),
+            0.0,
+            10,
+            "",
+            [],
+            [1.0, 1.0],
+            [0.1, 0.1],
+            [search, search],
+        )
         for i in range(won + lost)
-    ]  # fmt: skip
+    ]
 
 
 def judged(key: str, **played: list[Record]) -> str:
@@ -133,24 +149,31 @@ def test_sentences_are_judged_by_the_games() -> None:
 
 def test_the_best_c_is_that_which_wins_most() -> None:
     for best, won, kind in ((0.4, 90, YES), (0.4, 60, NO), (0.1, 90, NO)):
-        played = {f"c-{other}-{c}": made("c", other, won if c == best else 50, 100 - won if c == best else 50)
-                  for other in colosseum.OPPONENTS for c in CONSTANTS}  # fmt: skip
+        played = {
+            f"c-{other}-{c}": made("c", other, won if c == best else 50, 100 - won if c == best else 50)
+            for other in colosseum.OPPONENTS
+            for c in CONSTANTS
+        }
         verdict = colosseum_findings._judged(Material(Path(), Settings(), played), "best_c")
         assert verdict[1] == kind and f"best c = {best:g}:" in verdict[0]
 
 
 @pytest.mark.parametrize(("factor", "kind"), [(1.0, YES), (1.2, YES), (2.0, ROUGHLY), (0.5, ROUGHLY)])
 def test_trees_of_another_size_are_the_direction_alone(factor: float, kind: str) -> None:
-    played = {f"trees-{row.size}": made("uct_walls", "random", 2, 0, row.size, factor * row.depth)
-              for row in study().trees}  # fmt: skip
+    played = {
+        f"trees-{row.size}": made("uct_walls", "random", 2, 0, row.size, factor * row.depth) for row in study().trees
+    }
     _, found, explained = colosseum_findings._judged(Material(Path(), Settings(), played), "depth")
     assert found == kind and explained == (factor == 2.0), "a slower machine explains larger trees, not smaller ones"
 
 
 def test_one_rule_for_the_best_of_several() -> None:
     for won, kind in ((50, NO), (56, NO), (62, NO), (75, YES)):
-        played = {f"rave-{k}-{n}": made("rave", "uct_walls", won if k == 100 else 40, 100 - won if k == 100 else 60, n)
-                  for k in colosseum.EQUIVALENCE for n in (6, 8)}  # fmt: skip
+        played = {
+            f"rave-{k}-{n}": made("rave", "uct_walls", won if k == 100 else 40, 100 - won if k == 100 else 60, n)
+            for k in colosseum.EQUIVALENCE
+            for n in (6, 8)
+        }
         _, found, explained = colosseum_findings._judged(Material(Path(), Settings(), played), "rave")
         assert found == kind and explained == (kind == NO)
     assert not colosseum_findings.stands_out(0.02, 8) and colosseum_findings.stands_out(0.006, 8)

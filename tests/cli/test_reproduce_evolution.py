@@ -18,8 +18,23 @@ from persona_evo.playtest.reproduce.evolution.settings import EVOLUTION, SEEDED,
 from tests.cli.tool import command, environment, run
 from tests.shared import ROOT, hear_ctrl_c
 
-TINY = ("--quick", "--setting", "single", "--persona", "runner", "--runs", "1", "--playthroughs", "60", "--training",
-        "4", "--held-out", "2", "--seed", "5")  # fmt: skip
+TINY = (
+    "--quick",
+    "--setting",
+    "single",
+    "--persona",
+    "runner",
+    "--runs",
+    "1",
+    "--playthroughs",
+    "60",
+    "--training",
+    "4",
+    "--held-out",
+    "2",
+    "--seed",
+    "5",
+)
 LEVEL = "XXXXXXX\nXH T eX\nXXXXXXX\n"
 
 
@@ -39,9 +54,10 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "single, evolution with seeds: better than the best seed and the best line, for 1 of 1 personas" in text
     assert "Not measured on the paper's maps: name them with --paper." in text
     assert "single, levels of other designers: difference" in page and "Runner" in page
-    assert sorted(p.name for p in (out / "figures").iterdir()) == [
-        "budgets-anytime-runner.png", "budgets-single-runner.png", "learning-single-runner.png"
-    ][1:]  # fmt: skip
+    assert (
+        sorted(p.name for p in (out / "figures").iterdir())
+        == ["budgets-anytime-runner.png", "budgets-single-runner.png", "learning-single-runner.png"][1:]
+    )
     kept = {name: rows(out / name) for name in ("pools.jsonl", "lines.jsonl", "runs.jsonl", "measures.jsonl")}
     assert [row["method"] for row in kept["runs.jsonl"]] == ["evolution", "hill", "random", "seeded", "ucb1"]
     assert all(30 < row["playthroughs"] <= 60 and row["curve"] for row in kept["runs.jsonl"])
@@ -59,8 +75,21 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
 
     (others / "single-runner.json").write_bytes((long / "runner.json").read_bytes())
     for _ in range(2):
-        more = run(capsys, "reproduce", "evolution", "--resume", out, "--long", others, "--stage", "measure",
-                   "--stage", "report", "--jobs", "1")  # fmt: skip
+        more = run(
+            capsys,
+            "reproduce",
+            "evolution",
+            "--resume",
+            out,
+            "--long",
+            others,
+            "--stage",
+            "measure",
+            "--stage",
+            "report",
+            "--jobs",
+            "1",
+        )
         assert more.code == 0, more.err
         assert [row["policy"] for row in rows(out / "runs.jsonl") if row["method"] == "long"] == ["MS - NE * ST"]
     assert "| Runner | one long run |" in (out / "README.md").read_text(encoding="utf-8")
@@ -107,8 +136,9 @@ def test_stopped_at_any_moment(how: signal.Signals, tmp_path: Path, capsys: pyte
 
 
 def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
-    settings = Settings.of(quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=60, training=4,
-                           held_out=2)  # fmt: skip
+    settings = Settings.of(
+        quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=60, training=4, held_out=2
+    )
     told: list[Progress] = []
     assert course.run(tmp_path, settings, list(course.STAGES), {}, end=0.0, tell=told.append) == "pools"
     assert [(p.stage, p.done, p.total) for p in told] == [("pools", 0, 6)]
@@ -128,8 +158,10 @@ def test_cells_come_in_the_order_of_what_they_tell() -> None:
     assert len(cells) == 4 * 8 and cells[0] == Cell("single", SEEDED, "runner")
     kinds = list(dict.fromkeys((cell.setting, cell.method) for cell in cells))
     assert kinds[:2] == [("single", SEEDED), ("single", EVOLUTION)] and kinds[5:] == [
-        ("single", "random"), ("single", "hill"), ("single", "ucb1")
-    ]  # fmt: skip
+        ("single", "random"),
+        ("single", "hill"),
+        ("single", "ucb1"),
+    ]
 
 
 def test_the_lines_written_by_hand() -> None:

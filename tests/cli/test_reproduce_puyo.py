@@ -16,8 +16,23 @@ from persona_evo.playtest.reproduce.puyo_cells import FLAT, Cell, Settings, cell
 from persona_evo.search.lookahead import Lookahead
 from tests.cli.tool import run
 
-TINY = ("--quick", "--games", "2", "--drops", "20", "--generations", "1", "--population", "10", "--iterations", "20",
-        "--jobs", "1", "--seed", "5")  # fmt: skip
+TINY = (
+    "--quick",
+    "--games",
+    "2",
+    "--drops",
+    "20",
+    "--generations",
+    "1",
+    "--population",
+    "10",
+    "--iterations",
+    "20",
+    "--jobs",
+    "1",
+    "--seed",
+    "5",
+)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -104,15 +119,18 @@ def test_every_cell_has_a_name_of_its_own() -> None:
     assert Settings.of(quick=True, clock=7).clocks == (7, 100, 10)
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("--games 11", "from 1 to 10"),
-    ("--drops 5", "from 10 to 150"),
-    ("--clock 0", "from 1 to"),
-    ("--resume nowhere", "not the folder of a reproduction"),
-    ("--resume nowhere --games 3", "--games does not go with --resume"),
-    ("--resume nowhere --quick", "--quick does not go with --resume"),
-    ("--quick --out taken", "cannot be made"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--games 11", "from 1 to 10"),
+        ("--drops 5", "from 10 to 150"),
+        ("--clock 0", "from 1 to"),
+        ("--resume nowhere", "not the folder of a reproduction"),
+        ("--resume nowhere --games 3", "--games does not go with --resume"),
+        ("--resume nowhere --quick", "--quick does not go with --resume"),
+        ("--quick --out taken", "cannot be made"),
+    ],
+)
 def test_bad_commands(
     arguments: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,8 +26,21 @@ Capture = pytest.CaptureFixture[str]
 
 DEADLY = "XXXXXXXXXXXXXXXX\nXHttttttttttt eX\nX XXXXXXXXXXXXXX\nXT             X\nXXXXXXXXXXXXXXXX\n"
 OPEN = "XXXXXXXX\nXH    eX\nX XXXXXX\nXT    MX\nXXXXXXXX\n"
-PLAY = ("--personas", "runner,treasure_collector", "--trials", 2, "--iterations", 200, "--jobs", 1, "--seed", 5,
-        "--bound-seconds", 0, "--no-pictures")  # fmt: skip
+PLAY = (
+    "--personas",
+    "runner,treasure_collector",
+    "--trials",
+    2,
+    "--iterations",
+    200,
+    "--jobs",
+    1,
+    "--seed",
+    5,
+    "--bound-seconds",
+    0,
+    "--no-pictures",
+)
 
 
 @contextlib.contextmanager
@@ -86,8 +99,14 @@ def copy(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_all_kinds_are_in_one_list(here: Path, capsys: Capture) -> None:
     listed = json.loads(run(capsys, "runs", "list", "--json").out)["runs"]
     assert sorted(e["kind"] for e in listed) == [
-        "evolution", "experiment", "match", "playtest", "playtest", "reproduction", "search",
-    ]  # fmt: skip
+        "evolution",
+        "experiment",
+        "match",
+        "playtest",
+        "playtest",
+        "reproduction",
+        "search",
+    ]
     by_kind = {e["kind"]: e for e in listed}
     assert by_kind["playtest"]["done"] == by_kind["playtest"]["total"] == 4
     assert by_kind["evolution"]["seed"] == 7 and by_kind["evolution"]["done"] == 2
@@ -97,9 +116,7 @@ def test_all_kinds_are_in_one_list(here: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
-def test_the_list_fits_the_terminal(
-    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
+def test_the_list_fits_the_terminal(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     text = run(capsys, "runs", "list").out
     assert max(map(len, text.splitlines())) <= width
@@ -108,9 +125,13 @@ def test_the_list_fits_the_terminal(
 
 def test_each_kind_is_shown(here: Path, capsys: Capture) -> None:
     for kind, words in {
-        "first": "treasure_collector", "minidungeons2-monster_killer": "hall of fame", "colosseum": "two_ply",
-        "mine": "regular / greedy", "again": "study minidungeons", "found": "best utility 2",
-    }.items():  # fmt: skip
+        "first": "treasure_collector",
+        "minidungeons2-monster_killer": "hall of fame",
+        "colosseum": "two_ply",
+        "mine": "regular / greedy",
+        "again": "study minidungeons",
+        "found": "best utility 2",
+    }.items():
         shown = run(capsys, "runs", "show", kind)
         assert shown.code == 0 and words in shown.out, shown
     assert run(capsys, "runs", "show", "latest").code == 0
@@ -170,14 +191,22 @@ def test_names_are_parts_that_one_run_has(here: Path, capsys: Capture) -> None:
     assert run(capsys, "runs", "list", "nowhere").code == 2
 
 
-@pytest.mark.parametrize(("name", "content"), [
-    ("playtests/first/playtest.json", "{"), ("playtests/first/playtest.json", '{"schema": 9, "players": []}'),
-    ("playtests/first/playtest.json", "[" * 5000), ("playtests/first/traces.jsonl", "x\n" * 99),
-    ("playtests/first/traces.jsonl", "[1]\n"), ("*monster_killer*/checkpoint.json", "\x00"),
-    ("*monster_killer*/config.json", '{"schema": 1, "evolution": 3}'), ("*monster_killer*/journal.jsonl", "{}\n"),
-    ("matches/*/match.json", '{"schema": 1, "game": 1, "agents": 2}'), ("again/reproduction.json", '{"schema": "x"}'),
-    ("found/best.json", "{}"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("playtests/first/playtest.json", "{"),
+        ("playtests/first/playtest.json", '{"schema": 9, "players": []}'),
+        ("playtests/first/playtest.json", "[" * 5000),
+        ("playtests/first/traces.jsonl", "x\n" * 99),
+        ("playtests/first/traces.jsonl", "[1]\n"),
+        ("*monster_killer*/checkpoint.json", "\x00"),
+        ("*monster_killer*/config.json", '{"schema": 1, "evolution": 3}'),
+        ("*monster_killer*/journal.jsonl", "{}\n"),
+        ("matches/*/match.json", '{"schema": 1, "game": 1, "agents": 2}'),
+        ("again/reproduction.json", '{"schema": "x"}'),
+        ("found/best.json", "{}"),
+    ],
+)
 def test_a_damaged_run_is_a_line_and_breaks_nothing(copy: Path, capsys: Capture, name: str, content: str) -> None:
     (path,) = (copy / "runs").glob(name)
     path.write_text(content)
@@ -229,12 +258,18 @@ def test_what_changed_a_moment_ago_is_kept(copy: Path, capsys: Capture) -> None:
     assert (copy / "runs/playtests/first").is_dir()
 
 
-@pytest.mark.parametrize(("kind", "wanted"), [
-    ("playtest", ["deadly-hit_points", "deadly-map-runner", "deadly-outcomes", "deadly-utility", "deadly-win_rate"]),
-    ("evolution", ["Best_fitness", "Diversity", "Mean_fitness", "Size", "fitness", "hall_of_fame"]),
-    ("match", ["all-games_won"]),
-    ("experiment", ["growth", "scores"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        (
+            "playtest",
+            ["deadly-hit_points", "deadly-map-runner", "deadly-outcomes", "deadly-utility", "deadly-win_rate"],
+        ),
+        ("evolution", ["Best_fitness", "Diversity", "Mean_fitness", "Size", "fitness", "hall_of_fame"]),
+        ("match", ["all-games_won"]),
+        ("experiment", ["growth", "scores"]),
+    ],
+)
 def test_every_kind_of_run_has_figures(
     here: Path, tmp_path: Path, capsys: Capture, kind: str, wanted: list[str]
 ) -> None:
@@ -279,8 +314,26 @@ def test_status_follows_until_nothing_is_under_way(copy: Path, capsys: Capture) 
 def test_status_tells_another_process_how_far_a_run_is(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "open.txt").write_text(OPEN)
     assert "no run is in progress" in run(capsys, "status", tmp_path).out
-    words = command("playtest", "open.txt", "--personas", "runner", "--policy", "ucb1", "--search", "paper", "--trials",
-                    3000, "--iterations", 20_000, "--jobs", 1, "--seed", 5, "--out", "runs/long")  # fmt: skip
+    words = command(
+        "playtest",
+        "open.txt",
+        "--personas",
+        "runner",
+        "--policy",
+        "ucb1",
+        "--search",
+        "paper",
+        "--trials",
+        3000,
+        "--iterations",
+        20_000,
+        "--jobs",
+        1,
+        "--seed",
+        5,
+        "--out",
+        "runs/long",
+    )
     child = subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 120

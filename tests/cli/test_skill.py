@@ -39,10 +39,32 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     rates = tmp_path / "rates.csv"
     rates.write_text("level,pass_rate\nlevel0,20%\nlevel1,0.9\nlevel2,0.4\nlevel3,95%\nlevel9,1\n", encoding="utf-8")
     out = tmp_path / "run"
-    ran = run(capsys, "playtest", levels, "--personas", "runner", "--skill", "novice,perfect", "--trials", 4,
-              "--iterations", 300, "--seed", 4, "--jobs", 1, "--bound-seconds", 0, "--no-pictures", "--calibrate",
-              rates,
-              "--require", "win_rate == 1; runner (novice)@level0.win_rate < 90%", "--out", out)  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        levels,
+        "--personas",
+        "runner",
+        "--skill",
+        "novice,perfect",
+        "--trials",
+        4,
+        "--iterations",
+        300,
+        "--seed",
+        4,
+        "--jobs",
+        1,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--calibrate",
+        rates,
+        "--require",
+        "win_rate == 1; runner (novice)@level0.win_rate < 90%",
+        "--out",
+        out,
+    )
     assert ran.code == 0, ran.out + ran.err
     assert "no playthroughs of level9" in ran.err
     for title in ("runner (novice)", "win rate by level and skill", "damage by level and skill"):
@@ -63,15 +85,18 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     assert run(capsys, "playtest", "--resume", out, "--bound-seconds", 0, "--no-pictures", "--jobs", 1).code == 0
 
 
-@pytest.mark.parametrize("words, told", [
-    ("--skill novise", "did you mean 'novice'"),
-    ("--skill novice,novice", "named twice"),
-    ("--skill novice --baseline", "have no baseline"),
-    ("--skill novice --game puyo --agent mover", "has no level of skill"),
-    ("--skill novice --game colosseum", "single-player games"),
-    ("--resume somewhere --skill novice", "do not go with --resume"),
-    ("--calibrate nothing.csv", "there is no such file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        ("--skill novise", "did you mean 'novice'"),
+        ("--skill novice,novice", "named twice"),
+        ("--skill novice --baseline", "have no baseline"),
+        ("--skill novice --game puyo --agent mover", "has no level of skill"),
+        ("--skill novice --game colosseum", "single-player games"),
+        ("--resume somewhere --skill novice", "do not go with --resume"),
+        ("--calibrate nothing.csv", "there is no such file"),
+    ],
+)
 def test_what_cannot_be_is_refused(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     game = next((name for name in ("colosseum", "puyo") if name in words), "")
     level = [] if "--resume" in words else [{"colosseum": "open05", "puyo": "short01"}.get(game, "test01")]
@@ -92,8 +117,29 @@ def test_a_python_class_has_levels_of_skill(tmp_path: Path, capsys: pytest.Captu
         'name = "walker"\ngame = "corridor"\npriority = "OUT"\nutility = "OUT + 0.5 * COINS - 0.01 * ST"\n',
         encoding="utf-8",
     )
-    ran = run(capsys, "playtest", tmp_path / "hall.txt", "--game", "tests.examples.corridor:GAME", "--personas",
-              tmp_path / "walker.toml", "--skill", "novice,perfect", "--trials", 2, "--iterations", 100, "--seed", 1,
-              "--jobs", 1, "--bound-seconds", 0, "--no-pictures", "--out", tmp_path / "run")  # fmt: skip
+    ran = run(
+        capsys,
+        "playtest",
+        tmp_path / "hall.txt",
+        "--game",
+        "tests.examples.corridor:GAME",
+        "--personas",
+        tmp_path / "walker.toml",
+        "--skill",
+        "novice,perfect",
+        "--trials",
+        2,
+        "--iterations",
+        100,
+        "--seed",
+        1,
+        "--jobs",
+        1,
+        "--bound-seconds",
+        0,
+        "--no-pictures",
+        "--out",
+        tmp_path / "run",
+    )
     assert ran.code == 0, ran.err
     assert "walker (novice)" in ran.out and "win rate by level and skill" in ran.out

@@ -14,12 +14,21 @@ from tests.cli.tool import environment
 
 def loaded(folder: Path, *command: str) -> set[str]:
     """The modules that a process has loaded when a command is done."""
-    program = ("import sys; from persona_evo.cli.main import main\n"
-               "try: code = main(sys.argv[1:])\n"
-               "except SystemExit as e: code = e.code\n"
-               "print(*sys.modules, file=sys.stderr); sys.exit(code)")  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", program, *command], cwd=folder, env=environment(), timeout=300,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    program = (
+        "import sys; from persona_evo.cli.main import main\n"
+        "try: code = main(sys.argv[1:])\n"
+        "except SystemExit as e: code = e.code\n"
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command],
+        cwd=folder,
+        env=environment(),
+        timeout=300,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return set(done.stderr.splitlines()[-1].split())
 
@@ -40,8 +49,24 @@ def test_a_command_alone_has_the_help_that_it_has_among_all(name: str, capsys: p
 
 
 def test_a_playtest_with_all_on_disk_loads_no_compiler_and_no_scipy(tmp_path: Path) -> None:
-    command = ["playtest", "test01", "--personas", "runner", "--policy", "ucb1", "--trials", "1", "--iterations", "100",
-               "--jobs", "1", "--seed", "1", "--no-pictures", "--out"]  # fmt: skip
+    command = [
+        "playtest",
+        "test01",
+        "--personas",
+        "runner",
+        "--policy",
+        "ucb1",
+        "--trials",
+        "1",
+        "--iterations",
+        "100",
+        "--jobs",
+        "1",
+        "--seed",
+        "1",
+        "--no-pictures",
+        "--out",
+    ]
     loaded(tmp_path, *command, "first")  # compiles what is not on disk yet
     modules = loaded(tmp_path, *command, "again")
     assert "persona_evo.search.mcts" in modules

@@ -23,18 +23,31 @@ LISTED, WRONG, HELP = ("policy", "list"), ("persona", "nope"), ("playtest", "--h
 @pytest.mark.parametrize(
     ("line", "streams", "code"),
     [
-        (LISTED, ">&-", 141), (LISTED, "2>&-", 0), (LISTED, ">&- 2>&-", 141), (WRONG, ">&-", 2), (WRONG, "2>&-", 2),
-        (WRONG, "2>/dev/full", 2), (LISTED, ">/dev/full", 2), (LISTED, "2>/dev/full", 0),
-        (HELP, ">/dev/full", 2), (HELP, ">&-", 141), (("--version",), ">/dev/full", 2),
+        (LISTED, ">&-", 141),
+        (LISTED, "2>&-", 0),
+        (LISTED, ">&- 2>&-", 141),
+        (WRONG, ">&-", 2),
+        (WRONG, "2>&-", 2),
+        (WRONG, "2>/dev/full", 2),
+        (LISTED, ">/dev/full", 2),
+        (LISTED, "2>/dev/full", 0),
+        (HELP, ">/dev/full", 2),
+        (HELP, ">&-", 141),
+        (("--version",), ">/dev/full", 2),
     ],
-)  # fmt: skip
+)
 def test_streams_that_cannot_be_written(line: tuple[str, ...], streams: str, code: int, tmp_path: Path) -> None:
     if "full" in streams and not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
     done = subprocess.run(
-        ["sh", "-c", f'"$@" {streams}', "sh", *command(*line)], cwd=tmp_path, env=environment(), capture_output=True,
-        text=True, timeout=120, check=False,
-    )  # fmt: skip
+        ["sh", "-c", f'"$@" {streams}', "sh", *command(*line)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == code
     assert "Traceback" not in done.stderr and "ignored" not in done.stderr
     if streams == ">/dev/full":
@@ -60,9 +73,13 @@ def test_an_interrupt_that_became_another_error_is_still_one(
     assert signal.getsignal(number) is usual
 
 
-@pytest.mark.parametrize(("program", "late"), [
-    ("persona_evo.cli.main", "persona_evo.cli.doctor"), ("persona_evo", "persona_evo.cli.main"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("program", "late"),
+    [
+        ("persona_evo.cli.main", "persona_evo.cli.doctor"),
+        ("persona_evo", "persona_evo.cli.main"),
+    ],
+)
 def test_ctrl_c_while_commands_are_imported(program: str, late: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
@@ -75,8 +92,13 @@ def test_ctrl_c_while_commands_are_imported(program: str, late: str, tmp_path: P
     found = environment()
     found["PYTHONPATH"] = os.pathsep.join([str(tmp_path), found["PYTHONPATH"]])
     done = subprocess.run(
-        [sys.executable, "-m", program, "doctor"], env=found, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", program, "doctor"],
+        env=found,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 130 and "Traceback" not in done.stderr
 
 

@@ -35,9 +35,14 @@ class Watched:
 
     def __init__(self, folder: Path, *words: object) -> None:
         self.process = subprocess.Popen(
-            command("watch", *words), cwd=folder, env=environment(), text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, preexec_fn=hear_ctrl_c,
-        )  # fmt: skip
+            command("watch", *words),
+            cwd=folder,
+            env=environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            preexec_fn=hear_ctrl_c,
+        )
         self._lines: queue.Queue[str] = queue.Queue()
         self.seen: list[str] = []
         threading.Thread(target=self._read, daemon=True).start()
@@ -65,8 +70,21 @@ class Watched:
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
     (tmp_path / "room.txt").write_text(OPEN)
-    child = Watched(tmp_path, "room.txt", "--personas", "runner", "--trials", 4, "--iterations", 200, "--jobs", 1,
-                    "--seed", 5, "--no-pictures")  # fmt: skip
+    child = Watched(
+        tmp_path,
+        "room.txt",
+        "--personas",
+        "runner",
+        "--trials",
+        4,
+        "--iterations",
+        200,
+        "--jobs",
+        1,
+        "--seed",
+        5,
+        "--no-pictures",
+    )
     yield child
     if child.process.poll() is None:
         child.process.kill()
@@ -163,8 +181,25 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
     persona = tmp_path / "mine.toml"
     text = 'name = "mine"\ngame = "minidungeons2"\npriority = "PE"\nutility = "{}"\n'
     persona.write_text(text.format("PE"))
-    args = parser().parse_args(["watch", "room.txt", "--personas", "mine.toml", "--policy", "utility", "--trials", "3",
-                                "--iterations", "200", "--seed", "5", "--jobs", "1", "--no-replays"])  # fmt: skip
+    args = parser().parse_args(
+        [
+            "watch",
+            "room.txt",
+            "--personas",
+            "mine.toml",
+            "--policy",
+            "utility",
+            "--trials",
+            "3",
+            "--iterations",
+            "200",
+            "--seed",
+            "5",
+            "--jobs",
+            "1",
+            "--no-replays",
+        ]
+    )
     game = options.game_of(args)
     players = playtest.players_of(args, game)
     published = Published()

@@ -44,7 +44,12 @@ def environment(**changes: str) -> dict[str, str]:
 def typed(folder: Path, *arguments: object, **changes: str) -> Ran:
     """Run a command in a process of its own, in a folder."""
     done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment(**changes), capture_output=True, text=True, timeout=600,
+        command(*arguments),
+        cwd=folder,
+        env=environment(**changes),
+        capture_output=True,
+        text=True,
+        timeout=600,
         check=False,
-    )  # fmt: skip
+    )
     return Ran(done.returncode, done.stdout, done.stderr)

@@ -76,8 +76,10 @@ def test_the_doctor_finds_nothing_and_nothing_is_left(tmp_path):
 
 
 def test_it_plays_by_a_policy_that_uses_every_operation(tmp_path):
-    formula = ("if(SUM > 3, 0 - SUM, sqrt(abs(SUM)) + exp(min(SUM, 2)) * log(max(ZERO, 1))) / (1 + (SUM >= 2) - "
-               "(SUM < 1) * (ZERO <= 1) + (-ZERO) / (ZERO - ZERO))")  # fmt: skip
+    formula = (
+        "if(SUM > 3, 0 - SUM, sqrt(abs(SUM)) + exp(min(SUM, 2)) * log(max(ZERO, 1))) / (1 + (SUM >= 2) - "
+        "(SUM < 1) * (ZERO <= 1) + (-ZERO) / (ZERO - ZERO))"
+    )
     book = runpy.run_path(str(GAMES / "by_the_book.py"))
     known = dict.fromkeys(book["SEARCH"], 0.0)
     for text in (formula, "SUM", "0 - SUM"):

@@ -106,16 +106,19 @@ def test_too_many_decisions_are_cut_short_with_the_score_so_far():
     assert driver.end() is None
 
 
-@pytest.mark.parametrize(("play", "said"), [
-    (lambda c: c.supply_outcome(float("nan")), "no finite number"),
-    (lambda c: c.report_metric("A", float("inf")), "no finite number"),
-    (lambda c: c.report_metric("Z", 1), "no such metric"),
-    (lambda c: c.select(0), "out of range"),
-    (lambda c: c.select(65535), "out of range"),
-    (lambda c: c.select(2, [0, 0]), "weights"),
-    (lambda c: 1 / 0, "ZeroDivisionError"),
-    (lambda c: None, "without supply_outcome"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("play", "said"),
+    [
+        (lambda c: c.supply_outcome(float("nan")), "no finite number"),
+        (lambda c: c.report_metric("A", float("inf")), "no finite number"),
+        (lambda c: c.report_metric("Z", 1), "no such metric"),
+        (lambda c: c.select(0), "out of range"),
+        (lambda c: c.select(65535), "out of range"),
+        (lambda c: c.select(2, [0, 0]), "weights"),
+        (lambda c: 1 / 0, "ZeroDivisionError"),
+        (lambda c: None, "without supply_outcome"),
+    ],
+)
 def test_what_a_game_gets_wrong_is_told_to_the_driver(play, said):
     driver = Driver(play, metrics=["A"], max_decisions=7)
     for _ in range(2):

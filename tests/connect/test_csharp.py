@@ -70,8 +70,12 @@ def test_the_nunit_tests_pass(tmp_path: Path) -> None:
     environment = clean_environment(PERSONA_EVO_REPOSITORY=str(ROOT), PERSONA_EVO_VECTORS=str(vectors))
     done = subprocess.run(
         ["nunit-console", "-nologo", "-noxml", "tests.dll"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stdout
     assert "Errors: 0, Failures: 0" in done.stdout
     assert "Not run: 0" in done.stdout, done.stdout
@@ -135,9 +139,12 @@ class Driver:
         listener = socket.create_server(("127.0.0.1", 0))
         listener.settimeout(20)
         environment = clean_environment(
-            PE_ADDR="127.0.0.1", PE_PORT=str(listener.getsockname()[1]), PE_NONCE="0f" * 32, PE_WORKER="0",
+            PE_ADDR="127.0.0.1",
+            PE_PORT=str(listener.getsockname()[1]),
+            PE_NONCE="0f" * 32,
+            PE_WORKER="0",
             PE_SETTINGS=json.dumps(settings),
-        )  # fmt: skip
+        )
         self.process = subprocess.Popen(
             ["mono", built / f"{game}.exe"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -183,14 +190,30 @@ class Driver:
             found += more
         return found
 
-    def rollout(self, id_: int, game: int, choices: int, flags: int = 2, mode: int = 0, policy: int = 0,
-                prefix: list[tuple[int, int]] | None = None) -> Answer:  # fmt: skip
+    def rollout(
+        self,
+        id_: int,
+        game: int,
+        choices: int,
+        flags: int = 2,
+        mode: int = 0,
+        policy: int = 0,
+        prefix: list[tuple[int, int]] | None = None,
+    ) -> Answer:
         """One order and its answer."""
         self.order(id_, game, choices, flags, mode, policy, prefix)
         return self.answer()
 
-    def order(self, id_: int, game: int, choices: int, flags: int = 2, mode: int = 0, policy: int = 0,
-              prefix: list[tuple[int, int]] | None = None) -> None:  # fmt: skip
+    def order(
+        self,
+        id_: int,
+        game: int,
+        choices: int,
+        flags: int = 2,
+        mode: int = 0,
+        policy: int = 0,
+        prefix: list[tuple[int, int]] | None = None,
+    ) -> None:
         pairs = b"".join(struct.pack("<HH", *pair) for pair in prefix or [])
         self.send(3, struct.pack("<QQQBBI", id_, game, choices, flags, mode, policy) + pairs)
 
@@ -343,9 +366,12 @@ def test_nobody_listens(built: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
     done = subprocess.run(
-        ["mono", built / "benchmark.exe"], env=clean_environment(PE_PORT=str(port)), capture_output=True, text=True,
+        ["mono", built / "benchmark.exe"],
+        env=clean_environment(PE_PORT=str(port)),
+        capture_output=True,
+        text=True,
         timeout=30,
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     assert f"127.0.0.1:{port}" in done.stderr
     assert "at PersonaEvo" not in done.stderr

@@ -13,8 +13,22 @@ from tests.shared import ROOT
 
 GAME = ROOT / "unity_support" / "games" / "roguelike2d" / "forward.toml"
 BUILD = ROOT / "unity_support" / "build.py"
-EVOLVE = ("--persona", "forager", "--levels", "default@1001-1002", "--iterations", 25, "--population", 6,
-          "--islands", 1, "--seed", 5, "--jobs", 1)  # fmt: skip
+EVOLVE = (
+    "--persona",
+    "forager",
+    "--levels",
+    "default@1001-1002",
+    "--iterations",
+    25,
+    "--population",
+    6,
+    "--islands",
+    1,
+    "--seed",
+    5,
+    "--jobs",
+    1,
+)
 
 
 @pytest.fixture
@@ -33,12 +47,16 @@ def described(tmp_path):
         folder = tmp_path / f"with{workers}"
         folder.mkdir()
         shutil.copy(personas / "forager.toml", folder)
-        lines = [line for line in GAME.read_text(encoding="utf-8").splitlines() if "persona_evo/personas" not in line
-                 and not line.startswith("slots")]
+        lines = [
+            line
+            for line in GAME.read_text(encoding="utf-8").splitlines()
+            if "persona_evo/personas" not in line and not line.startswith("slots")
+        ]
         text = "\n".join(lines).replace("../../build/roguelike2d.exe", str(built / "roguelike2d.exe"))
         file = folder / "roguelike2d.toml"
-        file.write_text(f'workers = {workers}\nslots = 2\npersonas = ["forager.toml"]\nlogs = "logs"\n{text}\n',
-                        encoding="utf-8")  # fmt: skip
+        file.write_text(
+            f'workers = {workers}\nslots = 2\npersonas = ["forager.toml"]\nlogs = "logs"\n{text}\n', encoding="utf-8"
+        )
         return file
 
     yield describe
@@ -60,8 +78,18 @@ def test_a_policy_evolves_over_tcp_and_plays(described, tmp_path, capsys):
     for workers, file in files.items():
         out = tmp_path / f"runs{workers}"
         generations = 2 if workers == 1 else 1
-        done = run(capsys, "evolve", "--game", file, *EVOLVE, "--generations", 2, "--out", out,
-                   *(() if generations == 2 else ("--for", "0.001s")))  # fmt: skip
+        done = run(
+            capsys,
+            "evolve",
+            "--game",
+            file,
+            *EVOLVE,
+            "--generations",
+            2,
+            "--out",
+            out,
+            *(() if generations == 2 else ("--for", "0.001s")),
+        )
         assert done.code == 0, done.err
         if workers == 2:
             (unfinished,) = out.iterdir()
@@ -72,9 +100,30 @@ def test_a_policy_evolves_over_tcp_and_plays(described, tmp_path, capsys):
     (made,) = (tmp_path / "runs1").iterdir()
     policy = next(iter(made.glob("*policy*.json")), made)
     played = tmp_path / "played"
-    done = run(capsys, "playtest", "default@2001-2002", "--game", files[1], "--personas", "forager", "--policy", policy,
-               "--baseline", "ucb1", "--trials", 2, "--iterations", 25, "--seed", 1, "--no-replays", "--jobs", 1,
-               "--out", played)  # fmt: skip
+    done = run(
+        capsys,
+        "playtest",
+        "default@2001-2002",
+        "--game",
+        files[1],
+        "--personas",
+        "forager",
+        "--policy",
+        policy,
+        "--baseline",
+        "ucb1",
+        "--trials",
+        2,
+        "--iterations",
+        25,
+        "--seed",
+        1,
+        "--no-replays",
+        "--jobs",
+        1,
+        "--out",
+        played,
+    )
     assert done.code == 0, done.err
     traces = [json.loads(line) for line in (played / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
     walks = [t["positions"] for t in traces if t.get("positions")]

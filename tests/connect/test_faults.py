@@ -120,9 +120,13 @@ def test_who_came_instead_is_told_where_the_game_does_not():
         assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(("change", "what"), [
-    ({"max_decisions": 0}, "HELLO's 'max_decisions'"), ({"protocol": [2, 0]}, "update the driver"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"max_decisions": 0}, "HELLO's 'max_decisions'"),
+        ({"protocol": [2, 0]}, "update the driver"),
+    ],
+)
 def test_a_game_with_the_nonce_and_a_wrong_hello_is_told_at_once(change, what):
     def come(address, nonce):
         hello = json.loads(p.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))[5:])
@@ -201,8 +205,10 @@ def test_a_prefix_that_ends_two_processes_is_set_aside(tmp_path, fault):
     try:
         pool = running.pool(SOUND)
         bad = p.pack([(1, 2), (0, 2)])
-        orders = [p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, bad if seed == 5 else p.pack([(0, 2)]))
-                  for seed in range(12)]  # fmt: skip
+        orders = [
+            p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, bad if seed == 5 else p.pack([(0, 2)]))
+            for seed in range(12)
+        ]
         results = list(pool.play(orders))
         assert [r.id for r in results] == list(range(12))
         lost = [r for r in results if not isinstance(r, p.Result)]
@@ -224,8 +230,10 @@ def test_a_process_that_is_started_anew_does_not_make_the_others_late(tmp_path):
     running = session(faulty(tmp_path, "tardy", "workers = 3", "[timeouts]\nrollout = 1\n"))
     try:
         pool = running.pool(SOUND)
-        orders = [p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(int(seed == 5), 2), (0, 2)]))
-                  for seed in range(20)]  # fmt: skip
+        orders = [
+            p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(int(seed == 5), 2), (0, 2)]))
+            for seed in range(20)
+        ]
         results = list(pool.play(orders))
         assert [r.id for r in results if isinstance(r, p.Result)] == list(range(20))
         assert pool.restarted == 1 and not any(found.again for found in pool.findings)
@@ -312,8 +320,11 @@ def test_the_nonce_is_written_nowhere(tmp_path):
 def test_failures_that_are_alike_are_told_once(tmp_path):
     running = session(faulty(tmp_path, "raise"))
     try:
-        list(running.pool(SOUND).play([p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 2), (0, 2)]))
-                                       for seed in range(30)]))  # fmt: skip
+        list(
+            running.pool(SOUND).play(
+                [p.Rollout(0, 0, seed, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 2), (0, 2)])) for seed in range(30)]
+            )
+        )
         (told,) = running.findings()
     finally:
         running.close()

@@ -58,8 +58,12 @@ def test_levels_are_names(file):
     found, running = game(file)
     running.close()
     assert [v.name for v in mapsets.resolve(found, ["hard", "short@1"])] == [
-        "short@1", "default@2", "default:loose@1", "default:loose@2", "default:loose@3",
-    ]  # fmt: skip
+        "short@1",
+        "default@2",
+        "default:loose@1",
+        "default:loose@2",
+        "default:loose@3",
+    ]
     assert mapsets.shipped(found).sets["train"] == ("short@1", "default@2")
     for wrong in ("a@b", "a:b:c", "@5-3", "a@1-999999999"):
         with pytest.raises(SettingsError):
@@ -80,7 +84,8 @@ def test_states_are_choices_and_the_game_says_what_they_are(file):
             best[choices] = found.measure(level, states[-1])
             assert best[choices]["TURN"] == len(choices)
             assert len(found.legal(level, states[-1])) == (
-                0 if len(choices) == 6 else 2 + int(best[choices]["HEIGHT"]) % 2)
+                0 if len(choices) == 6 else 2 + int(best[choices]["HEIGHT"]) % 2
+            )
             assert found.over(level, states[-1]) == (ENDED if len(choices) == 6 else RUNNING)
         rules, actions = found.rules(), np.zeros(level.max_actions, dtype=np.int64)
         outcomes = set()
@@ -152,19 +157,61 @@ EVOLVED = ("--population", 8, "--islands", 2, "--iterations", 30, "--seed", 5, "
 
 @pytest.mark.usefixtures("unsimplified")
 def test_evolution_can_be_resumed_and_its_policy_played(file, tmp_path, capsys):
-    whole = run(capsys, "evolve", "--game", file, "--persona", "climber", "--levels", "train", "--generations", 3,
-                *EVOLVED, "--out", tmp_path / "whole")  # fmt: skip
+    whole = run(
+        capsys,
+        "evolve",
+        "--game",
+        file,
+        "--persona",
+        "climber",
+        "--levels",
+        "train",
+        "--generations",
+        3,
+        *EVOLVED,
+        "--out",
+        tmp_path / "whole",
+    )
     assert whole.code == 0, whole.err
-    part = run(capsys, "evolve", "--game", file, "--persona", "climber", "--levels", "train", "--generations", 1,
-               *EVOLVED, "--out", tmp_path / "part")  # fmt: skip
+    part = run(
+        capsys,
+        "evolve",
+        "--game",
+        file,
+        "--persona",
+        "climber",
+        "--levels",
+        "train",
+        "--generations",
+        1,
+        *EVOLVED,
+        "--out",
+        tmp_path / "part",
+    )
     assert part.code == 0, part.err
     (folder,), (other,) = ((tmp_path / n).iterdir() for n in ("part", "whole"))
     resumed = run(capsys, "evolve", "--resume", folder, "--generations", 3)
     assert resumed.code == 0, resumed.err
     a, b = (json.loads((runs.policy_of(f)).read_text(encoding="utf-8")) for f in (folder, other))
     assert (a["formula"], a["fitness"]) == (b["formula"], b["fitness"])
-    played = run(capsys, "playtest", "short@9", "--game", file, "--policy", other, "--trials", 1, "--iterations", 40,
-                 "--no-pictures", "--seed", 1, "--out", tmp_path / "played")  # fmt: skip
+    played = run(
+        capsys,
+        "playtest",
+        "short@9",
+        "--game",
+        file,
+        "--policy",
+        other,
+        "--trials",
+        1,
+        "--iterations",
+        40,
+        "--no-pictures",
+        "--seed",
+        1,
+        "--out",
+        tmp_path / "played",
+    )
     assert played.code == 0 and "climber" in played.out, played.err
 
 
@@ -202,8 +249,24 @@ def test_doctor(file, tmp_path, capsys):
 
 
 def test_search_is_kept_and_replayed(file, tmp_path, capsys):
-    found = run(capsys, "connect", "search", file, "--level", "default@3", "--persona", "climber", "--policy",
-                "ucb1:2", "--seed", 1, "--out", tmp_path / "kept", "--iterations", 150)  # fmt: skip
+    found = run(
+        capsys,
+        "connect",
+        "search",
+        file,
+        "--level",
+        "default@3",
+        "--persona",
+        "climber",
+        "--policy",
+        "ucb1:2",
+        "--seed",
+        1,
+        "--out",
+        tmp_path / "kept",
+        "--iterations",
+        150,
+    )
     assert found.code == 0, found.err
     assert len((tmp_path / "kept" / "samples.csv").read_text(encoding="utf-8").splitlines()) == 151
     assert run(capsys, "connect", "replay", file, tmp_path / "kept" / "best.json").code == 0
@@ -214,9 +277,14 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
     (tmp_path / "other.json").write_text(json.dumps(trace), encoding="utf-8")
     other = run(capsys, "connect", "replay", file, tmp_path / "other.json")
     assert other.code == 2 and "came to another end" in other.err
-    for text, place in (("[" * 100_000, ""), ('{"format": 1', ":1:13"), (json.dumps({**trace, "score": "x"}), ":1:"),
-                        (json.dumps({**trace, "choices": [9], "counts": [2]}, indent=1), ":13:13"), ("{}", ":1:1"),
-                        (json.dumps({**trace, "choices": "0"}), ":1:")):  # fmt: skip
+    for text, place in (
+        ("[" * 100_000, ""),
+        ('{"format": 1', ":1:13"),
+        (json.dumps({**trace, "score": "x"}), ":1:"),
+        (json.dumps({**trace, "choices": [9], "counts": [2]}, indent=1), ":13:13"),
+        ("{}", ":1:1"),
+        (json.dumps({**trace, "choices": "0"}), ":1:"),
+    ):
         (tmp_path / "damaged.json").write_text(text, encoding="utf-8")
         damaged = run(capsys, "connect", "replay", file, tmp_path / "damaged.json")
         assert damaged.code == 2 and f"damaged.json{place}" in damaged.err and "Error:" not in damaged.err, damaged.err
@@ -251,8 +319,22 @@ def test_a_search_that_gives_up_keeps_what_it_found(tmp_path, capsys, monkeypatc
 
 
 def test_a_comparison_says_which_variants_nobody_has_declared(file, capsys):
-    ran = run(capsys, "compare", "short@4", "short:lose@4", "--game", file, "--trials", 1, "--iterations", 10,
-              "--policy", "ucb1", "--seed", 1)  # fmt: skip
+    ran = run(
+        capsys,
+        "compare",
+        "short@4",
+        "short:lose@4",
+        "--game",
+        file,
+        "--trials",
+        1,
+        "--iterations",
+        10,
+        "--policy",
+        "ucb1",
+        "--seed",
+        1,
+    )
     assert ran.code == 0 and "no [variants.lose]" in ran.err and ran.err.count("note:") == 1
 
 
@@ -261,8 +343,23 @@ def test_compiled_and_plain_code_search_alike(file, tmp_path):
     for name, plain in (("compiled", ""), ("plain", "1")):
         for policy in ("ucb1", "formula:R + sqrt(log(P) / N) + 0.1 * HEIGHT + RSD"):
             out = tmp_path / name / policy[:4]
-            done = typed(tmp_path, "connect", "search", file, "--level", "long@3", "--policy", policy, "--seed", 4,
-                         "--iterations", 120, "--out", out, PERSONA_EVO_INTERPRET=plain)  # fmt: skip
+            done = typed(
+                tmp_path,
+                "connect",
+                "search",
+                file,
+                "--level",
+                "long@3",
+                "--policy",
+                policy,
+                "--seed",
+                4,
+                "--iterations",
+                120,
+                "--out",
+                out,
+                PERSONA_EVO_INTERPRET=plain,
+            )
             assert done.code == 0, done.err
             kept.append([(out / f).read_bytes() for f in ("best.json", "samples.csv")])
     assert kept[:2] == kept[2:] and kept[0] != kept[1]
@@ -273,8 +370,9 @@ def test_a_description_that_has_moved_is_named_anew(file, tmp_path, capsys):
     file.rename(tmp_path / "tower.toml")
     lost = run(capsys, "playtest", "--resume", tmp_path / "one")
     assert lost.code == 2 and "not where it was" in lost.err and "FILE.toml" in lost.err
-    (tmp_path / "tower.toml").write_text('name = "ladder"\n' + (tmp_path / "tower.toml").read_text(encoding="utf-8"),
-                                         encoding="utf-8")  # fmt: skip
+    (tmp_path / "tower.toml").write_text(
+        'name = "ladder"\n' + (tmp_path / "tower.toml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     found = run(capsys, "playtest", "--resume", tmp_path / "one", "--game", tmp_path / "tower.toml", "--no-pictures")
     assert found.code == 0, found.err
 
@@ -291,10 +389,24 @@ def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
     file = faulty(tmp_path, "slow", "workers = 3", "")
-    words = command("connect", "search", file, "--iterations", 1_000_000, "--policy", "ucb1", "--terminal", "revisit",
-                    "--out", tmp_path / "out", "--seed", 1)  # fmt: skip
-    driver = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                              preexec_fn=hear_ctrl_c)  # fmt: skip
+    words = command(
+        "connect",
+        "search",
+        file,
+        "--iterations",
+        1_000_000,
+        "--policy",
+        "ucb1",
+        "--terminal",
+        "revisit",
+        "--out",
+        tmp_path / "out",
+        "--seed",
+        1,
+    )
+    driver = subprocess.Popen(
+        words, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c
+    )
     end = time.monotonic() + 60
     while time.monotonic() < end and not (tmp_path / "out").exists():
         time.sleep(0.05)
@@ -329,8 +441,14 @@ def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
     drivers = []
     for fault in ("nowhere", "mute", "child"):
         file = faulty(tmp_path / fault, fault, tables="[timeouts]\nconnect = 0\nrollout = 0\n")
-        drivers.append(subprocess.Popen(command("doctor", "--game", file, "--rollouts", 1_000_000), env=environment(),
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # fmt: skip
+        drivers.append(
+            subprocess.Popen(
+                command("doctor", "--game", file, "--rollouts", 1_000_000),
+                env=environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
     drivers.append(subprocess.Popen([sys.executable, "-c", BY_FACTORY, tmp_path / "made"], env=environment()))
     end = time.monotonic() + 60
     while time.monotonic() < end and not all(left(tmp_path / fault / "faulty.py") for fault in ("nowhere", "mute")):
@@ -346,18 +464,32 @@ def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
     assert none_left(tmp_path)
 
 
-@pytest.mark.parametrize(("line", "said"), [
-    ('workers = 0', "workers is out of range"), ('game = 5', "game is no text"), ('colour = "red"', "unknown key"),
-    ('rollout = "clever"', "no such rollout"), ("[timeouts]\nrollout = -1", "out of range"),
-    ("[maps]\na = []", "empty"), ("[settings]\nmap = 'x'", "set by the level"),
-    ("[settings]\nday = 2020-01-01", "JSON"), ("name = 'a b'", "a name"),
-    ("[outcome]\nwon = 'HEIHT'", "HEIGHT"), ("[[metrics]]\nsymbol = 'X'", "reports no such metric"),
-    ("[maps]\na = ['default@5-1']", "out of range"), ("[maps]\na = ['default@-1']", "not a level"),
-    ("[maps]\na = ['default@1-1000000000000']", "out of range"), ("[variants.b]\n[maps]\na = [':c']", "variant"),
-    ("[maps]\na = ['default@" + "9" * 5000 + "']", "out of range"), ("[metrics.NOPE]\n", "no list of tables"),
-    ("port = 65535\nworkers = 2", "port is out of range"),
-    ("personas = ['none.toml']", "no such persona file"), ("[variants]\na = 1", "not a variant"), ("x = [", "not TOML"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("workers = 0", "workers is out of range"),
+        ("game = 5", "game is no text"),
+        ('colour = "red"', "unknown key"),
+        ('rollout = "clever"', "no such rollout"),
+        ("[timeouts]\nrollout = -1", "out of range"),
+        ("[maps]\na = []", "empty"),
+        ("[settings]\nmap = 'x'", "set by the level"),
+        ("[settings]\nday = 2020-01-01", "JSON"),
+        ("name = 'a b'", "a name"),
+        ("[outcome]\nwon = 'HEIHT'", "HEIGHT"),
+        ("[[metrics]]\nsymbol = 'X'", "reports no such metric"),
+        ("[maps]\na = ['default@5-1']", "out of range"),
+        ("[maps]\na = ['default@-1']", "not a level"),
+        ("[maps]\na = ['default@1-1000000000000']", "out of range"),
+        ("[variants.b]\n[maps]\na = [':c']", "variant"),
+        ("[maps]\na = ['default@" + "9" * 5000 + "']", "out of range"),
+        ("[metrics.NOPE]\n", "no list of tables"),
+        ("port = 65535\nworkers = 2", "port is out of range"),
+        ("personas = ['none.toml']", "no such persona file"),
+        ("[variants]\na = 1", "not a variant"),
+        ("x = [", "not TOML"),
+    ],
+)
 def test_a_wrong_description_is_told_with_its_line(tmp_path, line, said):
     file = describe(tmp_path, tables=line)
     if line.startswith("game"):
@@ -370,13 +502,18 @@ def test_a_wrong_description_is_told_with_its_line(tmp_path, line, said):
 
 
 def test_variants_and_settings_reach_the_game(tmp_path):
-    top, tables = "", '[settings]\ng = 1\n[variants.hard]\ng = 2\n[variants.easy]\n'
+    top, tables = "", "[settings]\ng = 1\n[variants.hard]\ng = 2\n[variants.easy]\n"
     file = describe(tmp_path, top=top, tables=tables)
     script = tmp_path / "ladder.py"
-    script.write_text(script.read_text(encoding="utf-8").replace(
-        "client.supply_outcome(height", 'client.supply_outcome(100 * client.settings["g"] + 10 * len(client.variant)'
-        " + 0 * (height"
-    ).replace("10 * fell)", "10 * fell))"), encoding="utf-8")  # fmt: skip
+    script.write_text(
+        script.read_text(encoding="utf-8")
+        .replace(
+            "client.supply_outcome(height",
+            'client.supply_outcome(100 * client.settings["g"] + 10 * len(client.variant) + 0 * (height',
+        )
+        .replace("10 * fell)", "10 * fell))"),
+        encoding="utf-8",
+    )
     found, running = game(file)
     try:
         scores = {}
@@ -430,8 +567,16 @@ def test_a_hanging_game_is_told_to_whoever_waits(tmp_path, capsys):
     assert found.code == 2 and found.err.count("starting the game again") == 1, found.err
 
 
-@pytest.mark.parametrize("command", [("connect", "search"), ("doctor", "--game"), ("experiment",),
-                                     ("playtest", "default", "--game"), ("persona", "list", "--game")])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("connect", "search"),
+        ("doctor", "--game"),
+        ("experiment",),
+        ("playtest", "default", "--game"),
+        ("persona", "list", "--game"),
+    ],
+)
 def test_what_is_not_there_is_told_before_anything_is_compiled(tmp_path, capsys, monkeypatch, command):
     file = describe(tmp_path)
     (tmp_path / "ladder.py").unlink()
@@ -465,8 +610,22 @@ def test_half_ranges_are_words():
 
 
 def test_a_comparison_names_no_file_where_there_is_none(file, capsys):
-    ran = run(capsys, "compare", "short@4", "short@5", "--game", file, "--trials", 1, "--iterations", 10,
-              "--policy", "ucb1", "--seed", 1)  # fmt: skip
+    ran = run(
+        capsys,
+        "compare",
+        "short@4",
+        "short@5",
+        "--game",
+        file,
+        "--trials",
+        1,
+        "--iterations",
+        10,
+        "--policy",
+        "ucb1",
+        "--seed",
+        1,
+    )
     assert ran.code == 0 and "A = short@4" in ran.err and "B = short@5" in ran.err, ran.err
 
 
@@ -485,8 +644,28 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
     for name, outcome in (("told", '[outcome]\nwon = "SCORE > 3"\n'), ("untold", "")):
         file = describe(tmp_path / name, tables=outcome)
         out = tmp_path / name / "out"
-        ran = run(capsys, "playtest", "short@1", "short@2", "--game", file, "--personas", "score", "--policy", "ucb1",
-                  "--baseline", "ucb1", "--trials", 2, "--iterations", 10, "--seed", 1, "--out", out)  # fmt: skip
+        ran = run(
+            capsys,
+            "playtest",
+            "short@1",
+            "short@2",
+            "--game",
+            file,
+            "--personas",
+            "score",
+            "--policy",
+            "ucb1",
+            "--baseline",
+            "ucb1",
+            "--trials",
+            2,
+            "--iterations",
+            10,
+            "--seed",
+            1,
+            "--out",
+            out,
+        )
         assert ran.code == 0, ran.err
         page = (out / "index.html").read_text(encoding="utf-8")
         assert ("Win rate with" in page) == ("win rate  " in ran.out)

@@ -148,13 +148,16 @@ def test_chance_that_is_not_the_seeds_is_told(play):
     assert symbols[5:] == [f"OBS{i}" for i in range(MOST_NUMBERS)]
 
 
-@pytest.mark.parametrize("game, arguments, told", [
-    ("gymnasium:unfit_environments:Rudder-v0", "[]", "cannot be numbered"),
-    ("gymnasium:NoSuchLake-v1", "[]", "does not make"),
-    ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "invalid int"),
-    ("gymnasium:unfit_environments:Dice-v0", '["--grid", "4"]', "one number"),
-    ("gymnasium:", "[]", "no environment is named"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "game, arguments, told",
+    [
+        ("gymnasium:unfit_environments:Rudder-v0", "[]", "cannot be numbered"),
+        ("gymnasium:NoSuchLake-v1", "[]", "does not make"),
+        ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "invalid int"),
+        ("gymnasium:unfit_environments:Dice-v0", '["--grid", "4"]', "one number"),
+        ("gymnasium:", "[]", "no environment is named"),
+    ],
+)
 def test_what_cannot_be_played_is_told_in_words(play, game, arguments, told):
     with pytest.raises(ConnectError, match=told):
         play(f'name = "unfit"\ngame = "{game}"\narguments = {arguments}\nlogs = "logs"\n')
@@ -181,8 +184,24 @@ def test_a_mask_holds_unless_it_is_not_to():
 def test_a_lake_is_playtested_by_the_command_line(play, tmp_path, capsys):
     file = tmp_path / "lake.toml"
     file.write_text(LAKE, encoding="utf-8")
-    done = run(capsys, "playtest", "default@1", "--game", file, "--trials", 2, "--iterations", 60, "--policy", "ucb1",
-               "--seed", 1, "--no-replays", "--out", tmp_path / "played")  # fmt: skip
+    done = run(
+        capsys,
+        "playtest",
+        "default@1",
+        "--game",
+        file,
+        "--trials",
+        2,
+        "--iterations",
+        60,
+        "--policy",
+        "ucb1",
+        "--seed",
+        1,
+        "--no-replays",
+        "--out",
+        tmp_path / "played",
+    )
     assert done.code == 0, done.err
     traces = [json.loads(line) for line in (tmp_path / "played" / "traces.jsonl").read_text().splitlines()]
     walks = [t["positions"] for t in traces if "positions" in t]

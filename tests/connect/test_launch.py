@@ -43,8 +43,13 @@ def test_an_app_with_a_unity_player(tmp_path):
     for path in (app, tmp_path / "My Game"):
         if path == app or sys.platform != "win32":
             assert launch.command(path, ["-x"], log=log) == [
-                str(inside), "-batchmode", "-nographics", "-logFile", str(log), "-x",
-            ]  # fmt: skip
+                str(inside),
+                "-batchmode",
+                "-nographics",
+                "-logFile",
+                str(log),
+                "-x",
+            ]
     assert launch.command(app, log=log, screen=True) == [str(inside), "-logFile", str(log)]
 
 

@@ -31,8 +31,15 @@ def played(notebook: Path, folder: Path, **variables: str) -> str:
     script = folder / "cells.py"
     script.write_text("\n\n".join(cells(notebook, "code")), encoding="utf-8")
     small = {"REPLICATES": "2", "ROLLOUTS": "60", "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, str(script)], cwd=folder, env=environment(**small, **variables),
-                          capture_output=True, text=True, timeout=600, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=folder,
+        env=environment(**small, **variables),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -72,8 +79,15 @@ def test_your_game(tmp_path: Path, name: str, variant: str, differs: bool) -> No
 def test_your_game_without_a_game_names_its_path_and_no_line_of_code(tmp_path: Path) -> None:
     script = tmp_path / "cells.py"
     script.write_text("\n\n".join(cells(YOURS, "code")), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, env=environment(), capture_output=True,
-                          text=True, timeout=120, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert f"there is no program {tmp_path.resolve() / 'Build' / 'Game.x86_64'}" in done.stderr
 
@@ -81,8 +95,12 @@ def test_your_game_without_a_game_names_its_path_and_no_line_of_code(tmp_path: P
 def test_what_notebooks_leave_behind_is_not_for_git() -> None:
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("no git, or no repository")
-    kept = [name for notebook in NOTEBOOKS for text in cells(notebook, "code")
-            for name in re.findall(r"""(?:save|write)\(["']([^"']+)""", text)]  # fmt: skip
+    kept = [
+        name
+        for notebook in NOTEBOOKS
+        for text in cells(notebook, "code")
+        for name in re.findall(r"""(?:save|write)\(["']([^"']+)""", text)
+    ]
     assert len(kept) >= 2
     for name in kept:
         path = f"unity_support/notebooks/{name}/tree.npz"

@@ -150,9 +150,7 @@ def test_the_start_of_its_process_is_no_part_of_its_moves(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(os.name == "nt", reason="only POSIX has the signal that asks where a program is")
-def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "student.py"
     path.write_text("import time\ndef step(b, m, a, k):\n    print('z' * 10**5)\n    time.sleep(60)\n")
     program = Program(GAME, LEVEL, str(path), 0.3)
@@ -166,8 +164,11 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(
     assert program.said.count("it is loaded anew") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
     monkeypatch.setattr("persona_evo.connect.program.START_SECONDS", 1.0)
-    path.write_text("class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"
-                    "    def step(self, b, m, a, k): pass\n", encoding="utf-8")
+    path.write_text(
+        "class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"
+        "    def step(self, b, m, a, k): pass\n",
+        encoding="utf-8",
+    )
     with pytest.raises(SettingsError) as caught:
         try_out(GAME, LEVEL, path)
     said = str(caught.value)
@@ -184,9 +185,13 @@ def test_one_that_eats_memory_loses_the_move_and_goes_on(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("import not_there_at_all\n", "ModuleNotFoundError"), ("x = 1\n", "neither a function"),
-                       ("def step(:\n", "broken.py:1")]
-)  # fmt: skip
+    ("text", "said"),
+    [
+        ("import not_there_at_all\n", "ModuleNotFoundError"),
+        ("x = 1\n", "neither a function"),
+        ("def step(:\n", "broken.py:1"),
+    ],
+)
 def test_one_that_cannot_be_loaded_is_told_with_its_file(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "broken.py"
     path.write_text(text, encoding="utf-8")

@@ -13,8 +13,9 @@ from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ProtocolError, SettingsError
 
 U64 = st.integers(0, 2**64 - 1)
-PAIRS = st.lists(st.integers(1, p.MOST_CHOICES).flatmap(lambda n: st.tuples(st.integers(0, n - 1), st.just(n))),
-                 max_size=40)  # fmt: skip
+PAIRS = st.lists(
+    st.integers(1, p.MOST_CHOICES).flatmap(lambda n: st.tuples(st.integers(0, n - 1), st.just(n))), max_size=40
+)
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
@@ -26,11 +27,18 @@ def results(draw):
     numbers = draw(st.lists(FLOATS, min_size=rows * columns, max_size=rows * columns))
     final = draw(st.lists(FLOATS, min_size=columns, max_size=columns))
     return p.Result(
-        draw(U64), draw(st.sampled_from([p.OK, p.TRUNCATED, p.EXCEPTION])),
-        draw(st.floats(allow_nan=False, allow_infinity=False)), p.pack(trace), rows, columns,
-        struct.pack(f"<{len(numbers)}f", *numbers), struct.pack(f"<{columns}f", *final), draw(U64),
-        draw(st.integers(0, 2**32 - 1)), draw(st.text(max_size=50)),
-    )  # fmt: skip
+        draw(U64),
+        draw(st.sampled_from([p.OK, p.TRUNCATED, p.EXCEPTION])),
+        draw(st.floats(allow_nan=False, allow_infinity=False)),
+        p.pack(trace),
+        rows,
+        columns,
+        struct.pack(f"<{len(numbers)}f", *numbers),
+        struct.pack(f"<{columns}f", *final),
+        draw(U64),
+        draw(st.integers(0, 2**32 - 1)),
+        draw(st.text(max_size=50)),
+    )
 
 
 def payload(frame, kind):
@@ -56,13 +64,25 @@ def test_result_comes_back(result):
 def test_layout_is_the_documents():
     order = p.Rollout(1, 2, 3, 2, 1, 4, p.pack([(5, 6)]))
     assert p.encode_rollout(order) == bytes.fromhex(
-        "22000000" "03" "0100000000000000" "0200000000000000" "0300000000000000" "02" "01" "04000000" "0500" "0600"
-    )  # fmt: skip
+        "220000000301000000000000000200000000000000030000000000000002010400000005000600"
+    )
     result = p.Result(7, 1, -0.5, p.pack([(0, 2)]), 1, 1, struct.pack("<f", 1.5), struct.pack("<f", 2.0), 9, 10, "é")
     assert p.encode_result(result) == bytes.fromhex(
-        "35000000" "04" "0700000000000000" "01" "000000000000e0bf" "01000000" "00000200" "01000000" "0100" "0000c03f"
-        "00000040" "0900000000000000" "0a000000" "c3a9"
-    )  # fmt: skip
+        "35000000"
+        "04"
+        "0700000000000000"
+        "01"
+        "000000000000e0bf"
+        "01000000"
+        "00000200"
+        "01000000"
+        "0100"
+        "0000c03f"
+        "00000040"
+        "0900000000000000"
+        "0a000000"
+        "c3a9"
+    )
 
 
 @given(st.lists(results(), max_size=5), st.lists(st.integers(1, 200), max_size=60))
@@ -129,20 +149,39 @@ def test_hello_comes_back():
     assert p.decode_hello(payload(p.encode_hello(HELLO), p.Kind.HELLO)) == HELLO
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("magic", "other"), ("protocol", [1]), ("protocol", "1.0"), ("game", {"name": ""}), ("nonce", 5),
-    ("capabilities", "seed"), ("metrics", [{"symbol": "H P"}]), ("metrics", [{"symbol": "A"}, {"symbol": "A"}]),
-    ("metrics", [{"symbol": "A", "low": 2, "high": 1}]), ("max_decisions", 0), ("max_decisions", True),
-    ("game", {"name": "x", "version": "y" * 5000}), ("game", {"name": "x\ny", "version": ""}),
-    ("game", {"name": "x", "version": "\x1b[31m"}), ("metrics", [{"symbol": "A", "name": "a\u202eb"}]),
-    ("library", "a\x07"), ("library", 5), ("capabilities", ["seed\n"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("magic", "other"),
+        ("protocol", [1]),
+        ("protocol", "1.0"),
+        ("game", {"name": ""}),
+        ("nonce", 5),
+        ("capabilities", "seed"),
+        ("metrics", [{"symbol": "H P"}]),
+        ("metrics", [{"symbol": "A"}, {"symbol": "A"}]),
+        ("metrics", [{"symbol": "A", "low": 2, "high": 1}]),
+        ("max_decisions", 0),
+        ("max_decisions", True),
+        ("game", {"name": "x", "version": "y" * 5000}),
+        ("game", {"name": "x\ny", "version": ""}),
+        ("game", {"name": "x", "version": "\x1b[31m"}),
+        ("metrics", [{"symbol": "A", "name": "a\u202eb"}]),
+        ("library", "a\x07"),
+        ("library", 5),
+        ("capabilities", ["seed\n"]),
+    ],
+)
 def test_a_wrong_hello_is_refused(key, value):
     whole = {**json.loads(p.encode_hello(HELLO)[5:]), key: value}
     with pytest.raises(ProtocolError) as caught:
         p.decode_hello(json.dumps(whole).encode())
-    assert key == "magic" or f"'{key}'" in str(caught.value) or "at most" in str(caught.value) or "two metrics" in str(
-        caught.value)
+    assert (
+        key == "magic"
+        or f"'{key}'" in str(caught.value)
+        or "at most" in str(caught.value)
+        or "two metrics" in str(caught.value)
+    )
 
 
 def test_unknown_members_are_ignored_and_versions_told():
@@ -156,8 +195,12 @@ def test_unknown_members_are_ignored_and_versions_told():
 def test_splitmix_is_the_published_generator():
     rng = SplitMix64(1234567)
     assert [rng.next() for _ in range(5)] == [
-        6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
-    ]  # fmt: skip
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
 
 
 @given(U64, st.integers(1, 2**32))

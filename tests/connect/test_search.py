@@ -48,8 +48,11 @@ def nothing_is_pending(search):
 
 
 def same(a, b):
-    return a[1] == b[1] and a[2] == dataclasses.replace(b[2], seconds=a[2].seconds) and np.array_equal(
-        a[0].tree.links, b[0].tree.links)
+    return (
+        a[1] == b[1]
+        and a[2] == dataclasses.replace(b[2], seconds=a[2].seconds)
+        and np.array_equal(a[0].tree.links, b[0].tree.links)
+    )
 
 
 def test_a_tiny_game_is_explored_to_its_end_and_proven(tmp_path):
@@ -62,8 +65,14 @@ def test_a_tiny_game_is_explored_to_its_end_and_proven(tmp_path):
     assert len(ends) == 16 and all(n.status == "done" and len(n.choices) == 4 for n in ends)
 
 
-@pytest.mark.parametrize("policy", [None, lambda g: TreePolicy.of("HEIGHT - 0.1 * TURN + R + sqrt(log(P) / N)", g),
-                                    lambda g: TreePolicy.of("HEIGHT", g)])  # fmt: skip
+@pytest.mark.parametrize(
+    "policy",
+    [
+        None,
+        lambda g: TreePolicy.of("HEIGHT - 0.1 * TURN + R + sqrt(log(P) / N)", g),
+        lambda g: TreePolicy.of("HEIGHT", g),
+    ],
+)
 def test_every_policy_proves_a_small_game(tmp_path, policy):
     _, _, plan = searched(describe(tmp_path), "short@5", policy, budget=2000)
     assert plan.proven and plan.utility == 3

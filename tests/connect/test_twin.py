@@ -173,11 +173,14 @@ def twin_of(order: p.Rollout, settings: dict[str, Any], prefix: list[int]) -> tu
     return trace, np.array(rows, dtype=np.float32)
 
 
-@pytest.mark.parametrize("settings", [
-    {"days": 6, "player": "unrestricted", "variant": "default"},
-    {"days": 3, "player": "factored", "variant": "high_stakes"},
-    {"days": 6, "player": "forward_only", "variant": "default"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"days": 6, "player": "unrestricted", "variant": "default"},
+        {"days": 3, "player": "factored", "variant": "high_stakes"},
+        {"days": 6, "player": "forward_only", "variant": "default"},
+    ],
+)
 def test_the_driver_plays_it_in_several_processes_as_its_twin_does(
     program: list[str], settings: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -23,8 +23,12 @@ from tests.connect.test_csharp import needs_mono
 from tests.connect.test_unity_package import GUIDE, PACKAGE, STUBS, UNITY_SUPPORT, changes, compile_unity
 
 INDEX = PACKAGE / "Documentation~" / "index.md"
-PAGES = [*sorted((PACKAGE / "Documentation~").glob("*.md")), PACKAGE / "README.md", UNITY_SUPPORT / "README.md",
-         UNITY_SUPPORT / "PROTOCOL.md"]  # fmt: skip
+PAGES = [
+    *sorted((PACKAGE / "Documentation~").glob("*.md")),
+    PACKAGE / "README.md",
+    UNITY_SUPPORT / "README.md",
+    UNITY_SUPPORT / "PROTOCOL.md",
+]
 PERSONAS = UNITY_SUPPORT.parent / "persona_evo" / "personas" / "catalog"
 
 
@@ -49,10 +53,19 @@ def unity(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compile_to(target: Path, *sources: Path) -> None:
     names = ("UnityEngine", "PersonaEvo.Playtest", "PersonaEvo.Playtest.Core")
     done = subprocess.run(
-        ["mcs", "-langversion:6", "-warnaserror+", f"-target:{'exe' if target.suffix == '.exe' else 'library'}",
-         f"-out:{target}", *(f"-r:{target.parent / name}.dll" for name in names), *map(str, sources)],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [
+            "mcs",
+            "-langversion:6",
+            "-warnaserror+",
+            f"-target:{'exe' if target.suffix == '.exe' else 'library'}",
+            f"-out:{target}",
+            *(f"-r:{target.parent / name}.dll" for name in names),
+            *map(str, sources),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -124,8 +137,10 @@ def test_the_window_writes_a_game_toml_that_is_one(unity: Path, tmp_path: Path) 
     player = tmp_path / "Game.x86_64"
     done = subprocess.run(
         ["mono", unity / "Player.exe", "describe", unity / "PersonaEvo.Playtest.Editor.dll", player, "My game"],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.stdout.strip() == str(tmp_path / "game.toml"), done.stderr
     text = (tmp_path / "game.toml").read_text(encoding="utf-8")
     found = description.read(tmp_path / "game.toml")
@@ -184,7 +199,7 @@ def test_the_commands_that_are_shown_have_these_options(tmp_path: Path) -> None:
         assert done.code == 0, part
         for line, words in shown:
             if tuple(w for w in words if not w.startswith("--")) == part:
-                for option in words[len(part):]:
+                for option in words[len(part) :]:
                     assert f"{option} " in done.out or f"{option}," in done.out, line
 
 
@@ -197,8 +212,12 @@ def test_the_documentation_names_how_the_driver_starts_a_player_and_what_the_tes
     text = INDEX.read_text(encoding="utf-8") + (PACKAGE / "README.md").read_text(encoding="utf-8")
     words = set(re.findall(r'"(-[a-zA-Z]+)"', Path(launch.__file__).read_text(encoding="utf-8")))
     assert words >= {"-batchmode", "-nographics", "-logFile"} and all(word in text for word in words)
-    variables = set(re.findall(r'GetEnvironmentVariable\("(PERSONA_EVO_REPOSITORY)"',
-                               "".join(f.read_text() for f in (PACKAGE / "Tests").rglob("*.cs"))))  # fmt: skip
+    variables = set(
+        re.findall(
+            r'GetEnvironmentVariable\("(PERSONA_EVO_REPOSITORY)"',
+            "".join(f.read_text() for f in (PACKAGE / "Tests").rglob("*.cs")),
+        )
+    )
     assert variables and all(f"`{name}`" in text for name in variables)
     assert '"testables": ["com.persona-evo.playtest"]' in text
 
@@ -209,9 +228,13 @@ def test_the_readmes_console_game_is_whole_and_fit(tmp_path: Path) -> None:
     (tmp_path / "Coins.cs").write_text(code, encoding="utf-8")
     (shown,) = [block for block in blocks(UNITY_SUPPORT / "README.md", "sh") if "mcs" in block]
     done = subprocess.run(
-        shown.replace("unity_support/", f"'{UNITY_SUPPORT}'/"), shell=True, cwd=tmp_path, capture_output=True,
-        text=True, timeout=120,
-    )  # fmt: skip
+        shown.replace("unity_support/", f"'{UNITY_SUPPORT}'/"),
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "coins.toml").write_text('game = "coins.exe"\nlogs = "logs"\n', encoding="utf-8")
     session = Session(description.read(tmp_path / "coins.toml"))

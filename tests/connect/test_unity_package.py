@@ -115,12 +115,25 @@ def test_the_guide_applies_and_compiles(tmp_path: Path) -> None:
     assert applied.returncode == 0, applied.stderr
     assert "EndDay(food)" in (game / "Player.cs").read_text()
     compile_unity(tmp_path)
-    references = [f"-r:{tmp_path / name}.dll" for name in (
-        "UnityEngine", "PersonaEvo.Playtest", "PersonaEvo.Playtest.Core",
-    )]  # fmt: skip
+    references = [
+        f"-r:{tmp_path / name}.dll"
+        for name in (
+            "UnityEngine",
+            "PersonaEvo.Playtest",
+            "PersonaEvo.Playtest.Core",
+        )
+    ]
     done = subprocess.run(
-        ["mcs", "-langversion:6", "-target:library", f"-out:{tmp_path / 'game.dll'}", *references,
-         *sorted(map(str, game.glob("*.cs")))],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [
+            "mcs",
+            "-langversion:6",
+            "-target:library",
+            f"-out:{tmp_path / 'game.dll'}",
+            *references,
+            *sorted(map(str, game.glob("*.cs"))),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr

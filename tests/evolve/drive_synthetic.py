@@ -21,9 +21,13 @@ def config(preset: str, generations: int = GENERATIONS) -> dict[str, Any]:
     """The configuration of the run."""
     settings = small(preset, generations=generations)
     return {
-        "game": "synthetic", "persona": {"name": preset, "priority": ""}, "seed": 11, "target": generations,
-        "evolution": settings.to_dict(), "first": [],
-    }  # fmt: skip
+        "game": "synthetic",
+        "persona": {"name": preset, "priority": ""},
+        "seed": 11,
+        "target": generations,
+        "evolution": settings.to_dict(),
+        "first": [],
+    }
 
 
 def work(run: runs.Run, evaluate: Evaluate = synthetic, **options: Any) -> str:

@@ -12,10 +12,20 @@ from persona_evo.formula import parse
 METRICS = ("ST", "PE", "MS", "HL")
 LEVELS = 3
 POINTS: tuple[dict[str, float], ...] = tuple(
-    {"ST": 5.0 + k, "PE": 0.2 * k, "MS": 0.5 - 0.1 * k, "HL": 10.0 - k, "R": 0.3 + 0.1 * k, "N": 4.0 + k,
-     "P": 20.0 + k, "D": 3.0, "RMAX": 0.9, "RSD": 0.1}
+    {
+        "ST": 5.0 + k,
+        "PE": 0.2 * k,
+        "MS": 0.5 - 0.1 * k,
+        "HL": 10.0 - k,
+        "R": 0.3 + 0.1 * k,
+        "N": 4.0 + k,
+        "P": 20.0 + k,
+        "D": 3.0,
+        "RMAX": 0.9,
+        "RSD": 0.1,
+    }
     for k in range(LEVELS)
-)  # fmt: skip
+)
 
 
 def luck(seed: int) -> float:

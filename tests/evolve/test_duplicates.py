@@ -83,10 +83,19 @@ def test_a_score_that_may_change_is_no_duplicate_of_one_that_never_does() -> Non
         assert keys.key(parse("PE + (R - R)")) != keys.key(parse("PE")) == keys.key(parse("PE + (MS - MS)"))
 
 
-EQUAL = [("MS + PE", 0, 5, 0), ("PE + MS", 0, 5, 0), ("PE + MS", 0, 6, 0), ("PE + MS", 1, 5, 0), ("PE + MS", 0, 5, 1),
-         ("PE - -MS", 0, 5, 0), ("PE + MS + (R - R)", 0, 5, 0), (TreePolicy.ucb1(), 0, 5, 0),
-         (TreePolicy("other name", parse("MS + PE")), 0, 5, 0), (TreePolicy.ucb1(2.0), 0, 5, 0),
-         (TreePolicy.ucb1(), 0, 5, 0)]  # fmt: skip
+EQUAL = [
+    ("MS + PE", 0, 5, 0),
+    ("PE + MS", 0, 5, 0),
+    ("PE + MS", 0, 6, 0),
+    ("PE + MS", 1, 5, 0),
+    ("PE + MS", 0, 5, 1),
+    ("PE - -MS", 0, 5, 0),
+    ("PE + MS + (R - R)", 0, 5, 0),
+    (TreePolicy.ucb1(), 0, 5, 0),
+    (TreePolicy("other name", parse("MS + PE")), 0, 5, 0),
+    (TreePolicy.ucb1(2.0), 0, 5, 0),
+    (TreePolicy.ucb1(), 0, 5, 0),
+]
 
 
 def test_equal_playthroughs_have_case_seed_side_form_and_symbols_in_common() -> None:
@@ -122,9 +131,10 @@ def swapped(tokens: tuple[Token, ...], stream: random.Random) -> tuple[Token, ..
 
 leaves = st.one_of(st.sampled_from(("R", "MS", "PE", "ST", "NM", "NE", "HL")), st.floats(-2.0, 2.0)).map(lambda t: (t,))
 trees = st.recursive(
-    leaves, lambda part: st.tuples(part, part, st.sampled_from("+-*/")).map(lambda t: (*t[0], *t[1], t[2])),
+    leaves,
+    lambda part: st.tuples(part, part, st.sampled_from("+-*/")).map(lambda t: (*t[0], *t[1], t[2])),
     max_leaves=9,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("rules", SPECS)

@@ -45,8 +45,16 @@ def spec(levels: int = 2, iterations: int = 100) -> FitnessSpec:
 
 
 def tiny(**changes: object) -> EvolutionSettings:
-    values: dict[str, object] = {"population": 8, "islands": 2, "generations": 2, "elites": 1, "migrants": 1,
-                                 "final_trials": 2, "final_candidates": 3, "first": ("utility",)}  # fmt: skip
+    values: dict[str, object] = {
+        "population": 8,
+        "islands": 2,
+        "generations": 2,
+        "elites": 1,
+        "migrants": 1,
+        "final_trials": 2,
+        "final_candidates": 3,
+        "first": ("utility",),
+    }
     return EvolutionSettings.of("modern", **{**values, **changes})
 
 
@@ -111,8 +119,18 @@ def test_a_first_generation_without_time_still_gives_a_policy_and_can_go_on(tmp_
     settings = tiny(population=100, islands=1)
     began = time.monotonic()
     phases: list[Phase] = []
-    outcome = evolve(GAME, KILLER, TRAIN[2:5], settings, 5, root=tmp_path, budget=Budget(40_000), deadline=began + 7,
-                     held_out=[], tell=phases.append)  # fmt: skip
+    outcome = evolve(
+        GAME,
+        KILLER,
+        TRAIN[2:5],
+        settings,
+        5,
+        root=tmp_path,
+        budget=Budget(40_000),
+        deadline=began + 7,
+        held_out=[],
+        tell=phases.append,
+    )
     assert phases[0].name == "the first generation" and phases[0].eta > (phases[0].left or 0), "it is told early"
     took = time.monotonic() - began
     assert outcome.status == DEADLINE and outcome.generations == 0 and took < 10
@@ -129,9 +147,15 @@ def test_without_time_the_raw_formula_ships_and_is_simplified_later(tmp_path: Pa
     cut = simplify(formula, ("MS", "R", "PE"), until=time.monotonic() + 0.1)
     assert cut.cut and not cut.replaced and cut.formula == formula and cut.reason == NO_TIME
     policy = policies.Policy(
-        "hasty", GAME.name, persona="monster_killer", utility=KILLER.utility.text, formula=formula.text,
-        simplification=cut.reason, unfinished=("simplification",), levels=("train01",),
-    )  # fmt: skip
+        "hasty",
+        GAME.name,
+        persona="monster_killer",
+        utility=KILLER.utility.text,
+        formula=formula.text,
+        simplification=cut.reason,
+        unfinished=("simplification",),
+        levels=("train01",),
+    )
     file = policies.write(policy, tmp_path / "hasty.json")
     assert json.loads(file.read_text())["unfinished"] == ["simplification"]
     done = simplification.simplify_policy(policies.read(file), GAME)
@@ -163,8 +187,15 @@ def test_scores_of_open_lists_are_simplified_to_the_same_order_or_kept() -> None
     assert "1 score simplified, from 18 to 8 nodes" in short.reason and not short.cut
     late = shortening.of_lists(lists, GAME, TRAIN[:2], KILLER.utility, time.monotonic() - 1)
     assert late.cut and late.lists[1] == lists[1] and "2 lists not tried" in late.reason
-    policy = policies.Policy("hasty", GAME.name, "lists", persona="monster_killer", utility=KILLER.utility.text,
-                             lists=late.lists, unfinished=("simplification",))  # fmt: skip
+    policy = policies.Policy(
+        "hasty",
+        GAME.name,
+        "lists",
+        persona="monster_killer",
+        utility=KILLER.utility.text,
+        lists=late.lists,
+        unfinished=("simplification",),
+    )
     done = simplification.simplify_policy(policy, GAME)
     assert [one.score.size for one in done.lists] == [3, 5] and done.unfinished == () and len(done.words) == 2
 
@@ -198,8 +229,9 @@ def test_a_comparison_says_plainly_who_is_better() -> None:
     rivals = (Rival("UCB1", 0.5, 0.0, -0.1, 0.1), Rival("the shipped policy x", 0.75, -0.25, -0.3, -0.2))
     found = RivalComparison(("a", "b"), True, 3, 0.5, rivals)
     first, second, third = found.lines()
-    assert first == ("no better than UCB1 on a, b (not trained on): 0.5000 against 0.5000, difference +0.0000 "
-                     "[-0.1000, +0.1000]")  # fmt: skip
+    assert first == (
+        "no better than UCB1 on a, b (not trained on): 0.5000 against 0.5000, difference +0.0000 [-0.1000, +0.1000]"
+    )
     assert second.startswith("worse than the shipped policy x on a, b")
     assert "3 trials per level" in third
     assert RivalComparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
@@ -234,8 +266,7 @@ def test_a_winner_is_compared_with_ucb1_and_with_the_shipped_policy() -> None:
 def test_the_file_of_a_policy_keeps_the_comparison_also_when_the_run_is_resumed(tmp_path: Path) -> None:
     given = {"budget": Budget(100), "held_out": mapsets.resolve(GAME, ["test01"])}
     whole = evolve(GAME, KILLER, TRAIN[:1], tiny(), 5, root=tmp_path / "one", name="run", **given)  # type: ignore[arg-type]
-    part = evolve(GAME, KILLER, TRAIN[:1], tiny(generations=1), 5, root=tmp_path / "two", name="run",
-                  **given)  # type: ignore[arg-type]  # fmt: skip
+    part = evolve(GAME, KILLER, TRAIN[:1], tiny(generations=1), 5, root=tmp_path / "two", name="run", **given)  # type: ignore[arg-type]
     more = resume(part.folder, generations=2)
     assert whole.policy is not None and more.policy is not None and more.status == FINISHED
     one, two = policies.read(whole.policy), policies.read(more.policy)

@@ -138,8 +138,10 @@ def test_each_mutation_does_what_its_name_says() -> None:
         moved = operators.perturb(tree, settings_, primitives, stream)
         assert [genetics.is_constant(n) or n.name for n in moved] == [genetics.is_constant(n) or n.name for n in tree]
         assert genetics.formula(operators.hoist(tree, settings_, primitives, stream)).text in (
-            "PE + 0.5", "MS - R / 2", "R / 2",
-        )  # fmt: skip
+            "PE + 0.5",
+            "MS - R / 2",
+            "R / 2",
+        )
         assert len(operators.shrink(tree, settings_, primitives, stream)) < len(tree)
     plain = genetics.read("PE + MS", primitives)
     assert sum(map(genetics.is_constant, operators.perturb(plain, settings_, primitives, stream))) == 1

@@ -92,9 +92,21 @@ def test_a_description_grows_with_nodes_digits_and_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["TO @", "TO @ two", "TO @ 1 new", "@ 1", "TO @ 1;", "TO @ 0", "TO @ 1 novel novel", "TO @ nan",
-             "; ".join(["TO @ 1"] * 9), "XX @ 1", "OWN + R @ 1"],
-)  # fmt: skip
+    "text",
+    [
+        "TO @",
+        "TO @ two",
+        "TO @ 1 new",
+        "@ 1",
+        "TO @ 1;",
+        "TO @ 0",
+        "TO @ 1 novel novel",
+        "TO @ nan",
+        "; ".join(["TO @ 1"] * 9),
+        "XX @ 1",
+        "OWN + R @ 1",
+    ],
+)
 def test_what_is_no_text_of_lists_is_refused(text: str) -> None:
     with pytest.raises((SettingsError, FormulaError)):
         genome.to_policy(text, GAME)
@@ -231,8 +243,16 @@ def test_the_first_lists_are_the_planners_own_with_each_formula() -> None:
 
 
 def small(**changes: Any) -> EvolutionSettings:
-    values = {"population": 12, "islands": 2, "generations": 3, "elites": 1, "migrants": 1, "final_trials": 2,
-              "final_candidates": 3, "first": ("MS - 0.1 * NM",)}  # fmt: skip
+    values = {
+        "population": 12,
+        "islands": 2,
+        "generations": 3,
+        "elites": 1,
+        "migrants": 1,
+        "final_trials": 2,
+        "final_candidates": 3,
+        "first": ("MS - 0.1 * NM",),
+    }
     return EvolutionSettings.modern(**{**values, **changes})
 
 
@@ -257,7 +277,7 @@ def test_lists_evolve_to_a_policy_the_same_on_any_cores_and_resumed(tmp_path: Pa
     assert policy.kind == "lists" and policy.formula == "" and policy.words and policy.simplification
     assert len(policy.words) == len(policy.lists) and set(policy.metrics) == {
         symbol for one in policy.lists for symbol in one.score.symbols
-    }  # fmt: skip
+    }
     found = plan(GAME, TRAIN[0], KILLER.utility, policy.tree_policy(GAME), Budget(100), seed=1)
     assert found.iterations <= 100 and found.actions
     rivals = [rival["name"] for rival in policy.comparison["rivals"]]

@@ -11,8 +11,13 @@ def individual(name: str, fitness: float, size: int, trials: int = 1) -> Individ
 
 
 def test_the_front_has_nobody_who_is_beaten_in_both() -> None:
-    crowd = [individual("a", 3, 9), individual("b", 2, 5), individual("c", 2, 7), individual("d", 1, 1),
-             individual("e", 0.5, 1)]  # fmt: skip
+    crowd = [
+        individual("a", 3, 9),
+        individual("b", 2, 5),
+        individual("c", 2, 7),
+        individual("d", 1, 1),
+        individual("e", 0.5, 1),
+    ]
     assert [i.formula for i in hall.front(crowd)] == ["a", "b", "d"]
 
 

@@ -21,9 +21,12 @@ PRESETS = ["paper", "modern"]
 
 
 def course(
-    settings: EvolutionSettings, seed: int = 7, evaluate: object = synthetic, state: State | None = None,
+    settings: EvolutionSettings,
+    seed: int = 7,
+    evaluate: object = synthetic,
+    state: State | None = None,
     first: Sequence[str] = (),
-) -> list[Generation]:  # fmt: skip
+) -> list[Generation]:
     """All generations; their states are as of the end, since a state is handed on."""
     return list(generations(settings, seed, evaluate, metrics=METRICS, levels=LEVELS, first=first, state=state))  # type: ignore[arg-type]
 
@@ -197,8 +200,9 @@ def test_a_wrong_evaluation_is_told(answer: list[list[float]]) -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_memory_stays_flat(preset: str) -> None:
-    settings = small(preset, population=6, islands=2, elites=1, migrants=1, generations=220, memory=30, hall_of_fame=5,
-                     size_limit=15)  # fmt: skip
+    settings = small(
+        preset, population=6, islands=2, elites=1, migrants=1, generations=220, memory=30, hall_of_fame=5, size_limit=15
+    )
     sizes = []
     tracemalloc.start()
     try:

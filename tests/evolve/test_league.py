@@ -39,9 +39,16 @@ LEAGUE = names.league(GAME, "", opponents=["random", "two_ply"])
 BUDGET = Budget(iterations=15)
 SPEC = FitnessSpec.of("colosseum", LEVELS, DUELIST.utility, SearchSettings(), BUDGET, "WIN", LEAGUE)
 SMALL = EvolutionSettings.of(
-    "modern", population=6, islands=2, generations=3, final_trials=2, final_candidates=2, reevaluations=2,
-    first=("ucb1",), **usual(GAME),
-)  # fmt: skip
+    "modern",
+    population=6,
+    islands=2,
+    generations=3,
+    final_trials=2,
+    final_candidates=2,
+    reevaluations=2,
+    first=("ucb1",),
+    **usual(GAME),
+)
 
 
 def evolved(root: Path, jobs: int = 1, **more: Any) -> evolution.Outcome:
@@ -84,8 +91,13 @@ def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch
         scores = Fitness(SPEC, workers).scores([Request("R", plan), Request("TE - OTE", plan)])
     ours, theirs = ([p for p in seen if p.formula == formula] for formula in ("R", "TE - OTE"))
     assert sorted((p.case, p.seed, p.side) for p in ours)[:6] == [
-        (0, 10, 0), (0, 20, 1), (0, 30, 0), (1, 11, 1), (1, 21, 0), (1, 31, 1),
-    ]  # fmt: skip
+        (0, 10, 0),
+        (0, 20, 1),
+        (0, 30, 0),
+        (1, 11, 1),
+        (1, 21, 0),
+        (1, 31, 1),
+    ]
     assert len(seen) == 24 and [p[1:] for p in ours] == [p[1:] for p in theirs]
     first = [next(play((SPEC, None), [p])) for p in ours if p.case == 0]
     assert scores[0][0].priority == pytest.approx(sum(s.priority for s in first if s is not None) / 3)
@@ -94,8 +106,15 @@ def test_cases_are_pairs_of_levels_and_opponents_and_sides_alternate(monkeypatch
 def test_a_specification_survives_its_file_and_opponents_get_the_budget() -> None:
     again = spec_from_dict("colosseum", "WIN", json.loads(json.dumps(spec_to_dict(SPEC))))
     assert again == SPEC
-    spec = FitnessSpec.of("colosseum", LEVELS, DUELIST.utility, SearchSettings(), BUDGET, "WIN",
-                          names.league(GAME, "", opponents=["uct_walls", "killer_moves:iterations=7"]))  # fmt: skip
+    spec = FitnessSpec.of(
+        "colosseum",
+        LEVELS,
+        DUELIST.utility,
+        SearchSettings(),
+        BUDGET,
+        "WIN",
+        names.league(GAME, "", opponents=["uct_walls", "killer_moves:iterations=7"]),
+    )
     assert spec.league is not None
     assert [(o.iterations, o.seconds) for o in spec.league.opponents] == [(15, None), (15, None)]
 
@@ -117,8 +136,28 @@ def test_an_evolution_is_the_same_on_two_cores_and_resumed_and_its_policy_is_an_
         found = names.agent(GAME, word)
         assert (found.policy, found.variant) == (policy.best, "killers")
     assert found.iterations == 9 and found.name == "policy:iterations=9"
-    assert main(["match", "colosseum", str(whole.policy), "random", "--size", "5", "--games", "2", "--swap",
-                 "--iterations", "10", "--jobs", "1", "--seed", "1"]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "match",
+                "colosseum",
+                str(whole.policy),
+                "random",
+                "--size",
+                "5",
+                "--games",
+                "2",
+                "--swap",
+                "--iterations",
+                "10",
+                "--jobs",
+                "1",
+                "--seed",
+                "1",
+            ]
+        )
+        == 0
+    )
 
 
 def test_a_run_with_another_league_than_its_checkpoint_is_refused(tmp_path: Path) -> None:
@@ -137,8 +176,10 @@ def test_who_cannot_be_in_a_league(tmp_path: Path) -> None:
     program = tmp_path / "bot.py"
     program.write_text("class StudentAgent:\n    def step(self, *a): return (0, 0), 0\n")
     for words, message in (
-        (["nosuch"], "no such agent"), (["uct", "uct"], "same name"), ([str(program)], "a program cannot be"),
-    ):  # fmt: skip
+        (["nosuch"], "no such agent"),
+        (["uct", "uct"], "same name"),
+        ([str(program)], "a program cannot be"),
+    ):
         with pytest.raises(SettingsError, match=message):
             names.league(GAME, "", opponents=words)
     with pytest.raises(SettingsError, match="no tree policy"):
@@ -207,12 +248,27 @@ def test_a_playtest_for_two_meets_everybody_from_both_sides_and_goes_on(tmp_path
 def test_commands_say_what_does_not_go_together(capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
         (["evolve", "--persona", "runner", "--league", "uct"], "--league is for games for two"),
-        (["evolve", "--persona", "duelist", "--game", "colosseum", "--search", "paper", "--levels", "random06"],
-         "the agent says how it searches"),
+        (
+            ["evolve", "--persona", "duelist", "--game", "colosseum", "--search", "paper", "--levels", "random06"],
+            "the agent says how it searches",
+        ),
         (["evolve", "--persona", "duelist", "--game", "colosseum", "--agent", "random"], "no tree policy"),
-        (["playtest", "random06", "--game", "colosseum", "--personas", "duelist", "--policy", "ucb1", "--search",
-          "paper"], "the agent says how it searches"),
-    ):  # fmt: skip
+        (
+            [
+                "playtest",
+                "random06",
+                "--game",
+                "colosseum",
+                "--personas",
+                "duelist",
+                "--policy",
+                "ucb1",
+                "--search",
+                "paper",
+            ],
+            "the agent says how it searches",
+        ),
+    ):
         assert main(words) != 0
         err = capsys.readouterr().err
         assert message in err and "Traceback" not in err

@@ -135,9 +135,14 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("how", ["ctrl-c", "kill"])
 def test_workers_end_with_the_parent_and_without_a_word(how: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, preexec_fn=hear_ctrl_c,
-    )  # fmt: skip
+        [sys.executable, "-c", SLEEPER],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_ctrl_c,
+    )
     assert process.stdout is not None
     pids = [int(word) for word in process.stdout.readline().split()]
     assert pids

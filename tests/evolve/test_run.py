@@ -55,9 +55,18 @@ def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path)
     rows = runs.read_journal(run.folder)
     assert [(r["generation"], r["island"]) for r in rows] == [(g, i) for g in range(3) for i in range(3)]
     assert set(rows[0]) == {
-        "generation", "island", "best", "mean", "size", "best_size", "diversity", "evaluations", "remembered",
-        "formula", "timing",
-    }  # fmt: skip
+        "generation",
+        "island",
+        "best",
+        "mean",
+        "size",
+        "best_size",
+        "diversity",
+        "evaluations",
+        "remembered",
+        "formula",
+        "timing",
+    }
     assert set(rows[0]["timing"]) == {"seconds", "evaluating"}
     assert [p.generation for p in told] == [0, 1, 2] and told[-1].eta == 0 and told[0].eta > 0
     hall = json.loads((run.folder / runs.HALL).read_text())
@@ -120,11 +129,19 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("generation",), 0), (("evaluations",), -1), (("hall",), []), (("islands",), []), (("islands",), 5),
-        (("islands", 0, "individuals"), []), (("islands", 0, "stream"), [3, [2**40], None]),
-        (("hall", 0, 0), "1 +"), (("hall", 0, 2), [1.0]), (("hall", 0, 3), 0), (("memory",), [["k", [], 1]]),
+        (("generation",), 0),
+        (("evaluations",), -1),
+        (("hall",), []),
+        (("islands",), []),
+        (("islands",), 5),
+        (("islands", 0, "individuals"), []),
+        (("islands", 0, "stream"), [3, [2**40], None]),
+        (("hall", 0, 0), "1 +"),
+        (("hall", 0, 2), [1.0]),
+        (("hall", 0, 3), 0),
+        (("memory",), [["k", [], 1]]),
     ],
-)  # fmt: skip
+)
 def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
     run = runs.Run.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
     work(run)
@@ -142,22 +159,43 @@ def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[An
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("evolution",), []), (("evolution", "metrics"), 5), (("evolution", "metrics"), ["NOPE"]),
-        (("evolution", "islands"), "x"), (("levels",), {}), (("levels",), []), (("levels", 0, "options"), []),
-        (("levels", 0, "options", "rules"), ["paper"]), (("levels", 0, "options", "rules"), 5),
-        (("budget",), 5), (("budget", "iterations"), "x"),
-        (("budget", "iterations"), 1.5), (("search",), []), (("search", "rollout"), {}), (("versions",), [1]),
-        (("versions",), {"a": 1}), (("utility",), 7), (("utility",), "1 +"), (("persona", "priority"), 3),
-        (("persona", "priority"), "NOPE"), (("first",), [1]), (("target",), 0), (("game_version",), "1"),
+        (("evolution",), []),
+        (("evolution", "metrics"), 5),
+        (("evolution", "metrics"), ["NOPE"]),
+        (("evolution", "islands"), "x"),
+        (("levels",), {}),
+        (("levels",), []),
+        (("levels", 0, "options"), []),
+        (("levels", 0, "options", "rules"), ["paper"]),
+        (("levels", 0, "options", "rules"), 5),
+        (("budget",), 5),
+        (("budget", "iterations"), "x"),
+        (("budget", "iterations"), 1.5),
+        (("search",), []),
+        (("search", "rollout"), {}),
+        (("versions",), [1]),
+        (("versions",), {"a": 1}),
+        (("utility",), 7),
+        (("utility",), "1 +"),
+        (("persona", "priority"), 3),
+        (("persona", "priority"), "NOPE"),
+        (("first",), [1]),
+        (("target",), 0),
+        (("game_version",), "1"),
     ],
-)  # fmt: skip
+)
 def test_each_value_of_a_configuration_is_checked(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     spec = FitnessSpec.of(GAME.name, levels, parse("WIN"), SearchSettings.anytime(), Budget())
     data: Any = {
-        **config("modern", 2), "game": GAME.name, "game_version": GAME.version, "versions": {}, **spec_to_dict(spec),
-        "utility": "0", "schema": 1,
-    }  # fmt: skip
+        **config("modern", 2),
+        "game": GAME.name,
+        "game_version": GAME.version,
+        "versions": {},
+        **spec_to_dict(spec),
+        "utility": "0",
+        "schema": 1,
+    }
     data["levels"][0]["options"] = dict(data["levels"][0]["options"])
     data["evolution"]["metrics"] = []
     inner = data
@@ -184,9 +222,13 @@ def test_lists_of_a_persona_go_with_a_search_that_has_lists(tmp_path: Path) -> N
     for search in (SearchSettings.single(), SearchSettings.paper()):
         assert spec(search).lists == () and "lists" not in spec_to_dict(spec(search))
     data: dict[str, Any] = {
-        **config("modern", 2), "game": GAME.name, "game_version": GAME.version, "versions": {}, "schema": 1,
+        **config("modern", 2),
+        "game": GAME.name,
+        "game_version": GAME.version,
+        "versions": {},
+        "schema": 1,
         **spec_to_dict(spec(SearchSettings.anytime())),
-    }  # fmt: skip
+    }
     data["evolution"]["metrics"], data["persona"]["priority"] = [], "MS"
     (tmp_path / "config.json").write_text(json.dumps(data))
     again = reopening.spec_of(tmp_path, GAME.name)
@@ -208,16 +250,29 @@ def test_a_run_from_before_there_were_lists_has_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("unsimplified")
-@pytest.mark.parametrize(("preset", "search", "kept"), [
-    ("modern", None, "single"), ("paper", None, "paper"), ("modern", SearchSettings.anytime(), "anytime"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("preset", "search", "kept"),
+    [
+        ("modern", None, "single"),
+        ("paper", None, "paper"),
+        ("modern", SearchSettings.anytime(), "anytime"),
+    ],
+)
 def test_the_search_of_an_evolution_is_written_down(
     tmp_path: Path, preset: str, search: SearchSettings | None, kept: str
 ) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     persona = replace(load("runner", GAME), lists=LISTS)
-    outcome = evolve(GAME, persona, levels, tiny(preset, generations=1), 3, root=tmp_path, search=search,
-                     budget=Budget(iterations=30))  # fmt: skip
+    outcome = evolve(
+        GAME,
+        persona,
+        levels,
+        tiny(preset, generations=1),
+        3,
+        root=tmp_path,
+        search=search,
+        budget=Budget(iterations=30),
+    )
     written = runs.read_config(outcome.folder)
     assert written["search"]["preset"] == kept and bool(written["search"]["lists"]) == (kept == "anytime")
     assert ("lists" in written) == (kept == "anytime")
@@ -225,8 +280,16 @@ def test_the_search_of_an_evolution_is_written_down(
 
 
 def tiny(preset: str = "modern", **changes: Any) -> EvolutionSettings:
-    values = {"population": 8, "islands": 2, "generations": 2, "elites": 1, "migrants": 1, "final_trials": 2,
-              "final_candidates": 3, "first": ()}  # fmt: skip
+    values = {
+        "population": 8,
+        "islands": 2,
+        "generations": 2,
+        "elites": 1,
+        "migrants": 1,
+        "final_trials": 2,
+        "final_candidates": 3,
+        "first": (),
+    }
     return EvolutionSettings.of(preset, **{**values, **changes})
 
 
@@ -299,8 +362,10 @@ def test_a_start_that_is_larger_than_the_population_says_what_has_room() -> None
 
     whole = first_formulas(tiny("modern", first=("utility",)), GAME, persona.utility, persona.priority)
     n = len(whole)
-    assert said(n + 3, "utility", "PE", "PE + 1") == f"{n} made of what the persona wants, 2 formulas given, " \
+    assert (
+        said(n + 3, "utility", "PE", "PE + 1") == f"{n} made of what the persona wants, 2 formulas given, "
         "1 random formula"
+    )
     assert said(4, "utility", "PE") == (
         f"4 of {n} made of what the persona wants; a population of 4 has no room for {n - 3} more formulas that could "
         "join it, nor for random ones"

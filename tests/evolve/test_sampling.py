@@ -49,9 +49,17 @@ LEVELS, VALIDATION = 20, 6
 def small(**changes: Any) -> EvolutionSettings:
     """Settings of a small evolution that draws its levels."""
     values: dict[str, Any] = {
-        "population": 24, "islands": 2, "generations": 4, "levels_a_generation": 8, "race_from": 2, "first": (),
-        "elites": 2, "migrants": 1, "hall_of_fame": 6, "final_trials": 2,
-    }  # fmt: skip
+        "population": 24,
+        "islands": 2,
+        "generations": 4,
+        "levels_a_generation": 8,
+        "race_from": 2,
+        "first": (),
+        "elites": 2,
+        "migrants": 1,
+        "hall_of_fame": 6,
+        "final_trials": 2,
+    }
     return EvolutionSettings.of("modern", sampled=True, **{**values, **changes})
 
 
@@ -146,8 +154,9 @@ def test_levels_of_a_generation_follow_from_seed_and_generation() -> None:
 
 def course(settings: EvolutionSettings, evaluate: Asked, state: State | None = None) -> Iterator[dict[str, Any]]:
     """The state after each generation, as plain values."""
-    for generation in generations(settings, 7, evaluate, metrics=METRICS, levels=LEVELS, validation=VALIDATION,
-                                  state=state):  # fmt: skip
+    for generation in generations(
+        settings, 7, evaluate, metrics=METRICS, levels=LEVELS, validation=VALIDATION, state=state
+    ):
         yield json.loads(json.dumps(generation.state.to_json()))
 
 
@@ -207,8 +216,10 @@ def test_a_course_goes_on_after_any_generation_as_if_it_had_not_stopped() -> Non
 
 def test_the_finalist_is_best_where_it_meets_the_others_once_more() -> None:
     asked = Asked()
-    hall = [replace(one, validation=[-0.01 * k] * VALIDATION, utilities=[-0.01 * k] * VALIDATION)
-            for k, one in enumerate(reversed(people(6)))]  # fmt: skip
+    hall = [
+        replace(one, validation=[-0.01 * k] * VALIDATION, utilities=[-0.01 * k] * VALIDATION)
+        for k, one in enumerate(reversed(people(6)))
+    ]
     best = tuning.finalist(hall, small(), 3, LEVELS, asked)
     assert best.key == "k2", "of the four that are best on the validation set the one that is best on drawn levels"
     assert {len(r.cases) for r in asked.batches[0]} == {2 * VALIDATION} and len(asked.batches[0]) == 4
@@ -252,8 +263,9 @@ def test_the_share_of_the_best_known(best: float, utility: float, won: float, wi
     assert SPEC.share(0, utility, won) == utility, "where the best is not known the utility counts"
 
 
-SPEC = FitnessSpec.of(GAME.name, mapsets.resolve(GAME, ["train"])[:2], TREASURE.utility, SearchSettings.single(),
-                      Budget(400), "TO")  # fmt: skip
+SPEC = FitnessSpec.of(
+    GAME.name, mapsets.resolve(GAME, ["train"])[:2], TREASURE.utility, SearchSettings.single(), Budget(400), "TO"
+)
 
 
 def test_a_level_with_a_share_of_the_budget_is_played_with_that() -> None:
@@ -318,10 +330,25 @@ def made() -> dict[str, Pool]:
 
 def run(made: dict[str, Pool], root: Path, **options: Any) -> Outcome:
     """A whole small run."""
-    values: dict[str, Any] = {"population": 12, "generations": 3, "levels_a_generation": 4, "elites": 1,
-                              "first": ("TO",), **options.pop("changes", {})}  # fmt: skip
-    return evolve(GAME, TREASURE, made["train"].load(GAME), small(**values), 6, root=root, budget=Budget(100),
-                  pools=made, **options)  # fmt: skip
+    values: dict[str, Any] = {
+        "population": 12,
+        "generations": 3,
+        "levels_a_generation": 4,
+        "elites": 1,
+        "first": ("TO",),
+        **options.pop("changes", {}),
+    }
+    return evolve(
+        GAME,
+        TREASURE,
+        made["train"].load(GAME),
+        small(**values),
+        6,
+        root=root,
+        budget=Budget(100),
+        pools=made,
+        **options,
+    )
 
 
 def what_is_kept(outcome: Outcome) -> tuple[Any, ...]:
@@ -367,9 +394,7 @@ def stopping(when: Callable[[Any], bool]) -> Callable[[Any], None]:
     return tell
 
 
-def test_a_run_that_was_stopped_comes_to_the_same_policy(
-    made: dict[str, Pool], whole: Outcome, tmp_path: Path
-) -> None:
+def test_a_run_that_was_stopped_comes_to_the_same_policy(made: dict[str, Pool], whole: Outcome, tmp_path: Path) -> None:
     first = run(made, tmp_path, progress=stopping(lambda p: p.generation == 1))
     assert first.status == INTERRUPTED and first.generations == 2 and first.policy is None
     again = resume(first.folder, tell=stopping(lambda p: isinstance(p, Phase) and p.name == "measuring the policy"))
@@ -432,17 +457,22 @@ def test_the_policy_tells_what_it_is_worth_where_it_was_not_chosen(made: dict[st
     assert found is not None and found.drawn and found.unseen and found.trials == 2
     assert {r.name for r in found.rivals} == {"UCB1", "the shipped policy treasure_collector"}
     with Workers(1) as workers:
-        spec = FitnessSpec.of(GAME.name, made["held out"].load(GAME), TREASURE.utility, SearchSettings.single(),
-                              Budget(100), "TO")  # fmt: skip
+        spec = FitnessSpec.of(
+            GAME.name, made["held out"].load(GAME), TREASURE.utility, SearchSettings.single(), Budget(100), "TO"
+        )
         plan = tuple(tuple(seeds.derive(6, "held out", case, trial) for trial in range(2)) for case in range(5))
         scores = Fitness(spec, workers).scores([Request(policy.formula, plan)])[0]
     assert found.utility == pytest.approx(sum(s.utility for s in scores) / 5)
-    shares = [1 - (best - s.utility) / max(abs(best), LEAST_BEST)
-              for s, best in zip(scores, made["held out"].best, strict=True)]  # fmt: skip
+    shares = [
+        1 - (best - s.utility) / max(abs(best), LEAST_BEST)
+        for s, best in zip(scores, made["held out"].best, strict=True)
+    ]
     assert found.share == pytest.approx(sum(shares) / 5)
     said = found.lines()
-    assert said[0].startswith(f"training fitness {found.training:.4f}, validation {found.validation:.4f}, held-out "
-                              f"utility {found.utility:.4f} ({found.share:.4f} of the best known)")  # fmt: skip
+    assert said[0].startswith(
+        f"training fitness {found.training:.4f}, validation {found.validation:.4f}, held-out "
+        f"utility {found.utility:.4f} ({found.share:.4f} of the best known)"
+    )
     assert "5 generated levels (not trained on)" in said[1] and "over the levels" in said[-1]
     assert RivalComparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     told = page.read(whole.folder)
@@ -457,8 +487,12 @@ def test_a_deadline_leaves_time_for_the_end(made: dict[str, Pool], tmp_path: Pat
     assert outcome.status == DEADLINE and time.monotonic() - began < 16
     assert outcome.policy is not None and policies.read(outcome.policy).run["trials"] == 2
     names = list(dict.fromkeys(p.name for p in told))
-    assert names[:4] == ["comparing the finalists", "tuning the constants", "measuring the policy",
-                         "comparing with others"]  # fmt: skip
+    assert names[:4] == [
+        "comparing the finalists",
+        "tuning the constants",
+        "measuring the policy",
+        "comparing with others",
+    ]
 
 
 def test_named_levels_are_set_apart_to_compare_on(tmp_path: Path) -> None:
@@ -477,8 +511,13 @@ def test_named_levels_are_set_apart_to_compare_on(tmp_path: Path) -> None:
 
 def test_what_a_player_cannot_reach_is_not_known_where_games_are_not_planned_whole() -> None:
     game = registry.get("colosseum")
-    spec = FitnessSpec.of(game.name, mapsets.resolve(game, ["train"]) * 4, load("duelist", game).utility,
-                          SearchSettings.single(), Budget(20))  # fmt: skip
+    spec = FitnessSpec.of(
+        game.name,
+        mapsets.resolve(game, ["train"]) * 4,
+        load("duelist", game).utility,
+        SearchSettings.single(),
+        Budget(20),
+    )
     with Workers(1) as workers:
         training = sampled.training_of(spec, small(), 3, workers)
     assert training.best == training.validation.best == () and training.validation.levels
@@ -487,10 +526,13 @@ def test_what_a_player_cannot_reach_is_not_known_where_games_are_not_planned_who
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("islands", 0, "individuals", 0, 2), []), (("islands", 0, "individuals", 0, 2), [0.1] * 5),
-        (("islands", 0, "individuals", 0, 7), [0.1]), (("hall", 0, 7), [0.1] * 4), (("memory", 0, 1), [0.1]),
+        (("islands", 0, "individuals", 0, 2), []),
+        (("islands", 0, "individuals", 0, 2), [0.1] * 5),
+        (("islands", 0, "individuals", 0, 7), [0.1]),
+        (("hall", 0, 7), [0.1] * 4),
+        (("memory", 0, 1), [0.1]),
     ],
-)  # fmt: skip
+)
 def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
     made: dict[str, Pool], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
@@ -509,12 +551,15 @@ def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"best": [1.0]}, "does not fit the levels"), ({"best": ["x"] * 12}, "wrong type"),
-        ({"validation": {"levels": [], "best": []}}, "is empty"), ({"validation": 3}, "wrong type"),
-        ({"held_out_best": [0.5]}, "does not fit the levels"), ({"wins": 7}, "out of range"),
+        ({"best": [1.0]}, "does not fit the levels"),
+        ({"best": ["x"] * 12}, "wrong type"),
+        ({"validation": {"levels": [], "best": []}}, "is empty"),
+        ({"validation": 3}, "wrong type"),
+        ({"held_out_best": [0.5]}, "does not fit the levels"),
+        ({"wins": 7}, "out of range"),
         ({"best": []}, "a part of"),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_configuration_is_told(
     made: dict[str, Pool], tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:

@@ -52,11 +52,11 @@ def test_settings_survive_json(preset: str) -> None:
         ({"mutations": {"new": 0}}, "at least one weight"),
         ({"mutations": {"new": -1}}, "at least 0"),
         ({"common_seeds": 1}, "true or false"),
-        ({"metrics": ("", )}, "list of texts"),
+        ({"metrics": ("",)}, "list of texts"),
         ({"duplicates": "behaviour"}, "other seeds"),
         ({"duplicates": "canonical"}, "duplicates 'off'"),
     ],
-)  # fmt: skip
+)
 def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         EvolutionSettings.of("paper", **changes)
@@ -83,9 +83,7 @@ def test_unknown_preset_and_place() -> None:
         EvolutionSettings.from_dict({"elites": -1}, Place("here.json", 3))
 
 
-@pytest.mark.parametrize(
-    ("population", "together"), [(100, (3, 5)), (60, (3, 5)), (25, (1, 1)), (10, (0, 0))]
-)
+@pytest.mark.parametrize(("population", "together"), [(100, (3, 5)), (60, (3, 5)), (25, (1, 1)), (10, (0, 0))])
 def test_small_islands_have_fitting_elites_and_migrants(population: int, together: tuple[int, int]) -> None:
     s = EvolutionSettings.of("modern", population=population)
     assert (s.elites, s.migrants) == together

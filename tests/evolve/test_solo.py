@@ -37,9 +37,16 @@ MOVER = names.league(GAME, "", "mover")
 BUDGET = Budget(iterations=30)
 POLICY = TreePolicy.of("R + 0.1 * sqrt(log(P) / N)", GAME)
 SMALL = EvolutionSettings.of(
-    "modern", population=6, islands=2, generations=3, final_trials=2, final_candidates=2, reevaluations=2,
-    first=("ucb1",), **usual(GAME, MOVER),
-)  # fmt: skip
+    "modern",
+    population=6,
+    islands=2,
+    generations=3,
+    final_trials=2,
+    final_candidates=2,
+    reevaluations=2,
+    first=("ucb1",),
+    **usual(GAME, MOVER),
+)
 
 
 def levels(game: Game = GAME) -> list[Any]:
@@ -48,8 +55,9 @@ def levels(game: Game = GAME) -> list[Any]:
 
 def evolved(root: Path, jobs: int = 1, game: Game = GAME, **more: Any) -> evolution.Outcome:
     given = {"settings": SMALL, "seed": 4, "budget": BUDGET, "league": MOVER, **more}
-    return evolution.evolve(game, replace(BUILDER, game=game.name), levels(game), root=root, name="run", jobs=jobs,
-                            **given)  # fmt: skip
+    return evolution.evolve(
+        game, replace(BUILDER, game=game.name), levels(game), root=root, name="run", jobs=jobs, **given
+    )
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
@@ -139,9 +147,10 @@ def test_an_evolution_move_by_move_is_the_same_on_two_cores_and_resumed(game: Ga
 def test_a_playtest_move_by_move_has_agents_beside_tree_policies_and_goes_on(tmp_path: Path) -> None:
     survivor = load("survivor", GAME)
     players = [
-        Player(BUILDER, POLICY, baseline="flat"), Player.of_agent(BUILDER, names.agent(GAME, "flat"), GAME, "flat"),
+        Player(BUILDER, POLICY, baseline="flat"),
+        Player.of_agent(BUILDER, names.agent(GAME, "flat"), GAME, "flat"),
         Player.of_agent(survivor, names.agent(GAME, "uct"), GAME),
-    ]  # fmt: skip
+    ]
     given: dict[str, Any] = {"seed": 5, "budget": BUDGET, "league": MOVER}
     for game in (GAME, HIDDEN):
         folder = tmp_path / game.name
@@ -164,10 +173,11 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text('[short]\nkind = "flat"\n')
     for words, message in (
-        (("", "flat"), "no tree policy that could be replaced"), (("", "mowver"), r"no such agent(.|\n)*mover"),
+        (("", "flat"), "no tree policy that could be replaced"),
+        (("", "mowver"), r"no such agent(.|\n)*mover"),
         (("", "mover", ["flat"]), "a league is for games for two"),
         (("", f"{own}#short"), r"mine\.toml.*how many moves"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(SettingsError, match=message):
             names.league(GAME, *words)
     with pytest.raises(SettingsError, match="move by move"):
@@ -188,24 +198,69 @@ def test_an_agent_of_ones_own_plays_any_game_for_one(tmp_path: Path) -> None:
     game = registry.get("minidungeons2")
     league = names.league(game, "", f"{own}#walker")
     runner = load("runner", game)
-    found = batch.playtest(game, mapsets.resolve(game, ["train01"]), [Player(runner, TreePolicy.ucb1())], 2, seed=2,
-                           league=league)  # fmt: skip
+    found = batch.playtest(
+        game, mapsets.resolve(game, ["train01"]), [Player(runner, TreePolicy.ucb1())], 2, seed=2, league=league
+    )
     assert all(r.iterations == 20 * r.steps and len(r.positions) == r.steps + 1 for r in found.records)
     assert League.from_dict(json.loads(json.dumps(league.to_dict())), game) == league
 
 
 def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = ["--game", "puyo", "--iterations", "20", "--jobs", "1", "--seed", "1"]
-    assert main(["evolve", *own, "--persona", "chain_builder", "--levels", "stairs01", "--agent", "mover",
-                 "--population", "4", "--islands", "1", "--generations", "1", "--set", "final_trials=1",
-                 "--out", str(tmp_path)]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "evolve",
+                *own,
+                "--persona",
+                "chain_builder",
+                "--levels",
+                "stairs01",
+                "--agent",
+                "mover",
+                "--population",
+                "4",
+                "--islands",
+                "1",
+                "--generations",
+                "1",
+                "--set",
+                "final_trials=1",
+                "--out",
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr()
     assert "20 iterations a move" in said.err and "against" not in said.err and "match" not in said.out
     policy = next(tmp_path.glob("*/policy.json"))
     assert f"--policy {policy} --agent {policy}" in said.out
-    assert main(["playtest", "short03", *own, "--personas", "chain_builder,survivor", "--policy", str(policy),
-                 "--agent", str(policy), "--baseline", "agent:flat", "--trials", "2", "--bound-seconds", "0",
-                 "--no-pictures", "--out", str(tmp_path / "p")]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "playtest",
+                "short03",
+                *own,
+                "--personas",
+                "chain_builder,survivor",
+                "--policy",
+                str(policy),
+                "--agent",
+                str(policy),
+                "--baseline",
+                "agent:flat",
+                "--trials",
+                "2",
+                "--bound-seconds",
+                "0",
+                "--no-pictures",
+                "--out",
+                str(tmp_path / "p"),
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr()
     assert "policy, flat play move by move" in said.err and "chain_builder/flat" in said.out
     for words, message in (
@@ -215,7 +270,7 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
         (["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"], "says how it searches"),
         (["playtest", "short03", "--policy", "agent:flat"], "move by move"),
         (["playtest", "short03", "--policy", "agent:nobody", "--agent", "mover"], "no such agent"),
-    ):  # fmt: skip
+    ):
         assert main([*words, *own]) != 0
         err = capsys.readouterr().err
         assert message in err and "Traceback" not in err
@@ -225,8 +280,27 @@ def test_a_policy_for_moves_that_plans_whole_levels_is_told(tmp_path: Path, caps
     path = tmp_path / "mine.json"
     policy = policies.Policy("mine", "puyo", formula="R + 0.1*sqrt(log(P) / N)", agent=plain(MOVER.agent))
     policies.write(policy, path)
-    words = ["playtest", "short01", "--game", "puyo", "--personas", "chain_builder", "--policy", str(path), "--trials",
-             "1", "--iterations", "20", "--jobs", "1", "--bound-seconds", "0", "--no-pictures", "--seed", "1"]
+    words = [
+        "playtest",
+        "short01",
+        "--game",
+        "puyo",
+        "--personas",
+        "chain_builder",
+        "--policy",
+        str(path),
+        "--trials",
+        "1",
+        "--iterations",
+        "20",
+        "--jobs",
+        "1",
+        "--bound-seconds",
+        "0",
+        "--no-pictures",
+        "--seed",
+        "1",
+    ]
     assert main([*words, "--out", str(tmp_path / "whole")]) == 0
     assert f"as it was: --agent {path}" in capsys.readouterr().err
     assert main([*words, "--agent", str(path), "--out", str(tmp_path / "moves")]) == 0

@@ -10,8 +10,11 @@ from persona_evo.connect.client import Client
 from persona_evo.connect.protocol import MetricInfo
 
 TURNS = 8
-METRICS = (MetricInfo("rungs climbed", "HEIGHT", 0.0, None), MetricInfo("turns", "TURN", 0.0, None),
-           MetricInfo("1 after a fall", "FELL", 0.0, 1.0))  # fmt: skip
+METRICS = (
+    MetricInfo("rungs climbed", "HEIGHT", 0.0, None),
+    MetricInfo("turns", "TURN", 0.0, None),
+    MetricInfo("1 after a fall", "FELL", 0.0, 1.0),
+)
 
 
 def play(client: Client) -> None:

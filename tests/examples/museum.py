@@ -69,7 +69,7 @@ class Museum:
         Metric("OUT", "out", "1 when out in the street", high=1, better="higher"),
         Metric("CAUGHT", "caught", "1 when caught by a guard", high=1, better="lower"),
         Metric("GD", "guard's distance", "rows and columns to the nearest guard, 10 at most", high=10, better="higher"),
-    )  # fmt: skip
+    )
     ways = {"NG": "gem", "NX": "door"}  # noqa: RUF012
     homing = "-NX"
 
@@ -126,8 +126,13 @@ class Museum:
     def measure(self):
         x, y = self.at
         away = [abs(a - x) + abs(b - y) for a, b in self.plan.guards[self.steps % self.plan.period]]
-        return {"ST": self.steps, "GEMS": self.share(), "OUT": float(self.over() == "won"),
-                "CAUGHT": float(self.caught), "GD": min([10, *away])}  # fmt: skip
+        return {
+            "ST": self.steps,
+            "GEMS": self.share(),
+            "OUT": float(self.over() == "won"),
+            "CAUGHT": float(self.caught),
+            "GD": min([10, *away]),
+        }
 
     def key(self):
         return (*self.at, self.steps % self.plan.period, self.caught, *(gem in self.gems for gem in self.plan.gems))

@@ -71,8 +71,13 @@ class Vault:
     def measure(self):
         total = sum(row.count("$") for row in self.rows) or 1
         left = sum(self.tile(p) == "$" for p in self.things)
-        return {"COINS": 1 - left / total, "HP": self.hp, "KEYS": self.keys, "LIGHT": max(0, self.light),
-                "OUT": float(self.over() == "won")}  # fmt: skip
+        return {
+            "COINS": 1 - left / total,
+            "HP": self.hp,
+            "KEYS": self.keys,
+            "LIGHT": max(0, self.light),
+            "OUT": float(self.over() == "won"),
+        }
 
     def key(self):
         return self.at, tuple(sorted(self.things)), tuple(sorted(self.doors)), self.light, self.hp, self.keys

@@ -39,6 +39,7 @@ def bits(value: float) -> bytes:
     """A float to the last bit, the sign of a zero included."""
     return struct.pack("<d", value)
 
+
 LARGE = (
     "R - (" * 511 + "MS" + ")" * 511,
     "if(R, 1, " * 340 + "MS" + ")" * 340,

@@ -74,10 +74,21 @@ def in_latex(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float]
 
 
 COMMANDS = (
-    ("\\cdot", "*"), ("\\ln\\left|", "log("), ("\\sqrt{\\left|", "\\sqrt{("), ("\\left|", "abs("), ("\\right|", ")"),
-    ("\\left(", "("), ("\\right)", ")"), ("\\left[", "("), ("\\right]", ")"), ("\\ge", ">="), ("\\le", "<="),
-    ("\\exp", "exp"), ("\\min", "min"), ("\\max", "max"),
-)  # fmt: skip
+    ("\\cdot", "*"),
+    ("\\ln\\left|", "log("),
+    ("\\sqrt{\\left|", "\\sqrt{("),
+    ("\\left|", "abs("),
+    ("\\right|", ")"),
+    ("\\left(", "("),
+    ("\\right)", ")"),
+    ("\\left[", "("),
+    ("\\right]", ")"),
+    ("\\ge", ">="),
+    ("\\le", "<="),
+    ("\\exp", "exp"),
+    ("\\min", "min"),
+    ("\\max", "max"),
+)
 
 
 def from_latex(text: str) -> str:
@@ -94,8 +105,10 @@ def from_latex(text: str) -> str:
         else:
             second, at = braces(text, at)
             text = f"{text[: match.start()]}(({first}) / ({second})){text[at:]}"
-    cases = re.compile(r"\\begin\{cases\} ((?:(?!\\begin).)*?) & ((?:(?!\\begin).)*?) > 0 \\\\ "
-                       r"((?:(?!\\begin).)*?) & \\text\{otherwise\} \\end\{cases\}")  # fmt: skip
+    cases = re.compile(
+        r"\\begin\{cases\} ((?:(?!\\begin).)*?) & ((?:(?!\\begin).)*?) > 0 \\\\ "
+        r"((?:(?!\\begin).)*?) & \\text\{otherwise\} \\end\{cases\}"
+    )
     while cases.search(text):
         text = cases.sub(r"if(\2, \1, \3)", text)
     return text

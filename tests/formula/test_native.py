@@ -22,8 +22,30 @@ from persona_evo.formula.assembly import OPERATIONS
 from persona_evo.formula.native import OPTIMISED, QUICK, Row, Rows, assembly, compile_all, formula_on_row
 from tests.formula.strategies import LARGE, SYMBOLS, bits, formulas, points
 
-NASTY = (0.0, -0.0, 1.0, -1.0, 0.3, 5e-324, -5e-324, 1e-160, 1e300, -1e300, 1e200, -1e160, 1.7e308, math.nan, math.inf,
-         -math.inf, 700.0, 700.5, -700.5, 690.7755278982137, 690.7755278982138, 3.0)  # fmt: skip
+NASTY = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.3,
+    5e-324,
+    -5e-324,
+    1e-160,
+    1e300,
+    -1e300,
+    1e200,
+    -1e160,
+    1.7e308,
+    math.nan,
+    math.inf,
+    -math.inf,
+    700.0,
+    700.5,
+    -700.5,
+    690.7755278982137,
+    690.7755278982138,
+    3.0,
+)
 needs_code = pytest.mark.skipif(INTERPRET, reason="nothing is compiled")
 
 
@@ -167,8 +189,13 @@ def test_without_compiling_the_same_calls_run_in_python() -> None:
         "f = native.formula_on_row(parse('0.1 * R + MS / PE'), ('R', 'MS', 'PE'));"
         "print(f.address, f(np.array([0.3, 2.0, 0.0])), 'llvmlite' in sys.modules, 'numba' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
-                         env=os.environ | {"PERSONA_EVO_INTERPRET": "1"})  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PERSONA_EVO_INTERPRET": "1"},
+    )
     assert run.stdout.split() == ["0", str(0.1 * 0.3 + 1.0), "False", "False"]
 
 

@@ -24,13 +24,16 @@ def test_parts_give_the_same_value(formula: Formula, values: dict[str, float], l
     assert not fixed or not leaves or rest.symbols <= {*CHANGING, *fixed}
 
 
-@pytest.mark.parametrize(("text", "rest", "fixed"), [
-    ("R + MS + PE", "R + part0 + part1", ["MS", "PE"]),
-    ("R * (MS + 2 * PE) - (MS + 2 * PE)", "R * part0 - part0", ["MS + 2 * PE"]),
-    ("R / 2 + sqrt(log(3) / ST)", "R / 2 + sqrt(log(3) / ST)", []),
-    ("MS + 2 * PE", "MS + 2 * PE", []),
-    ("if(R, MS > 1, part0)", "if(R, _part0, part1)", ["MS > 1", "part0"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "rest", "fixed"),
+    [
+        ("R + MS + PE", "R + part0 + part1", ["MS", "PE"]),
+        ("R * (MS + 2 * PE) - (MS + 2 * PE)", "R * part0 - part0", ["MS + 2 * PE"]),
+        ("R / 2 + sqrt(log(3) / ST)", "R / 2 + sqrt(log(3) / ST)", []),
+        ("MS + 2 * PE", "MS + 2 * PE", []),
+        ("if(R, MS > 1, part0)", "if(R, _part0, part1)", ["MS > 1", "part0"]),
+    ],
+)
 def test_what_is_fixed(text: str, rest: str, fixed: list[str]) -> None:
     found = split(parse(text), CHANGING)
     assert (found.rest.text, [part.text for part in found.fixed.values()]) == (rest, fixed)

@@ -13,24 +13,62 @@ from persona_evo.formula.rewrite import canonical
 from tests.formula.strategies import SYMBOLS, bits, formulas, points
 
 SAME = [
-    ("R + MS", "MS + R"), ("R - R", "0"), ("R / R", "1"), ("R * 1", "R"), ("R / 1", "R"), ("0 * R", "0"),
-    ("R + 0", "R"), ("--R", "R"), ("min(R, R)", "R"), ("max(R, MS)", "max(MS, R)"), ("0 - R", "-R"),
-    ("R - -MS", "R + MS"), ("-R + MS", "MS - R"), ("-(R - MS)", "MS - R"), ("R + R", "2 * R"), ("R * -3", "-(3 * R)"),
-    ("-R * -MS", "R * MS"), ("R / 4", "0.25 * R"), ("-R / -MS", "R / MS"), ("R < MS", "MS > R"),
-    ("1 - (R > MS)", "R <= MS"), ("if(R > 0, MS, PE)", "if(R, MS, PE)"), ("if(R, MS, MS)", "MS"),
-    ("if(2, MS, PE)", "MS"), ("abs(-R)", "abs(R)"), ("abs(R * R)", "R * R"), ("sqrt(abs(R))", "sqrt(-R)"),
-    ("log(-R)", "log(abs(R))"), ("min(1, min(R, 2))", "min(R, 1)"), ("min(R, max(R, MS))", "R"),
-    ("max(-R, -MS)", "-min(R, MS)"), ("R / (2 - 2)", "1"), ("2 * 3 + 1", "7"), ("sqrt(16) * R", "R * 4"),
-    ("R + -2", "R - 2"), ("R - -2", "2 + R"), ("(R >= R) * MS", "MS"), ("abs(R) * abs(R)", "R * R"),
-    ("0 > abs(R)", "0"), ("if(exp(R), MS, PE)", "MS"), ("-(R / 3)", "R / -3"), ("(R > MS) > 0", "R > MS"),
-]  # fmt: skip
+    ("R + MS", "MS + R"),
+    ("R - R", "0"),
+    ("R / R", "1"),
+    ("R * 1", "R"),
+    ("R / 1", "R"),
+    ("0 * R", "0"),
+    ("R + 0", "R"),
+    ("--R", "R"),
+    ("min(R, R)", "R"),
+    ("max(R, MS)", "max(MS, R)"),
+    ("0 - R", "-R"),
+    ("R - -MS", "R + MS"),
+    ("-R + MS", "MS - R"),
+    ("-(R - MS)", "MS - R"),
+    ("R + R", "2 * R"),
+    ("R * -3", "-(3 * R)"),
+    ("-R * -MS", "R * MS"),
+    ("R / 4", "0.25 * R"),
+    ("-R / -MS", "R / MS"),
+    ("R < MS", "MS > R"),
+    ("1 - (R > MS)", "R <= MS"),
+    ("if(R > 0, MS, PE)", "if(R, MS, PE)"),
+    ("if(R, MS, MS)", "MS"),
+    ("if(2, MS, PE)", "MS"),
+    ("abs(-R)", "abs(R)"),
+    ("abs(R * R)", "R * R"),
+    ("sqrt(abs(R))", "sqrt(-R)"),
+    ("log(-R)", "log(abs(R))"),
+    ("min(1, min(R, 2))", "min(R, 1)"),
+    ("min(R, max(R, MS))", "R"),
+    ("max(-R, -MS)", "-min(R, MS)"),
+    ("R / (2 - 2)", "1"),
+    ("2 * 3 + 1", "7"),
+    ("sqrt(16) * R", "R * 4"),
+    ("R + -2", "R - 2"),
+    ("R - -2", "2 + R"),
+    ("(R >= R) * MS", "MS"),
+    ("abs(R) * abs(R)", "R * R"),
+    ("0 > abs(R)", "0"),
+    ("if(exp(R), MS, PE)", "MS"),
+    ("-(R / 3)", "R / -3"),
+    ("(R > MS) > 0", "R > MS"),
+]
 
 EXTREMES = (0.0, -0.0, 1.0, -3.0, 0.1, 5e-324, -1e300, 1.7e308, math.nan)
 
 DIFFERENT = [
-    ("-R / MS", "-(R / MS)"), ("0 / R", "0"), ("R + (MS + PE)", "(R + MS) + PE"), ("R * MS / MS", "R"),
-    ("R / 3", "R * (1 / 3)"), ("(R - MS) + MS", "R"), ("exp(log(R))", "R"), ("R - MS", "MS - R"),
-]  # fmt: skip
+    ("-R / MS", "-(R / MS)"),
+    ("0 / R", "0"),
+    ("R + (MS + PE)", "(R + MS) + PE"),
+    ("R * MS / MS", "R"),
+    ("R / 3", "R * (1 / 3)"),
+    ("(R - MS) + MS", "R"),
+    ("exp(log(R))", "R"),
+    ("R - MS", "MS - R"),
+]
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)

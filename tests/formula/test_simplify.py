@@ -32,15 +32,24 @@ def simple(text: str, **options: object) -> Simplified:
 
 
 GOES = [
-    ("R + MS - MS", "R"), ("R * MS + R * PE", "(MS + PE) * R"), ("0.3 * MS + 0.3 * MS", "0.6 * MS"),
-    ("(R + MS) * (R + MS) - R * R - 2 * R * MS", "MS * MS"), ("if(R > 0, MS + PE - MS, PE)", "PE"),
-    ("sqrt(R * R)", "abs(R)"), ("R * 1 + 0 * MS", "R"), ("0.123456789 * R", "0.123457 * R"),
-]  # fmt: skip
+    ("R + MS - MS", "R"),
+    ("R * MS + R * PE", "(MS + PE) * R"),
+    ("0.3 * MS + 0.3 * MS", "0.6 * MS"),
+    ("(R + MS) * (R + MS) - R * R - 2 * R * MS", "MS * MS"),
+    ("if(R > 0, MS + PE - MS, PE)", "PE"),
+    ("sqrt(R * R)", "abs(R)"),
+    ("R * 1 + 0 * MS", "R"),
+    ("0.123456789 * R", "0.123457 * R"),
+]
 
 STAYS = [
-    ("MS * PE / PE", "MS = 0, PE = 0: 1, not 0"), ("R / MS * MS", "not"), ("exp(log(R))", "R = 0: 1, not 0"),
-    ("R * PE / (MS * PE)", "PE = 0"), ("R + MS", "nothing shorter"), ("R", "nothing shorter"),
-]  # fmt: skip
+    ("MS * PE / PE", "MS = 0, PE = 0: 1, not 0"),
+    ("R / MS * MS", "not"),
+    ("exp(log(R))", "R = 0: 1, not 0"),
+    ("R * PE / (MS * PE)", "PE = 0"),
+    ("R + MS", "nothing shorter"),
+    ("R", "nothing shorter"),
+]
 
 
 @pytest.mark.parametrize(("raw", "simplified"), GOES)
@@ -159,11 +168,25 @@ def test_without_samples_and_without_symbols(in_process: None) -> None:
 
 
 BACK = [
-    "R + MS - 3", "R * MS / PE", "-R / 2", "1 / (R * R)", "sqrt(R)", "1 / sqrt(R + 2)", "exp(R) + log(MS)",
+    "R + MS - 3",
+    "R * MS / PE",
+    "-R / 2",
+    "1 / (R * R)",
+    "sqrt(R)",
+    "1 / sqrt(R + 2)",
+    "exp(R) + log(MS)",
     "abs(R - MS)",
-    "min(R, max(MS, PE))", "(R > MS) * 2", "(R <= MS) + PE", "if(R - 0.5, MS, PE)", "if(R > MS, if(PE >= ST, 1, 2), 3)",
-    "R ^ 5 - 0.25 * MS ^ 2", "-(R + MS) * 0.1", "(R + MS) / (R - 2)", "exp(-R) / exp(MS)", "-1 * R * MS / (3 * PE)",
-]  # fmt: skip
+    "min(R, max(MS, PE))",
+    "(R > MS) * 2",
+    "(R <= MS) + PE",
+    "if(R - 0.5, MS, PE)",
+    "if(R > MS, if(PE >= ST, 1, 2), 3)",
+    "R ^ 5 - 0.25 * MS ^ 2",
+    "-(R + MS) * 0.1",
+    "(R + MS) / (R - 2)",
+    "exp(-R) / exp(MS)",
+    "-1 * R * MS / (3 * PE)",
+]
 
 
 @pytest.mark.parametrize("text", BACK)

@@ -69,9 +69,7 @@ def test_what_no_longer_occurs_is_told_of_levels_that_were_looked_at(tmp_path: P
     path = written(tmp_path, CORRIDOR)
     told = accept([], read(path), ["map03"])
     assert [(e.kind, e.level) for e in told.gone] == [("forced_hazard", "map03"), ("no_choice", "*")]
-    assert no_longer(told.gone[0]) == (
-        f"no longer found: forced_hazard in map03 at 8:5, 8:6 (accepted in {path}:2:1)"
-    )
+    assert no_longer(told.gone[0]) == (f"no longer found: forced_hazard in map03 at 8:5, 8:6 (accepted in {path}:2:1)")
     assert no_longer(told.gone[1]).startswith("no longer found: no_choice in any level (")
 
 
@@ -85,22 +83,25 @@ def test_several_entries_accept_a_finding_together(tmp_path: Path) -> None:
 ENTRY = '[[accept]]\nkind = "deaths"\nlevel = "a"\nreason = "x"\n'
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("[[accepted]]\n", ":1:1: unknown key"),
-    ("accept = 3\n", "accept is no list of tables"),
-    (ENTRY + 'where = "1:1"\n', ":5:1: unknown key"),
-    (ENTRY.replace("deaths", "death"), ":2:8: no such kind of finding"),
-    (ENTRY.replace("deaths", "death"), "did you mean 'deaths'"),
-    (ENTRY.replace('reason = "x"\n', ""), ":1:1: reason is missing"),
-    (ENTRY.replace('"x"', '" "'), ":4:10: reason is no text"),
-    (ENTRY.replace('"a"', "7"), ":3:9: level is no text"),
-    (ENTRY + 'place = "7;10"\n', ":5:9: no place"),
-    (ENTRY + 'places = ["7:10", "0:3"]\n', ":5:19: no place"),
-    (ENTRY + "places = [[7, 10]]\n", "no place"),
-    (ENTRY + 'place = "1:1"\nplaces = ["1:1"]\n', ":5:1: both place and places"),
-    (ENTRY + "reason = 'again'\n", "not TOML"),
-    (ENTRY.replace('"x"', '"x\\u0007"'), "control character"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[accepted]]\n", ":1:1: unknown key"),
+        ("accept = 3\n", "accept is no list of tables"),
+        (ENTRY + 'where = "1:1"\n', ":5:1: unknown key"),
+        (ENTRY.replace("deaths", "death"), ":2:8: no such kind of finding"),
+        (ENTRY.replace("deaths", "death"), "did you mean 'deaths'"),
+        (ENTRY.replace('reason = "x"\n', ""), ":1:1: reason is missing"),
+        (ENTRY.replace('"x"', '" "'), ":4:10: reason is no text"),
+        (ENTRY.replace('"a"', "7"), ":3:9: level is no text"),
+        (ENTRY + 'place = "7;10"\n', ":5:9: no place"),
+        (ENTRY + 'places = ["7:10", "0:3"]\n', ":5:19: no place"),
+        (ENTRY + "places = [[7, 10]]\n", "no place"),
+        (ENTRY + 'place = "1:1"\nplaces = ["1:1"]\n', ":5:1: both place and places"),
+        (ENTRY + "reason = 'again'\n", "not TOML"),
+        (ENTRY.replace('"x"', '"x\\u0007"'), "control character"),
+    ],
+)
 def test_faults_are_told_with_their_places(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(SettingsError) as told:
         read(written(tmp_path, text))

@@ -122,7 +122,8 @@ def test_an_exposed_start_counts_what_is_lost() -> None:
     assert finding.severity == "notice" and finding.evidence["damage_standing_still"] == 4
     two = found("XXXXXXXXXX", "XHoo     X", "X        X", "X       eX", "XXXXXXXXXX")["exposed_start"]
     assert places(two) == ["2:2", "2:3", "2:4"] and two.text.endswith(
-        "loses 2 of 10 hit points in the first 4 turns, and one who plays badly 8.")  # fmt: skip
+        "loses 2 of 10 hit points in the first 4 turns, and one who plays badly 8."
+    )
     cornered = found("XXXXXXXXXX", "XHo      X", "XXX      X", "XXX     eX", "XXXXXXXXXX")["exposed_start"]
     assert cornered.evidence["unavoidable_damage"] >= 2 and "whatever the hero does" in cornered.text
     assert "exposed_start" not in found("XXXXXXXXXX", "XH     o X", "X        X", "X       eX", "XXXXXXXXXX")
@@ -210,8 +211,9 @@ def levels(draw: st.DrawFn, monsters: bool = True) -> Level:
     """A small level with a start and an exit somewhere, and perhaps portals."""
     rows = ["".join(row) for row in draw(ROWS)]
     cells = [list(row if monsters else "".join(" " if c in "MRobm" else c for c in row)) for row in rows]
-    spots = draw(st.lists(st.tuples(st.integers(0, len(cells) - 1), st.integers(0, 6)), min_size=4, max_size=4,
-                          unique=True))  # fmt: skip
+    spots = draw(
+        st.lists(st.tuples(st.integers(0, len(cells) - 1), st.integers(0, 6)), min_size=4, max_size=4, unique=True)
+    )
     for (y, x), char in zip(spots, "HeppX" if draw(st.booleans()) else "He", strict=False):
         cells[y][x] = char
     text = "\n".join("".join(row) for row in cells)

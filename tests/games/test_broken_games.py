@@ -65,10 +65,14 @@ def gives(value: Any) -> Any:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    *(({name: fails}, rf"test_broken_games.py:\d+: Wrong.{name} raises KeyError: 'oh'")
-      for name in ("copy", "legal", "apply", "over", "measure", "key")),
-    *(({name: leaves}, f"Wrong.{name} raises SystemExit: 3")
-      for name in ("copy", "legal", "apply", "over", "measure", "key")),
+    *(
+        ({name: fails}, rf"test_broken_games.py:\d+: Wrong.{name} raises KeyError: 'oh'")
+        for name in ("copy", "legal", "apply", "over", "measure", "key")
+    ),
+    *(
+        ({name: leaves}, f"Wrong.{name} raises SystemExit: 3")
+        for name in ("copy", "legal", "apply", "over", "measure", "key")
+    ),
     ({"legal": gives(None)}, "legal gives None at the start, expected a list"),
     ({"legal": gives({"left"})}, "legal gives {'left'}"),
     ({"legal": gives(["left", "left"])}, "expected each action once"),
@@ -78,10 +82,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"over": gives(np.zeros(2))}, "over gives array"),
     ({"over": gives(float("nan"))}, "over gives nan"),
     ({"measure": gives(None)}, "measure gives None"),
-    *(({"measure": gives({"A": value})}, "measure gives .*expected a number")
-      for value in (None, "1", 1j, np.zeros(2), float("nan"), float("inf"), 10**400, 1e200)),
+    *(
+        ({"measure": gives({"A": value})}, "measure gives .*expected a number")
+        for value in (None, "1", 1j, np.zeros(2), float("nan"), float("inf"), 10**400, 1e200)
+    ),
     ({"measure": lambda self: {"A": float("nan") if self.at == 6 else 1}}, "measure gives nan after 3 moves"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("methods", "message"), WRONG)
@@ -119,12 +125,15 @@ def by_luck(self: Walk, action: str) -> None:
     self.at += random.randrange(1, 5)
 
 
-@pytest.mark.parametrize(("cls", "message"), [
-    (Shared, "does not lead to the same state twice|changes the state"),
-    (type("Lucky", (Walk,), {"apply": by_luck}), "does not lead to the same state twice"),
-    (type("Start", (Walk,), {"from_text": classmethod(lambda c, _: c(random.random()))}), "different starts"),
-    (type("Low", (Walk,), {"measure": gives({"A": -1})}), r"A is -1, its range is \[0, inf\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (Shared, "does not lead to the same state twice|changes the state"),
+        (type("Lucky", (Walk,), {"apply": by_luck}), "does not lead to the same state twice"),
+        (type("Start", (Walk,), {"from_text": classmethod(lambda c, _: c(random.random()))}), "different starts"),
+        (type("Low", (Walk,), {"measure": gives({"A": -1})}), r"A is -1, its range is \[0, inf\]"),
+    ],
+)
 def test_a_glance_finds_what_would_make_results_depend_on_the_machine(cls: Any, message: str) -> None:
     game = from_class(cls)
     with pytest.raises(GameError, match=message):
@@ -146,10 +155,15 @@ def test_a_state_with_a_key_may_hold_what_cannot_be_compared() -> None:
     glance(game := from_class(type("Held", (Walk,), {"__init__": start})), game.load("x", "x"))
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ("import sys\nsys.exit(1)", r"broken.py:2: .*SystemExit: 1"), ("x = 1\n1 / 0", r"broken.py:2: .*ZeroDivisionError"),
-    ("raise RuntimeError('no')", "RuntimeError: no"), ("{}['a']", "KeyError"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("import sys\nsys.exit(1)", r"broken.py:2: .*SystemExit: 1"),
+        ("x = 1\n1 / 0", r"broken.py:2: .*ZeroDivisionError"),
+        ("raise RuntimeError('no')", "RuntimeError: no"),
+        ("{}['a']", "KeyError"),
+    ],
+)
 def test_a_file_that_fails_when_it_is_imported_is_told(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "broken.py"
     file.write_text(content, encoding="utf-8")

@@ -139,21 +139,24 @@ def other_mover(mover: Any, tables: Any, state: Any) -> int:
     return 1
 
 
-@pytest.mark.parametrize(("functions", "message"), [
-    ({"step": lost_step}, "step does not accept the legal action .*no such move"),
-    ({"step": lucky_step}, "draws random numbers"),
-    ({"step": moody_step}, "does not lead to the same state twice"),
-    ({"legal": greedy_legal}, "names an action twice"),
-    ({"legal": no_legal}, "no action is legal"),
-    ({"legal": many_legal}, "max_actions is"),
-    ({"over": writing_over}, "changes the state"),
-    ({"over": strange_over}, "over gives 7"),
-    ({"measure": high_measure}, r"PE is 1.5, its range is \[0, 1\]"),
-    ({"measure": lazy_measure}, "WON is nan"),
-    ({"measure": late_measure}, "ST is the clock and says 1"),
-    ({"key": restless_key}, "equal states have different keys"),
-    ({"mover": other_mover}, "mover gives 1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ({"step": lost_step}, "step does not accept the legal action .*no such move"),
+        ({"step": lucky_step}, "draws random numbers"),
+        ({"step": moody_step}, "does not lead to the same state twice"),
+        ({"legal": greedy_legal}, "names an action twice"),
+        ({"legal": no_legal}, "no action is legal"),
+        ({"legal": many_legal}, "max_actions is"),
+        ({"over": writing_over}, "changes the state"),
+        ({"over": strange_over}, "over gives 7"),
+        ({"measure": high_measure}, r"PE is 1.5, its range is \[0, 1\]"),
+        ({"measure": lazy_measure}, "WON is nan"),
+        ({"measure": late_measure}, "ST is the clock and says 1"),
+        ({"key": restless_key}, "equal states have different keys"),
+        ({"mover": other_mover}, "mover gives 1"),
+    ],
+)
 def test_broken_rules_are_found_and_placed(functions: dict[str, Any], message: str) -> None:
     with pytest.raises(GameError, match=message) as caught:
         check_game(changed(**functions), [LEVEL], seed=5)

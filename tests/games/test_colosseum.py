@@ -182,8 +182,13 @@ def test_distances_and_territory_by_hand() -> None:
     level = GAME.load("+-+-+-+\n|0|   |\n+ +-+ +\n|     |\n+ + + +\n|    1|\n+-+-+-+\n", "small")
     found = GAME.measure(level, level.start, 0)
     assert {k: found[k] for k in ("MD", "DI", "WA", "OWA", "RC", "ORC")} == {
-        "MD": 4, "DI": 4, "WA": 3, "OWA": 2, "RC": 4, "ORC": 6,
-    }  # fmt: skip
+        "MD": 4,
+        "DI": 4,
+        "WA": 3,
+        "OWA": 2,
+        "RC": 4,
+        "ORC": 6,
+    }
     assert (found["TE"], found["OTE"], found["NM"]) == (2, 5, 1 + 3 + 2 + 3)
     other = GAME.measure(level, level.start, 1)
     assert (other["RC"], other["TE"], other["ONM"]) == (6, 5, 9)

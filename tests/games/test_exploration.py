@@ -56,10 +56,15 @@ def test_many_states_a_call_are_what_the_rules_give_one_by_one(name: str, of: st
     assert (found.status, found.after, seen) == (status, after, moves)
 
 
-@pytest.mark.parametrize(("name", "of", "limits"), [
-    ("minidungeons2", "test04", {"until": LOST}), ("puyo", "five01", {"hopeless": 5}),
-    ("roguelike2d", "forward01", {"held": 150}), ("roguelike2d", "forward01", {"most": 33}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "of", "limits"),
+    [
+        ("minidungeons2", "test04", {"until": LOST}),
+        ("puyo", "five01", {"hopeless": 5}),
+        ("roguelike2d", "forward01", {"held": 150}),
+        ("roguelike2d", "forward01", {"most": 33}),
+    ],
+)
 def test_an_exploration_ends_where_it_would_state_by_state(
     name: str, of: str, limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,7 +74,11 @@ def test_an_exploration_ends_where_it_would_state_by_state(
     monkeypatch.setattr("persona_evo.games.following.ROWS", 1)
     single = explore(game, level, **{"most": 4_000, **limits})
     assert (many.looked, many.status, many.depth, many.after) == (
-        single.looked, single.status, single.depth, single.after)  # fmt: skip
+        single.looked,
+        single.status,
+        single.depth,
+        single.after,
+    )
     assert not many.exhausted
     assert 0 < many.looked < 4_000
 

@@ -228,4 +228,5 @@ def test_what_nobody_gets_is_what_the_metric_counts_and_no_wall(game: type) -> N
     lake = from_class(game, title="Lake")
     (finding,) = diagnose(lake, [lake.load(text, "lake")])
     assert places(finding) == ["2:7"] and finding.text == (
-        "Nobody ever gets the '*' at 2:7: no way leads there, so gems (GEMS) cannot exceed 50 % (proven).")  # fmt: skip
+        "Nobody ever gets the '*' at 2:7: no way leads there, so gems (GEMS) cannot exceed 50 % (proven)."
+    )

@@ -87,10 +87,14 @@ def test_constraints_are_kept() -> None:
         (Constraints(spans={"path": Span(3, 2)}), "train", 1, "excludes everything"),
         (Constraints(), "test", 1, "no such stream"),
         (Constraints(), "train", 0, "out of range"),
-        (Constraints(("cave",), {"path_portals": Span(90), "width": Span(8, 8), "height": Span(8, 8)}), "train", 1,
-         "was found in 3,000 attempts"),
+        (
+            Constraints(("cave",), {"path_portals": Span(90), "width": Span(8, 8), "height": Span(8, 8)}),
+            "train",
+            1,
+            "was found in 3,000 attempts",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_an_error(constraints: Constraints, stream: str, count: int, what: str) -> None:
     with pytest.raises(SettingsError, match=what):
         generate(GAME, count, 1, stream, constraints)
@@ -118,9 +122,15 @@ def test_the_pools_of_an_evolution_are_apart_and_can_be_kept() -> None:
     counts, told = {"train": 3, "validation": 2, "held out": 2}, list[tuple[str, int, int]]()
     with Workers(1) as workers:
         found = pools.prepared(
-            GAME, parse("WON", GAME.symbols), counts, 4, workers, iterations=2_000, tell=lambda *n: told.append(n),
+            GAME,
+            parse("WON", GAME.symbols),
+            counts,
+            4,
+            workers,
+            iterations=2_000,
+            tell=lambda *n: told.append(n),
             constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}),
-        )  # fmt: skip
+        )
     assert {stream: len(pool.levels) for stream, pool in found.items()} == counts
     assert len({level.text for pool in found.values() for level in pool.levels}) == 7
     assert all(pool.best == (1.0,) * len(pool.levels) for pool in found.values())

@@ -76,9 +76,7 @@ class Plain:
 
     @staticmethod
     def without(field: Field, monster: frozenset[tuple[int, int]]) -> Field:
-        return tuple(
-            tuple(p for y, p in enumerate(column) if (x, y) not in monster) for x, column in enumerate(field)
-        )
+        return tuple(tuple(p for y, p in enumerate(column) if (x, y) not in monster) for x, column in enumerate(field))
 
     def best(self) -> int:
         """The most points of any game, by looking at all of them."""
@@ -160,9 +158,14 @@ def test_flat_and_factored_choices_have_the_same_best_game(player: str) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 2**63 - 1), luck=st.integers(0, 2**32), field=st.sampled_from(list(layout.FIELDS)),
-       design=st.sampled_from(layout.DESIGNS), player=st.sampled_from(layout.PLAYERS),
-       choices=st.sampled_from(layout.CHOICES))  # fmt: skip
+@given(
+    seed=st.integers(0, 2**63 - 1),
+    luck=st.integers(0, 2**32),
+    field=st.sampled_from(list(layout.FIELDS)),
+    design=st.sampled_from(layout.DESIGNS),
+    player=st.sampled_from(layout.PLAYERS),
+    choices=st.sampled_from(layout.CHOICES),
+)
 def test_random_games_agree_with_the_plain_rules(
     seed: int, luck: int, field: str, design: str, player: str, choices: str
 ) -> None:
@@ -240,8 +243,11 @@ def test_the_sequence_is_bags_of_all_kinds() -> None:
 def test_connectors_turn_clockwise() -> None:
     corner = layout.CONNECTORS[layout.SHAPES.index("corner")]
     assert [layout.turned(corner, o) for o in range(4)] == [
-        layout.NORTH | layout.EAST, layout.EAST | layout.SOUTH, layout.SOUTH | layout.WEST, layout.WEST | layout.NORTH,
-    ]  # fmt: skip
+        layout.NORTH | layout.EAST,
+        layout.EAST | layout.SOUTH,
+        layout.SOUTH | layout.WEST,
+        layout.WEST | layout.NORTH,
+    ]
     assert [m.bit_count() for m in layout.CONNECTORS] == [1, 2, 1, 2, 2, 3]
 
 

@@ -114,8 +114,10 @@ def test_a_link_is_the_file_it_points_at(game: Game, here: Path) -> None:
 
 def test_equal_names_are_told_apart(game: Game, here: Path) -> None:
     assert names(game, "my levels/map2.txt", "my levels/deep/map2.txt", "train01") == [
-        "my levels/map2", "deep/map2", "train01",
-    ]  # fmt: skip
+        "my levels/map2",
+        "deep/map2",
+        "train01",
+    ]
     assert mapsets.level_names([Path("a/x/m.txt"), Path("b/x/m.txt")]) == ["a/x/m", "b/x/m"]
     assert mapsets.level_names([Path("m.txt"), Path("m.lvl")]) == ["m.txt", "m.lvl"]
 
@@ -246,14 +248,17 @@ def test_sets_may_stand_in_a_table_of_their_own(game: Game, here: Path) -> None:
     assert "FILE.toml#NAME" in wrong(game, "nigth")
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ('train = ["self.toml"]', "cycle: train -> train"),
-    ('train = ["a"]\na = ["train"]', "cycle: train -> a -> train"),
-    ('train = ["' + "9" * 6000 + '"]\nn = ' + "9" * 6000, "a value cannot be read"),
-    ("train = " + "[" * 20000, "nested too deep"),
-    ('"a\\u001b" = ["train01"]', "not a name for a set"),
-    ("n = 0x" + "f" * 9000, "not a set of levels"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('train = ["self.toml"]', "cycle: train -> train"),
+        ('train = ["a"]\na = ["train"]', "cycle: train -> a -> train"),
+        ('train = ["' + "9" * 6000 + '"]\nn = ' + "9" * 6000, "a value cannot be read"),
+        ("train = " + "[" * 20000, "nested too deep"),
+        ('"a\\u001b" = ["train01"]', "not a name for a set"),
+        ("n = 0x" + "f" * 9000, "not a set of levels"),
+    ],
+)
 def test_sets_without_end_or_measure(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "self.toml"
     file.write_text(content, encoding="utf-8")

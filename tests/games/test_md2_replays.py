@@ -125,7 +125,7 @@ def test_games_that_corrected_the_rules_replay_exactly() -> None:
 FOUND_ANEW = {
     ("map03", "C"): "S S S W E E S S S S W S E J,5,6 N N E E E N N N N N W N S W S S S W S W W E S S S W W S S S E E E "
     "N S E S S J,4,14 S S E S S E"
-}  # fmt: skip
+}
 """Plans of the same utility where the known one was found with other rules: an ogre of map03 gains a hit point."""
 
 

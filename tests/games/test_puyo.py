@@ -193,31 +193,34 @@ def test_positions_differ_and_their_pairs_are_uniform() -> None:
     assert abs(counts - 375).max() < 60, counts
 
 
-@pytest.mark.parametrize(("text", "said", "place"), [
-    ("", "the level is empty", "1:1"),
-    ("\n\n", "the level is empty", "1:1"),
-    ("# colours = 4\n", "the level is empty", "1:1"),
-    ("colours = 6", "colours is out of range", "1:11"),
-    ("seed = 1\ndrops = 1.5", "drops is no whole number", "2:9"),
-    ("seed = 1\n  colors = 4", "did you mean 'colours'", "2:3"),
-    ("drops = [1, 2", "not TOML", "1"),
-    ("seed = 1\npairs = 3", "pairs is no text", "2:9"),
-    ('pairs = "RG PX"', "not a pair", "1:13"),
-    ('pairs = "RG RX"', "not a pair", "1:14"),
-    ('pairs = "RGB"', "not a pair", "1:12"),
-    ('pairs = """\nRG\n  G"""', "not a pair", "3:4"),
-    ('seed = 2\nfield = """\nR..\n"""', "a row of another length", "3:4"),
-    ('seed = 2\nfield = """\n\n  R.....\nR......\n"""', "a row of another length", "5:7"),
-    ('field = """\n  R.....\n......\n"""', "a puyo floats", "2:3"),
-    ('field = """\n......\n....R.\n\n......"""', "a row of another length", "4:1"),
-    ('field = """\n.R....\nRR....\n.R....\n"""', "a puyo floats", "3:1"),
-    ('field = """\n.R....\nRR....\nGR....\n"""', "pops before the first drop", "2:2"),
-    ("field = '.R....\\n'", "no such cell", "1:16"),
-    ('field = "RR....\\nR.#.Q."', "no such cell", "1:22"),
-    ('field = """\n..Q...\n"""', "no such cell", "2:3"),
-    ('field = """\n' + "..#...\n" * 12 + '"""', "over before it begins", "2:3"),
-    ('field = """\n' + "......\n" * 14 + '"""', "too many rows", "15:1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said", "place"),
+    [
+        ("", "the level is empty", "1:1"),
+        ("\n\n", "the level is empty", "1:1"),
+        ("# colours = 4\n", "the level is empty", "1:1"),
+        ("colours = 6", "colours is out of range", "1:11"),
+        ("seed = 1\ndrops = 1.5", "drops is no whole number", "2:9"),
+        ("seed = 1\n  colors = 4", "did you mean 'colours'", "2:3"),
+        ("drops = [1, 2", "not TOML", "1"),
+        ("seed = 1\npairs = 3", "pairs is no text", "2:9"),
+        ('pairs = "RG PX"', "not a pair", "1:13"),
+        ('pairs = "RG RX"', "not a pair", "1:14"),
+        ('pairs = "RGB"', "not a pair", "1:12"),
+        ('pairs = """\nRG\n  G"""', "not a pair", "3:4"),
+        ('seed = 2\nfield = """\nR..\n"""', "a row of another length", "3:4"),
+        ('seed = 2\nfield = """\n\n  R.....\nR......\n"""', "a row of another length", "5:7"),
+        ('field = """\n  R.....\n......\n"""', "a puyo floats", "2:3"),
+        ('field = """\n......\n....R.\n\n......"""', "a row of another length", "4:1"),
+        ('field = """\n.R....\nRR....\n.R....\n"""', "a puyo floats", "3:1"),
+        ('field = """\n.R....\nRR....\nGR....\n"""', "pops before the first drop", "2:2"),
+        ("field = '.R....\\n'", "no such cell", "1:16"),
+        ('field = "RR....\\nR.#.Q."', "no such cell", "1:22"),
+        ('field = """\n..Q...\n"""', "no such cell", "2:3"),
+        ('field = """\n' + "..#...\n" * 12 + '"""', "over before it begins", "2:3"),
+        ('field = """\n' + "......\n" * 14 + '"""', "too many rows", "15:1"),
+    ],
+)
 def test_broken_levels_name_line_and_column_and_what_to_do(text: str, said: str, place: str) -> None:
     for game in (GAME, HIDDEN):
         with pytest.raises(LevelError) as caught:

@@ -69,8 +69,11 @@ def test_personas_and_evolutions_fitness_take_it(tmp_path: Path) -> None:
     from persona_evo.personas.core import load
 
     file = tmp_path / "collector.toml"
-    file.write_text('game = "corridor"\ndescription = "Collects coins."\npriority = "COINS"\n'
-                    'utility = "0.7*COINS + 0.3*OUT - 0.001*ST"\n', encoding="utf-8")  # fmt: skip
+    file.write_text(
+        'game = "corridor"\ndescription = "Collects coins."\npriority = "COINS"\n'
+        'utility = "0.7*COINS + 0.3*OUT - 0.001*ST"\n',
+        encoding="utf-8",
+    )
     game = registry.get(str(FILE))
     persona = load(file, game)
     assert persona.utility == UTILITY
@@ -91,11 +94,23 @@ def test_a_game_is_found_by_its_file_and_then_by_its_name(tmp_path: Path) -> Non
     assert registry.address(game) == f"{copy}:GAME"
     assert registry.address(registry.get("minidungeons2")) == "minidungeons2"
     assert registry.get("tests.examples.corridor:GAME") is GAME
+    other = tmp_path / "later" / "walk.py"
+    other.parent.mkdir()
+    other.write_bytes(copy.read_bytes())
+    later = registry.get(str(other))
+    assert later is not game and registry.get("walk") is later
+    assert registry.address(later) == f"{other}:GAME" and registry.address(game) == f"{copy}:GAME"
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    (None, "cannot be loaded"), ("x = 1", "cannot be loaded"), ("GAME = 3", "is a int"), ("def", "cannot be loaded"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be loaded"),
+        ("x = 1", "cannot be loaded"),
+        ("GAME = 3", "is a int"),
+        ("def", "cannot be loaded"),
+    ],
+)
 def test_files_without_a_game_are_told(tmp_path: Path, content: str | None, message: str) -> None:
     file = tmp_path / "broken.py"
     if content is not None:
@@ -118,10 +133,14 @@ def test_levels_go_to_other_processes_as_their_text() -> None:
 
 
 def test_keys_are_the_same_in_every_process() -> None:
-    code = ("from persona_evo.games.python_game import number_of as n;"
-            "print(n((1, 'a', 2.5)), n({'b': {3, 4}, 'a': [None, True]}), n(frozenset('xyz')))")  # fmt: skip
-    lines = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-             for _ in range(2)}  # fmt: skip
+    code = (
+        "from persona_evo.games.python_game import number_of as n;"
+        "print(n((1, 'a', 2.5)), n({'b': {3, 4}, 'a': [None, True]}), n(frozenset('xyz')))"
+    )
+    lines = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
     assert len(lines) == 1 and len(lines.pop().split()) == 3
 
 
@@ -132,8 +151,24 @@ def test_keys_tell_contents_apart() -> None:
         def __init__(self, items: Any, board: Any) -> None:
             self.items, self.board = items, board
 
-    values = [0, 1, -1, "1", 1.0, (1,), (1, 2), (2, 1), {1: 2}, {2: 1}, {1, 2}, None, Holder([1], np.zeros(2)),
-              Holder([1], np.ones(2)), Holder([2], np.zeros(2)), 2**70]  # fmt: skip
+    values = [
+        0,
+        1,
+        -1,
+        "1",
+        1.0,
+        (1,),
+        (1, 2),
+        (2, 1),
+        {1: 2},
+        {2: 1},
+        {1, 2},
+        None,
+        Holder([1], np.zeros(2)),
+        Holder([1], np.ones(2)),
+        Holder([2], np.zeros(2)),
+        2**70,
+    ]
     numbers = [number_of(v) for v in values]
     assert len(set(numbers)) == len(values) and all(0 <= n < 2**63 for n in numbers)
     assert number_of(Holder([1], np.zeros(2))) == number_of(Holder([1], np.zeros(2)))
@@ -178,23 +213,31 @@ class Broken:
         return self.measured
 
 
-@pytest.mark.parametrize(("attributes", "message"), [
-    ({"answers": ["go", "go"]}, "gives 2 actions, max_actions is 1"),
-    ({"answers": ["stop"]}, "'stop', its `actions` are go"),
-    ({"said": True}, "over gives True"),
-    ({"said": "lose"}, "over gives 'lose'"),
-    ({"said": 9}, "over gives 9"),
-    ({"measured": {"B": 1}}, "measure lacks 'A'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"answers": ["go", "go"]}, "gives 2 actions, max_actions is 1"),
+        ({"answers": ["stop"]}, "'stop', its `actions` are go"),
+        ({"said": True}, "over gives True"),
+        ({"said": "lose"}, "over gives 'lose'"),
+        ({"said": 9}, "over gives 9"),
+        ({"measured": {"B": 1}}, "measure lacks 'A'"),
+    ],
+)
 def test_what_a_class_does_wrong_is_told(attributes: dict[str, Any], message: str) -> None:
     game = from_class(type("Broken", (Broken,), attributes))
     with pytest.raises(GameError, match=message):
         plan(game, game.load("x", "x"), parse("A"), TreePolicy.ucb1(), Budget(20))
 
 
-@pytest.mark.parametrize(("attributes", "message"), [
-    ({"metrics": ()}, "no metrics"), ({"legal": None}, "lacks the methods legal"), ({"actions": ()}, "say max_actions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"metrics": ()}, "no metrics"),
+        ({"legal": None}, "lacks the methods legal"),
+        ({"actions": ()}, "say max_actions"),
+    ],
+)
 def test_what_a_class_lacks_is_told(attributes: dict[str, Any], message: str) -> None:
     with pytest.raises(GameError, match=message):
         from_class(type("Broken", (Broken,), attributes))
@@ -234,14 +277,17 @@ def test_a_class_says_what_can_still_be_reached() -> None:
     assert found.proven and found.actions == without.actions and found.states <= without.states
 
 
-@pytest.mark.parametrize(("answer", "message"), [
-    (3, r"Broken.reach gives 3 at the start, expected \(lowest, highest\) of metrics: \{A\}"),
-    ({"B": (0, 1)}, r"Broken.reach names 'B' at the start, expected .*A"),
-    ({"A": 1}, r"gives 1 at the start, expected two numbers, \(lowest, highest\), for A"),
-    ({"A": ("0", 1)}, "expected two numbers"),
-    ({"A": (2, 1)}, "expected the lowest first and the highest then for A"),
-    ({"A": (float("nan"), 1)}, "expected the lowest first"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (3, r"Broken.reach gives 3 at the start, expected \(lowest, highest\) of metrics: \{A\}"),
+        ({"B": (0, 1)}, r"Broken.reach names 'B' at the start, expected .*A"),
+        ({"A": 1}, r"gives 1 at the start, expected two numbers, \(lowest, highest\), for A"),
+        ({"A": ("0", 1)}, "expected two numbers"),
+        ({"A": (2, 1)}, "expected the lowest first and the highest then for A"),
+        ({"A": (float("nan"), 1)}, "expected the lowest first"),
+    ],
+)
 def test_limits_that_are_none_are_told(answer: Any, message: str) -> None:
     game = from_class(type("Broken", (Broken,), {"reach": lambda self, moves: answer}))
     assert game.reach is not None
@@ -267,11 +313,14 @@ def test_limits_of_a_class_that_do_not_hold_are_found() -> None:
         check_game(game, [game.load("@.D", "short")], seed=1)
 
 
-@pytest.mark.parametrize(("answer", "message"), [
-    (3, "gives 3 at the start, expected a tuple of whole numbers"),
-    ((1, 0.5), "gives .1, 0.5. at the start, expected a tuple of whole numbers"),
-    (("a",), "expected a tuple of whole numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (3, "gives 3 at the start, expected a tuple of whole numbers"),
+        ((1, 0.5), "gives .1, 0.5. at the start, expected a tuple of whole numbers"),
+        (("a",), "expected a tuple of whole numbers"),
+    ],
+)
 def test_novelty_that_is_none_is_told(answer: Any, message: str) -> None:
     game = from_class(type("Broken", (Broken,), {"novelty": lambda self: answer}))
     with pytest.raises(GameError, match=message):

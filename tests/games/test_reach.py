@@ -18,9 +18,11 @@ from tests.examples import corridor
 
 NAMES = ("minidungeons2", "its_alive", "roguelike2d", "puyo")
 LEADS = {
-    "minidungeons2": "IC + 0.1 * PE - DEAD", "its_alive": "PT + SP + LG", "roguelike2d": "RW + 0.1 * PR - DEAD",
+    "minidungeons2": "IC + 0.1 * PE - DEAD",
+    "its_alive": "PT + SP + LG",
+    "roguelike2d": "RW + 0.1 * PR - DEAD",
     "puyo": "SC - 20 * H3",
-}  # fmt: skip
+}
 """What a player goes after who plays better than at random, so that bounds are held against good games, too."""
 
 
@@ -177,12 +179,21 @@ def writing(state: Any, moves: int, out: Any) -> None:
     state[8] += 1
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (few_treasures, r"(?s)outside what reach said.*found: TO 0.5\n  expected: 0 to 0, as reach said .*hint: .*of TO"),
-    (high_start, "(?s)after no move.*found: ST 0.*expected: 1 to .*as reach said for this state of the next 0 moves"),
-    (unwritten, "reach writes no number"),
-    (writing, "reach changes the state"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            few_treasures,
+            r"(?s)outside what reach said.*found: TO 0.5\n  expected: 0 to 0, as reach said .*hint: .*of TO",
+        ),
+        (
+            high_start,
+            "(?s)after no move.*found: ST 0.*expected: 1 to .*as reach said for this state of the next 0 moves",
+        ),
+        (unwritten, "reach writes no number"),
+        (writing, "reach changes the state"),
+    ],
+)
 def test_wrong_limits_are_found_by_random_play(change: Any, message: str) -> None:
     text = "XXXXXX\nXTHT X\nXXXXXX\nX   eX\nXXXXXX\n"
     level = registry.get("minidungeons2").load(text, "level", allow_unreachable=True)

@@ -126,9 +126,15 @@ def test_enemies_act_every_other_turn_and_anew_each_day() -> None:
     assert state[r.DAY_AT] == 2 and state[r.TURN_AT] == 0 and state[r.ENEMIES_AT] == cell(6, 6)
 
 
-@pytest.mark.parametrize(("enemy", "player", "to"), [
-    ((3, 3), (3, 6), (3, 4)), ((3, 3), (3, 0), (3, 2)), ((3, 3), (0, 6), (2, 3)), ((3, 3), (6, 3), (4, 3)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("enemy", "player", "to"),
+    [
+        ((3, 3), (3, 6), (3, 4)),
+        ((3, 3), (3, 0), (3, 2)),
+        ((3, 3), (0, 6), (2, 3)),
+        ((3, 3), (6, 3), (4, 3)),
+    ],
+)
 def test_enemies_go_within_the_column_first(enemy: Any, player: Any, to: Any) -> None:
     level = made(Layout((), (), ((cell(*enemy), 0),)))
     state = level.start.copy()
@@ -154,8 +160,12 @@ def test_nobody_walks_through_an_enemy() -> None:
 def test_a_factored_move_is_two_decisions() -> None:
     level = made(EMPTY, player="factored")
     state = level.start.copy()
-    for words, at in ((("toward", "lateral"), (1, 0)), (("toward", "vertical"), (1, 1)), (("away", "lateral"), (0, 1)),
-                      (("away", "vertical"), (0, 0))):  # fmt: skip
+    for words, at in (
+        (("toward", "lateral"), (1, 0)),
+        (("toward", "vertical"), (1, 1)),
+        (("away", "lateral"), (0, 1)),
+        (("away", "vertical"), (0, 0)),
+    ):
         for word in words:
             assert word in [GAME.action_name(level, state, a) for a in GAME.legal(level, state)]
             r.RULES.step(level.tables, state, GAME.parse_action(level, state, word), stream(0))
@@ -177,8 +187,12 @@ def test_random_factored_games_go_toward_the_exit_twice_as_often() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 2**63 - 1), player=st.sampled_from(layout.PLAYERS), luck=st.integers(0, 2**32),
-       variant=st.sampled_from(list(layout.VARIANTS)))  # fmt: skip
+@given(
+    seed=st.integers(0, 2**63 - 1),
+    player=st.sampled_from(layout.PLAYERS),
+    luck=st.integers(0, 2**32),
+    variant=st.sampled_from(list(layout.VARIANTS)),
+)
 def test_food_adds_up_in_random_games(seed: int, player: str, luck: int, variant: str) -> None:
     level = GAME.load(f"seed = {seed}\nplayer = {player}\nvariant = {variant}\ndays = 5\n", "random")
     rng, state = SplitMix64(luck), level.start.copy()
@@ -196,18 +210,21 @@ def test_food_adds_up_in_random_games(seed: int, player: str, luck: int, variant
         assert len({*enemies, int(state[r.CELL_AT])}) == len(enemies) + 1
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("", "bad.txt:1: the level has no seed"),
-    ("seed = x\n", "bad.txt:1:8: not a value for seed"),
-    ("seed = 1\nsed = 2\n", "bad.txt:2:1: no such setting"),
-    ("seed = 1\nsed = 2\n", "did you mean 'seed'"),
-    ("seed = 1\n  seed = 2\n", "bad.txt:2:3: seed is set twice"),
-    ("seed = 1\ndays = 100 # many\n", "bad.txt:2:8: not a value for days"),
-    ("seed = 1\nvariant = hard\n", "bad.txt:2:11: not a value for variant"),
-    ("seed = 1\nseed\n", "bad.txt:2:1: not a setting"),
-    ("seed =\n", "found: nothing"),
-    ("seed = ١\n", "a whole number from 0 to"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "bad.txt:1: the level has no seed"),
+        ("seed = x\n", "bad.txt:1:8: not a value for seed"),
+        ("seed = 1\nsed = 2\n", "bad.txt:2:1: no such setting"),
+        ("seed = 1\nsed = 2\n", "did you mean 'seed'"),
+        ("seed = 1\n  seed = 2\n", "bad.txt:2:3: seed is set twice"),
+        ("seed = 1\ndays = 100 # many\n", "bad.txt:2:8: not a value for days"),
+        ("seed = 1\nvariant = hard\n", "bad.txt:2:11: not a value for variant"),
+        ("seed = 1\nseed\n", "bad.txt:2:1: not a setting"),
+        ("seed =\n", "found: nothing"),
+        ("seed = ١\n", "a whole number from 0 to"),
+    ],
+)
 def test_mistakes_in_level_files_are_told_with_their_place(text: str, message: str) -> None:
     with pytest.raises(LevelError) as caught:
         GAME.load(text, "bad", "bad.txt")
@@ -230,9 +247,14 @@ def test_pictures_show_what_changes() -> None:
 
     start = frame()
     changes: list[dict[str, int]] = [
-        {"cell": 9}, {"food": 50}, {"items": 1}, {"items": 2}, {"walls": 3}, {"flags": r.IS_DEAD},
+        {"cell": 9},
+        {"food": 50},
+        {"items": 1},
+        {"items": 2},
+        {"walls": 3},
+        {"flags": r.IS_DEAD},
         {"enemies": cell(6, 5)},
-    ]  # fmt: skip
+    ]
     frames = [start, *(frame(**change) for change in changes)]
     assert all((a != b).any() for i, a in enumerate(frames) for b in frames[i + 1 :])
     tiles = {(0, 0): (255, 0, 0, 255)}

@@ -66,7 +66,7 @@ def test_every_value_is_found_where_it_stands(text: str) -> None:
             for k, char in enumerate(value):
                 at = places.within(path, k)
                 shown = lines[at.line - 1][at.column - 1 :]
-                assert char in "\t\n\"é" or shown.startswith(char), (path, k, shown)
+                assert char in '\t\n"é' or shown.startswith(char), (path, k, shown)
     assert seen == 20
 
 
@@ -76,16 +76,19 @@ def test_what_is_missing_is_where_it_would_be() -> None:
     assert [str(places.key(*path)) for path in asked] == ["f.toml:1", "f.toml:9:1", "f.toml:19:1", "f.toml:17:1"]
 
 
-@pytest.mark.parametrize(("value", "at"), [
-    ('"A + WRONG"', "f.toml:2:10"),
-    ("'A + WRONG'", "f.toml:2:10"),
-    ('"\\u0041 + WRONG"', "f.toml:2:15"),
-    ('"A +\\n WRONG"', "f.toml:2:12"),
-    ('"""\nA +\n  WRONG"""', "f.toml:4:3"),
-    ('"""A + \\\n   WRONG"""', "f.toml:3:4"),
-    ('""', "f.toml:2:6"),
-    ('"A +"', "f.toml:2:9"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        ('"A + WRONG"', "f.toml:2:10"),
+        ("'A + WRONG'", "f.toml:2:10"),
+        ('"\\u0041 + WRONG"', "f.toml:2:15"),
+        ('"A +\\n WRONG"', "f.toml:2:12"),
+        ('"""\nA +\n  WRONG"""', "f.toml:4:3"),
+        ('"""A + \\\n   WRONG"""', "f.toml:3:4"),
+        ('""', "f.toml:2:6"),
+        ('"A +"', "f.toml:2:9"),
+    ],
+)
 def test_a_formula_names_the_character_in_the_file(value: str, at: str) -> None:
     text = f"[t]\nu = {value}\n"
     with pytest.raises(FormulaError) as caught:

@@ -34,8 +34,11 @@ class Mapped(Vault):
 
     def targets(self) -> dict[str, list[tuple[int, int]]]:
         out = [(x, y) for y, row in enumerate(self.rows) for x, c in enumerate(row) if c == ">"]
-        return {"NC": [p for p in self.things if self.tile(p) == "$"], "NX": out,
-                "NK": [p for p in self.things if self.tile(p) == "k"]}  # fmt: skip
+        return {
+            "NC": [p for p in self.things if self.tile(p) == "$"],
+            "NX": out,
+            "NK": [p for p in self.things if self.tile(p) == "k"],
+        }
 
 
 GAME = from_class(Mapped)
@@ -93,8 +96,10 @@ def test_searches_read_them(search: str, text: str) -> None:
 def test_a_policy_that_follows_a_way_finds_in_few_iterations_what_another_misses() -> None:
     hall = "\n".join(["0", "#" * 30, *(["#" + " " * 28 + "#"] * 12), "#@" + " " * 26 + "$#", "#" * 30])
     level, utility = GAME.load(hall, "hall"), parse("COINS", GAME.symbols)
-    rich, blind = (plan(GAME, level, utility, TreePolicy.of(text, GAME), Budget(120), SearchSettings.single(), 1)
-                   for text in ("COINS - 0.1 * NC", "COINS"))  # fmt: skip
+    rich, blind = (
+        plan(GAME, level, utility, TreePolicy.of(text, GAME), Budget(120), SearchSettings.single(), 1)
+        for text in ("COINS - 0.1 * NC", "COINS")
+    )
     assert rich.utility == 1.0 and blind.utility == 0.0
 
 

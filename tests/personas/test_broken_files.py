@@ -23,17 +23,20 @@ def test_two_personas_of_one_name_are_refused(tmp_path: Path, name: str) -> None
     assert len(resolve(["runner", "R", "runner"], "minidungeons2")) == 1
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    (RUNNER.encode("utf-16"), "UTF-16 byte order mark"),
-    (b"a = " + b"[" * 20000, "nested too deep"),
-    (b"a = " + b"9" * 6000, "a value cannot be read"),
-    (RUNNER.encode() + b"#" * 2**20, "too large"),
-    (RUNNER.encode() + b'title = "a\\u001b[2J"', "title holds a control character"),
-    (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
-    (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
-    (RUNNER.encode() + b"title = 0x" + b"f" * 9000, "title is not a text"),
-    (b"\xef\xbb\xbfa = '\xff'", r":1:6: the file is not UTF-8"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (RUNNER.encode("utf-16"), "UTF-16 byte order mark"),
+        (b"a = " + b"[" * 20000, "nested too deep"),
+        (b"a = " + b"9" * 6000, "a value cannot be read"),
+        (RUNNER.encode() + b"#" * 2**20, "too large"),
+        (RUNNER.encode() + b'title = "a\\u001b[2J"', "title holds a control character"),
+        (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
+        (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
+        (RUNNER.encode() + b"title = 0x" + b"f" * 9000, "title is not a text"),
+        (b"\xef\xbb\xbfa = '\xff'", r":1:6: the file is not UTF-8"),
+    ],
+)
 def test_files_that_are_no_personas(tmp_path: Path, content: bytes, message: str) -> None:
     file = tmp_path / "p.toml"
     file.write_bytes(content)

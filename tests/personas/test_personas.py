@@ -22,7 +22,13 @@ def _never(*_: Any) -> Any:
 
 
 TOY = Game(
-    name="toy", title="Toy", version=1, rules=_never, load=_never, action_name=_never, parse_action=_never,
+    name="toy",
+    title="Toy",
+    version=1,
+    rules=_never,
+    load=_never,
+    action_name=_never,
+    parse_action=_never,
     horizon=50,
     metrics=(
         Metric("ST", "steps", "steps so far", "steps", better="lower", clock=True),
@@ -30,7 +36,7 @@ TOY = Game(
         Metric("HITS", "hits", "blows taken", "times", better="lower"),
         Metric("DEAD", "dead", "1 when dead", high=1, better="lower"),
     ),
-)  # fmt: skip
+)
 
 PLAIN = """\
 game = "toy"
@@ -110,7 +116,9 @@ def test_a_staged_persona_from_a_file(tmp_path: Path) -> None:
 
 
 def test_lists_of_a_persona_are_read_in_their_order(tmp_path: Path) -> None:
-    text = STAGED + """
+    text = (
+        STAGED
+        + """
 [[lists]]
 score = "UTILITY - 0.001 * ST"
 weight = 2
@@ -119,6 +127,7 @@ novel = true
 [[lists]]
 score = "0.1 * OWN + CARE + CEILING - D"
 """
+    )
     first, second = persona(tmp_path, text).lists
     assert (first.score.text, first.weight, first.novel) == ("UTILITY - 0.001 * ST", 2, True)
     assert (second.weight, second.novel) == (1.0, False)
@@ -154,9 +163,14 @@ MISTAKES = [
     (PLAIN + '[[lists]]\nscore = "GOLD"\n[[lists]]\nscore = "UTILTY"\n', FormulaError, "did you mean 'UTILITY'?"),
     (PLAIN + '[[lists]]\nscore = "GOLD"\nwieght = 1\n', PersonaError, "miser.toml:7:1: unknown key"),
     (PLAIN + '[[lists]]\nscore = "GOLD"\nnovel = 1\n', PersonaError, "miser.toml:7:1: `novel` of an open list"),
-    *((PLAIN + f'[[lists]]\nscore = "GOLD"\nweight = {weight}\n', PersonaError,
-       "miser.toml:7:1: the weight of an open list")
-      for weight in ("0", "-1", "nan", "inf", '"2"', "true", "1e7", "0x" + "f" * 900)),
+    *(
+        (
+            PLAIN + f'[[lists]]\nscore = "GOLD"\nweight = {weight}\n',
+            PersonaError,
+            "miser.toml:7:1: the weight of an open list",
+        )
+        for weight in ("0", "-1", "nan", "inf", '"2"', "true", "1e7", "0x" + "f" * 900)
+    ),
 ]
 
 
@@ -288,8 +302,16 @@ def test_mistakes_of_a_utility_are_told(tmp_path: Path, text: str, said: str) ->
     assert any(said in line for line in found), found
 
 
-@pytest.mark.parametrize("condition", ["GOLD >= 0.5", "(GOLD > 0.5) * (HITS > 1)", "max(GOLD > 0.5, ST > 9)",
-                                       "1 - (GOLD < 0.5)", "if(HITS > 1, GOLD > 0.5, 0)"])  # fmt: skip
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "GOLD >= 0.5",
+        "(GOLD > 0.5) * (HITS > 1)",
+        "max(GOLD > 0.5, ST > 9)",
+        "1 - (GOLD < 0.5)",
+        "if(HITS > 1, GOLD > 0.5, 0)",
+    ],
+)
 def test_conditions_of_stages_are_no_mistakes(tmp_path: Path, condition: str) -> None:
     p = persona(tmp_path, STAGED.replace("GOLD >= 0.5", condition))
     assert not [line for line in doubts.warnings(TOY, p) if "stage" in line]
@@ -298,8 +320,12 @@ def test_conditions_of_stages_are_no_mistakes(tmp_path: Path, condition: str) ->
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ('"GOLD >= 0.5"', '"GOLD"', "is a number and no condition: GOLD; the stage is over as soon as it is above 0; a "
-         "condition compares, as in GOLD >= 1"),
+        (
+            '"GOLD >= 0.5"',
+            '"GOLD"',
+            "is a number and no condition: GOLD; the stage is over as soon as it is above 0; a "
+            "condition compares, as in GOLD >= 1",
+        ),
         ('"GOLD >= 0.5"', '"GOLD - 0.5"', "as in (GOLD - 0.5) >= 0.5"),
         ('"GOLD >= 0.5"', '"GOLD > 1"', "never holds within the ranges"),
         ('"GOLD >= 0.5"', '"2 > 1"', "the stage is never entered"),
@@ -315,10 +341,15 @@ def test_mistakes_of_stages_are_told(tmp_path: Path, before: str, after: str, sa
 @pytest.mark.parametrize(
     ("formula", "hint"),
     [
-        ("GOLD > 0.5 and ST > 1", "and is written min(a > 1, b > 2)"), ("GOLD > 0.5 OR ST > 1", "or is written max("),
-        ("GOLD > 0.5 && ST > 1", "and is written"), ("GOLD > 0.5 || ST > 1", "or is written"),
-        ("not GOLD", "not is written 1 - "), ("and(GOLD, ST)", "and is written"), ("!GOLD", "not is written"),
-        ("GOLD \u2265 1", "write >="), ("GOLD > 0.5 > ST", "both together are (a > b) * (b > c)"),
+        ("GOLD > 0.5 and ST > 1", "and is written min(a > 1, b > 2)"),
+        ("GOLD > 0.5 OR ST > 1", "or is written max("),
+        ("GOLD > 0.5 && ST > 1", "and is written"),
+        ("GOLD > 0.5 || ST > 1", "or is written"),
+        ("not GOLD", "not is written 1 - "),
+        ("and(GOLD, ST)", "and is written"),
+        ("!GOLD", "not is written"),
+        ("GOLD \u2265 1", "write >="),
+        ("GOLD > 0.5 > ST", "both together are (a > b) * (b > c)"),
     ],
 )
 def test_how_to_write_and_or_and_not_is_told(formula: str, hint: str) -> None:
@@ -335,8 +366,9 @@ LEVELS = {
 
 def test_terms_have_exchange_rates() -> None:
     assert rates.rates(parse("0.7 * GOLD - 0.01 * ST - 5 * DEAD"), TOY, LEVELS) == [
-        "DEAD (dead) costs as much as 500 steps", "10% of gold (GOLD) is worth 7 steps",
-    ]  # fmt: skip
+        "DEAD (dead) costs as much as 500 steps",
+        "10% of gold (GOLD) is worth 7 steps",
+    ]
     counted = replace(TOY, metrics=(replace(TOY.metrics[1], name="coins found"), *TOY.metrics[:1], *TOY.metrics[2:]))
     assert rates.rates(parse("0.7 * GOLD - 0.01 * ST"), counted, LEVELS) == [
         "one coin found (of 5 in one) is worth 14 steps"
@@ -347,12 +379,21 @@ def test_terms_have_exchange_rates() -> None:
     assert bent.endswith("steps, in a typical state (it differs between states)")
     assert rates.rates(parse("GOLD"), TOY, LEVELS) == rates.rates(parse("GOLD - ST"), TOY, {}) == []
     assert [rates.singular(name) for name in ("interactive objects consumed", "supplies used", "health left")] == [
-        "interactive object consumed", "supply used", "health left"
-    ]  # fmt: skip
+        "interactive object consumed",
+        "supply used",
+        "health left",
+    ]
 
 
-@pytest.mark.parametrize("name", ["Schatzsucher_ä", "\u03b8\u03b7\u03c3\u03b1\u03c5\u03c1\u03cc\u03c2",
-                                  "\u5b9d\u63a2\u3057", "\u0939\u093f\u0928\u094d\u0926\u0940-2"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Schatzsucher_ä",
+        "\u03b8\u03b7\u03c3\u03b1\u03c5\u03c1\u03cc\u03c2",
+        "\u5b9d\u63a2\u3057",
+        "\u0939\u093f\u0928\u094d\u0926\u0940-2",
+    ],
+)
 def test_names_have_letters_of_any_script(tmp_path: Path, name: str) -> None:
     p = persona(tmp_path, PLAIN + f'name = "{name}"\n', f"{name}.toml")
     assert p.name == name and persona(tmp_path, PLAIN, f"{name}.toml").name == name

@@ -35,8 +35,14 @@ def group(level: str, player: str, wins: int, trials: int, seed: int = 0, **chan
     treasure, steps = changes.pop("treasure", 0.5), changes.pop("steps", 20)
     return [
         played(
-            level, player, "won" if trial < wins else "lost", trial=trial, cause="" if trial < wins else "ogre",
-            treasure=min(1.0, max(0.0, rng.gauss(treasure, 0.1))), steps=max(1, round(rng.gauss(steps, 2))), **changes,
+            level,
+            player,
+            "won" if trial < wins else "lost",
+            trial=trial,
+            cause="" if trial < wins else "ogre",
+            treasure=min(1.0, max(0.0, rng.gauss(treasure, 0.1))),
+            steps=max(1, round(rng.gauss(steps, 2))),
+            **changes,
         )
         for trial in range(trials)
     ]
@@ -51,6 +57,15 @@ def drawn(level: str, player: str, trials: int, source: int = 0, **changes: Any)
     for trial in range(source, trials):
         first = trial == source
         route = {"search": None if first else source, "utility": best - (0.0 if first else 0.005)}
-        found.append(played(level, player, trial=trial, proven=True, best_utility=best,
-                            **{"steps": 10 if first else 10 + rng.randint(1, 3), **changes}, **route))  # fmt: skip
+        found.append(
+            played(
+                level,
+                player,
+                trial=trial,
+                proven=True,
+                best_utility=best,
+                **{"steps": 10 if first else 10 + rng.randint(1, 3), **changes},
+                **route,
+            )
+        )
     return found

@@ -14,8 +14,7 @@ from persona_evo.playtest.appraisals import Question, appraised
 
 GAME = registry.get("minidungeons2")
 LEVELS = [
-    GAME.load(text, name)
-    for name, text in (("open", "XXXXXX\nXH  eX\nXXXXXX"), ("loot", "XXXXXXX\nXH T eX\nXXXXXXX"))
+    GAME.load(text, name) for name, text in (("open", "XXXXXX\nXH  eX\nXXXXXX"), ("loot", "XXXXXXX\nXH T eX\nXXXXXXX"))
 ]
 QUESTIONS = [Question(LevelText.of(level), won) for won in (False, True) for level in LEVELS]
 

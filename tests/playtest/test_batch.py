@@ -241,12 +241,23 @@ def test_time_alone_does_not_ask_for_all_memory() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("players", 0, "formula"), 5), (("players", 0, "formula"), "1 +"), (("players", 0, "c"), "x"),
-        (("players", 0, "c"), -1), (("players", 0, "priority"), ["MS"]), (("players", 0, "utility"), 3),
-        (("players", 0), 7), (("players",), []), (("levels", 0, "options", "rules"), ["paper"]), (("levels",), {}),
-        (("budget",), []), (("budget", "iterations"), "x"), (("search",), 3), (("trials",), 0), (("seed",), "x"),
+        (("players", 0, "formula"), 5),
+        (("players", 0, "formula"), "1 +"),
+        (("players", 0, "c"), "x"),
+        (("players", 0, "c"), -1),
+        (("players", 0, "priority"), ["MS"]),
+        (("players", 0, "utility"), 3),
+        (("players", 0), 7),
+        (("players",), []),
+        (("levels", 0, "options", "rules"), ["paper"]),
+        (("levels",), {}),
+        (("budget",), []),
+        (("budget", "iterations"), "x"),
+        (("search",), 3),
+        (("trials",), 0),
+        (("seed",), "x"),
     ],
-)  # fmt: skip
+)
 def test_each_value_of_a_configuration_is_checked(
     levels: list[Level], players: list[Player], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
@@ -265,9 +276,13 @@ def test_each_value_of_a_configuration_is_checked(
         journal.reopen(tmp_path)
 
 
-@pytest.mark.parametrize(("lists", "at"), [
-    (3, ".players[0].lists"), ([{"score": "1 +"}], ".players[0].lists[0].score"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lists", "at"),
+    [
+        (3, ".players[0].lists"),
+        ([{"score": "1 +"}], ".players[0].lists[0].score"),
+    ],
+)
 def test_lists_of_a_player_are_checked(
     levels: list[Level], players: list[Player], tmp_path: Path, lists: Any, at: str
 ) -> None:

@@ -18,8 +18,12 @@ def test_summaries_per_level_and_over_all() -> None:
     bounds = {("one", "runner"): Bound(1.0, True), ("two", "runner"): Bound(0.5, False)}
     rows = metrics.summarise(records, INFOS, bounds)
     assert [(s.level, s.player) for s in rows] == [
-        ("one", "runner"), ("one", "collector"), ("two", "runner"), (EVERY, "runner"), (EVERY, "collector"),
-    ]  # fmt: skip
+        ("one", "runner"),
+        ("one", "collector"),
+        ("two", "runner"),
+        (EVERY, "runner"),
+        (EVERY, "collector"),
+    ]
     one, collector, _, every, _ = rows
     assert (one.win_rate, one.lost, one.deaths) == (statistics.wilson(10, 10), 0, {})
     assert collector.deaths == {"ogre": 6} and collector.bound is None and collector.ratio is None
@@ -90,8 +94,10 @@ def test_how_fast_the_machine_was_is_in_no_other_p_value() -> None:
     structure = {name: {"walls": float(i)} for i, name in enumerate("abcde")}
     records = [r for i, name in enumerate("abcde") for r in group(name, "x", 5 + i, 10, steps=20 + 3 * i)]
     timed = [dataclasses.replace(r, seconds=float(i % 7)) for i, r in enumerate(records)]
-    found = [{r.result: r.p_holm for r in correlations(structure, of, INFOS) if r.result != "seconds"}
-             for of in (records, timed)]  # fmt: skip
+    found = [
+        {r.result: r.p_holm for r in correlations(structure, of, INFOS) if r.result != "seconds"}
+        for of in (records, timed)
+    ]
     assert found[0] == found[1] != {}
 
 
@@ -129,8 +135,10 @@ def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
     def versions(trials: int) -> list[compare.Row]:
         return compare.compare_levels(
             [played("a", steps=10, trial=i) for i in range(trials)],
-            [played("b", steps=14, trial=i) for i in range(trials)], INFOS, ("a", "b"),
-        )  # fmt: skip
+            [played("b", steps=14, trial=i) for i in range(trials)],
+            INFOS,
+            ("a", "b"),
+        )
 
     steps = next(r for r in versions(3) if r.measure.key == "steps")
     assert (steps.test, steps.p, steps.p_rank) == ("exact", pytest.approx(0.1), pytest.approx(0.1))
@@ -188,9 +196,15 @@ def test_correlations_are_corrected_together_and_sorted() -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "ratio", "text"),
-    [(0.62, "", True, "62 %"), (0.118, "", True, "11.8 %"), (20.44, "steps", False, "20.4"),
-     (12345.6, "", False, "12346"), (0.5, "times", False, "0.5 times"), (1.0, "", True, "100 %")],
-)  # fmt: skip
+    [
+        (0.62, "", True, "62 %"),
+        (0.118, "", True, "11.8 %"),
+        (20.44, "steps", False, "20.4"),
+        (12345.6, "", False, "12346"),
+        (0.5, "times", False, "0.5 times"),
+        (1.0, "", True, "100 %"),
+    ],
+)
 def test_values_as_people_read_them(value: float, unit: str, ratio: bool, text: str) -> None:
     measure = metrics.Measure("k", "steps", lambda r: 0.0, "neutral", unit, ratio)
     assert compare.shown(measure, value) == text
@@ -209,17 +223,24 @@ def test_correlations_leave_out_levels_without_a_number() -> None:
 
 
 def test_a_distance_that_stands_for_none_is_not_a_short_way() -> None:
-    infos = (Metric("NT", "nearest treasure", "moves to the nearest treasure, 0 without any", better="lower"),
-             Metric("X", "nearest exit", "moves to the exit", better="lower"))  # fmt: skip
-    a, b = ([dataclasses.replace(played(level), metrics={"NT": v, "X": v}) for _ in range(20)]
-            for level, v in (("a", 0.571), ("b", 0.0)))  # fmt: skip
+    infos = (
+        Metric("NT", "nearest treasure", "moves to the nearest treasure, 0 without any", better="lower"),
+        Metric("X", "nearest exit", "moves to the exit", better="lower"),
+    )
+    a, b = (
+        [dataclasses.replace(played(level), metrics={"NT": v, "X": v}) for _ in range(20)]
+        for level, v in (("a", 0.571), ("b", 0.0))
+    )
     said = compare.headlines(compare.compare_levels(a, b, infos))
     assert any("nearest treasure 0.571 -> none left" in s and "nearest exit 0.571 -> 0 " in s for s in said), said
 
 
 def test_losses_of_main_metrics_come_first() -> None:
-    infos = (Metric("TU", "teleports", "", better="neutral"), Metric("MS", "slain", "", better="higher", main=True),
-             Metric("TO", "opened", "", better="higher", main=True))  # fmt: skip
+    infos = (
+        Metric("TU", "teleports", "", better="neutral"),
+        Metric("MS", "slain", "", better="higher", main=True),
+        Metric("TO", "opened", "", better="higher", main=True),
+    )
     values = {"a": {"TU": 1.0, "MS": 0.2, "TO": 0.9}, "b": {"TU": 2.0, "MS": 0.4, "TO": 0.1}}
     a, b = ([dataclasses.replace(played(level), metrics=m) for _ in range(20)] for level, m in values.items())
     first = next(s for s in compare.headlines(compare.compare_levels(a, b, infos)) if "changes what" in s)

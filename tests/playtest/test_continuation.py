@@ -123,8 +123,10 @@ WAITING = from_class(Waiting, horizon=12)
 def test_a_player_who_had_better_stand_still_is_stuck() -> None:
     game, level = WAITING, WAITING.load("x", "x")
     assert (game.idle, game.health) == ("wait", "HP")
-    players = [Player(Persona(name, game.name, parse(utility, game.symbols), "HP"), TreePolicy.ucb1())
-               for name, utility in (("careful", "HP"), ("rash", "-HP"))]  # fmt: skip
+    players = [
+        Player(Persona(name, game.name, parse(utility, game.symbols), "HP"), TreePolicy.ucb1())
+        for name, utility in (("careful", "HP"), ("rash", "-HP"))
+    ]
     name = f"{__name__}:WAITING"
     records = batch.playtest(game, [level], players, 1, seed=1, budget=Budget(400), game_name=name).records
     assert [(r.final, r.damage) for r in records] == [("stuck", 0), ("lost", 3)]
@@ -147,18 +149,29 @@ def test_a_class_that_names_no_action_of_its_own_to_stand_still_is_refused() -> 
 def test_outcomes_are_counted_apart() -> None:
     ends = ["won", "lost", "unfinished", "stuck", "won"]
     group = [
-        played(outcome="running", trial=i, end=End(end, 0.0, 10, "ogre" if end == "lost" else ""),
-               hit_points=[10, 8, 9, 5])
+        played(
+            outcome="running", trial=i, end=End(end, 0.0, 10, "ogre" if end == "lost" else ""), hit_points=[10, 8, 9, 5]
+        )
         for i, end in enumerate(ends)
-    ]  # fmt: skip
+    ]
     one, _ = metrics.summarise(group)
     assert one.ends == {"won": 2, "lost": 1, "unfinished": 1, "stuck": 1, "ended": 0}
     assert {k: v.value for k, v in one.rates.items()} == {
-        "win_rate": 0.4, "death_rate": 0.2, "unfinished_rate": 0.2, "stuck_rate": 0.2,
-    }  # fmt: skip
+        "win_rate": 0.4,
+        "death_rate": 0.2,
+        "unfinished_rate": 0.2,
+        "stuck_rate": 0.2,
+    }
     assert one.deaths == {"ogre": 1} and one.damage is not None and one.damage.value == 6
-    wanted = ["death_rate == 0.2", "unfinished_rate == 20%", "stuck == 1", "stuck_rate <= 0.2", "damage == 6",
-              "health == 5", "deaths == 0"]  # fmt: skip
+    wanted = [
+        "death_rate == 0.2",
+        "unfinished_rate == 20%",
+        "stuck == 1",
+        "stuck_rate <= 0.2",
+        "damage == 6",
+        "health == 5",
+        "deaths == 0",
+    ]
     checks = require.evaluate(require.parse_all(wanted), [one, _])
     assert [c.passed for c in checks] == [True] * 6 + [False]
 

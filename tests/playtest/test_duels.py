@@ -45,13 +45,18 @@ def results() -> Any:
 def dueled(results: str, opponent: str = "random", side: str = "first", level: str = "one") -> list[Playthrough]:
     """Games by their results: w, d and l."""
     outcomes = {"w": "won", "d": "ended", "l": "lost"}
-    return [played(level, outcome=outcomes[r], opponent=opponent, side=side, cause=opponent if r == "l" else "")
-            for r in results]  # fmt: skip
+    return [
+        played(level, outcome=outcomes[r], opponent=opponent, side=side, cause=opponent if r == "l" else "")
+        for r in results
+    ]
 
 
 def test_each_record_names_the_opponent_the_side_and_the_result(results: Any, tmp_path: Path) -> None:
     assert [(r.opponent, r.side) for r in results.records[:4]] == [
-        ("random", "first"), ("random", "second"), ("uct_walls", "first"), ("uct_walls", "second")
+        ("random", "first"),
+        ("random", "second"),
+        ("uct_walls", "first"),
+        ("uct_walls", "second"),
     ]
     for r in results.records:
         assert r.result == {1.0: "win", 0.5: "draw", 0.0: "loss"}[r.metrics["WIN"]]
@@ -163,13 +168,16 @@ def test_wrong_sides_are_refused() -> None:
         record_reading.from_dict({**row, "side": "third"})
 
 
-@pytest.mark.parametrize(("trials", "there", "said"), [
-    (1, {"a": 1}, "1 trial of each player in a level meets 1 of 3 opponents, a from one side only"),
-    (2, {"a": 2}, "2 trials of each player in a level meet 1 of 3 opponents"),
-    (5, {"a": 2, "b": 2, "c": 1}, "5 trials of each player in a level meet 3 of 3 opponents, c from one side only"),
-    (6, {"a": 2, "b": 2, "c": 2}, ""),
-    (50, {"a": 2, "b": 2, "c": 2}, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("trials", "there", "said"),
+    [
+        (1, {"a": 1}, "1 trial of each player in a level meets 1 of 3 opponents, a from one side only"),
+        (2, {"a": 2}, "2 trials of each player in a level meet 1 of 3 opponents"),
+        (5, {"a": 2, "b": 2, "c": 1}, "5 trials of each player in a level meet 3 of 3 opponents, c from one side only"),
+        (6, {"a": 2, "b": 2, "c": 2}, ""),
+        (50, {"a": 2, "b": 2, "c": 2}, ""),
+    ],
+)
 def test_only_opponents_that_the_trials_meet_are_named(trials: int, there: dict[str, int], said: str) -> None:
     assert duels.met("abc", trials) == there
     assert duels.meeting("abc", trials) == (f"{said}; all of them from both sides take 6" if said else "")
@@ -178,5 +186,6 @@ def test_only_opponents_that_the_trials_meet_are_named(trials: int, there: dict[
 def test_what_is_met_is_what_is_played(results: Any) -> None:
     assert results.facts["opponents"] == "random, uct_walls"
     few = dataclasses.replace(results, trials=2, records=[r for r in results.records if r.opponent == "random"])
-    assert few.facts["opponents"] == ("random; 2 trials of each player in a level meet 1 of 2 opponents; all of them "
-                                      "from both sides take 4")
+    assert few.facts["opponents"] == (
+        "random; 2 trials of each player in a level meet 1 of 2 opponents; all of them from both sides take 4"
+    )

@@ -27,8 +27,11 @@ LEVELS = tuple(LevelText(f"level{k}", _room(k + 3), "", ()) for k in range(6))
 SETTINGS = replace(
     Settings.of(chosen=["single", "planner-300"], personas=[WHO], runs=2), wins=(20,), shipped={WHO: "-NE"}
 )
-SINGLE, SINGLE_ALONE, PLANNED = Cell("single", SEEDED, WHO), Cell("single", EVOLUTION, WHO), \
-    Cell("planner-300", SEEDED, WHO)  # fmt: skip
+SINGLE, SINGLE_ALONE, PLANNED = (
+    Cell("single", SEEDED, WHO),
+    Cell("single", EVOLUTION, WHO),
+    Cell("planner-300", SEEDED, WHO),
+)
 
 
 def measure(*utilities: float, won: int = 1, trials: int = 1) -> Measure:
@@ -40,8 +43,12 @@ def choices() -> Choices:
     """Two runs of each cell, without measurements."""
     pool = Pool(LEVELS, (1.0,) * 6)
     levels = Levels({(WHO, HELD_OUT): pool, (WHO, TRAINING): pool}, {})
-    runs = {cell: [Run(cell, n, f"PE - {n}*{cell.method == SEEDED:d}", 10, 1.0, ((10, 0.5, 0.1 * n, "PE"),))
-                   for n in (1, 2)] for cell in SETTINGS.cells()}  # fmt: skip
+    runs = {
+        cell: [
+            Run(cell, n, f"PE - {n}*{cell.method == SEEDED:d}", 10, 1.0, ((10, 0.5, 0.1 * n, "PE"),)) for n in (1, 2)
+        ]
+        for cell in SETTINGS.cells()
+    }
     return Choices(SETTINGS, levels, runs, {}, {})
 
 
@@ -97,8 +104,9 @@ def test_nothing_is_lost_where_the_interval_ends_above_a_small_loss(choices: Cho
         shipped = choices.reference(SHIPPED, "planner-300", WHO)
         assert shipped is not None
         texts = {run.policy: 0.9 - loss for run in choices.runs[PLANNED]} | {shipped: 0.9}
-        choices.known = {budget_probe(choices, "planner-300", WHO, text, ENOUGH): measure(*[u] * 6)
-                         for text, u in texts.items()}  # fmt: skip
+        choices.known = {
+            budget_probe(choices, "planner-300", WHO, text, ENOUGH): measure(*[u] * 6) for text, u in texts.items()
+        }
         assert goal() is met
 
 
@@ -113,8 +121,10 @@ def test_wins_are_compared_level_by_level(choices: Choices) -> None:
     choices.known = {**many, plain: replace(measure(*[0.5] * 6, trials=20), won=(20, 3, 20, 20, 0, 20))}
     found = findings.fewer_wins(choices, "planner-300", WHO, 20)
     assert found is not None
-    assert [(row.level, row.won, row.trials, row.other) for row in found] == [("level2", 13, 20, 20),
-                                                                             ("level5", 19, 20, 20)]  # fmt: skip
+    assert [(row.level, row.won, row.trials, row.other) for row in found] == [
+        ("level2", 13, 20, 20),
+        ("level5", 19, 20, 20),
+    ]
     assert found[0].p < findings.RARE < found[1].p
     goal = next(g for g in findings.goals(choices) if "fewer wins" in g.text)
     assert goal.met is False and "runner, level2: 13 of 20, UCB1 20 of 20" in goal.why

@@ -108,8 +108,17 @@ def one() -> pe.Run:
 
 def test_the_same_seed_gives_the_same_search(one: pe.Run) -> None:
     calls: list[int] = []
-    again = run("its_alive", 600, 8, lambda tree: calls.append(tree.nodes), 1000, "CUT_OFF", settings=FACTORED,
-                level="train01", seed=5)  # fmt: skip
+    again = run(
+        "its_alive",
+        600,
+        8,
+        lambda tree: calls.append(tree.nodes),
+        1000,
+        "CUT_OFF",
+        settings=FACTORED,
+        level="train01",
+        seed=5,
+    )
     assert calls == sorted(calls) and len(calls) == 3
     assert again.best == one.best and again.growth == one.growth
     assert np.array_equal(again.tree.links[:600], one.tree.links[:600])
@@ -158,13 +167,21 @@ def test_factored_rollouts_go_toward_the_exit() -> None:
     assert found.score == found.best.metrics["RW"] * 3000 > 0
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"factory": "its_alife"}, "its_alive"), ({"settings": {"desing": "regular"}}, "did you mean 'design'"),
-    ({"settings": {"design": "irregular"}}, "did you mean 'regular'"), ({"terminal_treatment": "cut"}, "cut_off"),
-    ({"num_workers": 0}, "1 to 256"), ({"uct_constant": math.nan}, "0 to 1e12"), ({"level": "tain01"}, "train01"),
-    ({"settings": "hard"}, "options of its levels"), ({"score": "PT +"}, "a value is missing"),
-    ({"factory": "minidungeons2"}, "score"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"factory": "its_alife"}, "its_alive"),
+        ({"settings": {"desing": "regular"}}, "did you mean 'design'"),
+        ({"settings": {"design": "irregular"}}, "did you mean 'regular'"),
+        ({"terminal_treatment": "cut"}, "cut_off"),
+        ({"num_workers": 0}, "1 to 256"),
+        ({"uct_constant": math.nan}, "0 to 1e12"),
+        ({"level": "tain01"}, "train01"),
+        ({"settings": "hard"}, "options of its levels"),
+        ({"score": "PT +"}, "a value is missing"),
+        ({"factory": "minidungeons2"}, "score"),
+    ],
+)
 def test_mistakes_are_told(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as told:
         run(**{"factory": "its_alive", "num_samples": 10, **changes})
@@ -220,15 +237,21 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     assert len(reading.read(start).cells) == 4
 
 
-@pytest.mark.parametrize(("old", "new", "place", "words"), [
-    ('"its_alive"', '"its_alife"', "1:8", "did you mean 'its_alive'"),
-    ("replicates = 3", "replicates = 0", "3:14", "1 to"),
-    ("rollouts = 40", 'rollouts = "many"', "4:12", "'many'"),
-    ("uct_constant = 200", "uct_constant = -1", "11:16", "-1"),
-    ("rollouts = 30", "terminal = 'cut'", "16:12", "cut_off"), ("workers = 2", "worker = 2", "5:10", "workers"),
-    ("[variants.mono]", "[variants.'a/b']", "9:1", "a/b"), ("[settings]", "[settings", "6:10", "not TOML"),
-    ('level = "small01"', "level = 3", "2:9", "no text"), ('game = "its_alive"\n', "", "", "game is missing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        ('"its_alive"', '"its_alife"', "1:8", "did you mean 'its_alive'"),
+        ("replicates = 3", "replicates = 0", "3:14", "1 to"),
+        ("rollouts = 40", 'rollouts = "many"', "4:12", "'many'"),
+        ("uct_constant = 200", "uct_constant = -1", "11:16", "-1"),
+        ("rollouts = 30", "terminal = 'cut'", "16:12", "cut_off"),
+        ("workers = 2", "worker = 2", "5:10", "workers"),
+        ("[variants.mono]", "[variants.'a/b']", "9:1", "a/b"),
+        ("[settings]", "[settings", "6:10", "not TOML"),
+        ('level = "small01"', "level = 3", "2:9", "no text"),
+        ('game = "its_alive"\n', "", "", "game is missing"),
+    ],
+)
 def test_mistakes_in_a_file_have_a_place(tmp_path: Path, old: str, new: str, place: str, words: str) -> None:
     file = written(tmp_path, TEXT.replace(old, new))
     with pytest.raises(SettingsError) as told:
@@ -297,10 +320,22 @@ def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> Re
     cells = tuple(Cell("", name, "", "", "", {}, Search(100)) for name in scores)
     experiment = Experiment("x", "x", "its_alive", 1, max(map(len, scores.values())), cells)
     records = [
-        Record(name, k, 0, growth or [(1, 0.0), (50 + k, v)], traces.Trace("its_alive", "x", v, v, {}, ()), 100, 0, 1,
-               "budget", False, 1.0)
-        for name, values in scores.items() for k, v in enumerate(values)
-    ]  # fmt: skip
+        Record(
+            name,
+            k,
+            0,
+            growth or [(1, 0.0), (50 + k, v)],
+            traces.Trace("its_alive", "x", v, v, {}, ()),
+            100,
+            0,
+            1,
+            "budget",
+            False,
+            1.0,
+        )
+        for name, values in scores.items()
+        for k, v in enumerate(values)
+    ]
     return Results(experiment, records)
 
 
@@ -325,16 +360,21 @@ def test_curves_hold_the_best_so_far() -> None:
 
 
 GOALS = {
-    "own": ("", ""), "own too": ("", ""), "run": ("", "runner"), "row": ("PT + 1", ""), "row too": ("PT  +  1", ""),
-}  # fmt: skip
+    "own": ("", ""),
+    "own too": ("", ""),
+    "run": ("", "runner"),
+    "row": ("PT + 1", ""),
+    "row too": ("PT  +  1", ""),
+}
 """Score and persona of a cell."""
 
 
 def mixed(scores: dict[str, Sequence[float]]) -> Results:
     """Results of players with the goals of GOALS."""
     found = made(scores)
-    cells = tuple(dataclasses.replace(c, score=GOALS[c.player][0], persona=GOALS[c.player][1])
-                  for c in found.experiment.cells)  # fmt: skip
+    cells = tuple(
+        dataclasses.replace(c, score=GOALS[c.player][0], persona=GOALS[c.player][1]) for c in found.experiment.cells
+    )
     return Results(dataclasses.replace(found.experiment, cells=cells), found.records)
 
 
@@ -355,19 +395,31 @@ def test_each_goal_has_axes_of_its_own(tmp_path: Path) -> None:
     rows = [gallery.figures for gallery in report.growth_figure(found, tmp_path).content]
     drawn = [scores.content.svg() for scores, _ in rows]
     assert [re.findall("<text[^>]*>(own too|own|run|row too|row)</text>", svg) for svg in drawn] == [
-        ["own", "own too"], ["run"], ["row", "row too"],
-    ]  # fmt: skip
+        ["own", "own too"],
+        ["run"],
+        ["row", "row too"],
+    ]
     assert {p.name for p in tmp_path.iterdir()} == {f"{w}{n}.svg" for w in ("scores", "growth") for n in ("", 1, 2)}
 
 
-@pytest.mark.parametrize(("constant", "where", "said"), [
-    (1000, "outside", "little more than chance"), (40, "outside", ""), (0.5, "outside", ""), (0.3, "outside", "hardly"),
-    (1000, "inside", ""), (100_000, "inside", "so 316 outside"), (0, "outside", "hardly"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("constant", "where", "said"),
+    [
+        (1000, "outside", "little more than chance"),
+        (40, "outside", ""),
+        (0.5, "outside", ""),
+        (0.3, "outside", "hardly"),
+        (1000, "inside", ""),
+        (100_000, "inside", "so 316 outside"),
+        (0, "outside", "hardly"),
+    ],
+)
 def test_a_constant_far_from_the_scores_is_told(constant: float, where: str, said: str) -> None:
     found = made({"a": [4.0, 3.0]}, growth=[(1, 0.0), (9, 4.0)])
-    cells = tuple(dataclasses.replace(c, search=Search(100, uct_constant=constant, constant=where))
-                  for c in found.experiment.cells)  # fmt: skip
+    cells = tuple(
+        dataclasses.replace(c, search=Search(100, uct_constant=constant, constant=where))
+        for c in found.experiment.cells
+    )
     told = unfit_constants(Results(dataclasses.replace(found.experiment, cells=cells), found.records))
     assert len(told) == bool(said) and said in "".join(told)
     assert not told or ("0 to 4" in told[0] and f"uct_constant {constant:g}" in told[0])

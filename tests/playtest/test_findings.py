@@ -24,8 +24,13 @@ RUN, LOOT, LOOK = (parse(text, [m.symbol for m in INFOS]) for text in ("WON - 0.
 WAY = Outlook(True, ("E",) * 9, 50, metrics={"ST": 9.0, "TO": 0.0, "TU": 0.0, "WON": 1.0})
 NO_WAY = Outlook(False, states=812)
 THINGS = [
-    ("treasure", 2, 2), ("treasure", 5, 6), ("monster:goblin", 3, 3), ("potion", 1, 1), ("trap", 7, 7), ("exit", 6, 1),
-]  # fmt: skip
+    ("treasure", 2, 2),
+    ("treasure", 5, 6),
+    ("monster:goblin", 3, 3),
+    ("potion", 1, 1),
+    ("trap", 7, 7),
+    ("exit", 6, 1),
+]
 
 
 def kinds(found: list[Finding]) -> list[str]:
@@ -38,8 +43,9 @@ def static(kind: str, *places: tuple[int, int], severity: Any = "problem") -> li
 
 def failed(player: str = "runner", n: int = 4, outcome: str = "running", **changes: Any) -> list[Playthrough]:
     """Playthroughs that do not finish the level."""
-    return [played(player=player, outcome=outcome, **{"stopped": "budget", "iterations": 300, "utility": -0.1,
-                                                      **changes})] * n  # fmt: skip
+    return [
+        played(player=player, outcome=outcome, **{"stopped": "budget", "iterations": 300, "utility": -0.1, **changes})
+    ] * n
 
 
 def ended(outcome: str, place: tuple[int, int] = (4, 2), **changes: Any) -> Playthrough:
@@ -75,8 +81,10 @@ def test_a_lethal_start_names_the_moves_the_place_and_the_cause() -> None:
     records = [ended("lost", positions=[(1, 1), (2, 1)], actions=["E"])] * 3
     (found,) = find(records, INFOS, outlooks={"one": Outlook(False, states=253, longest=6, deadly=True)})
     assert found.kind == "lethal_start" and found.places == ((1, 1),)
-    assert found.text == ("The start at 2:2 is lethal: every continuation dies within 6 moves (proven: all 253 states "
-                          "from the start on were searched); cause of death: ogre.")  # fmt: skip
+    assert found.text == (
+        "The start at 2:2 is lethal: every continuation dies within 6 moves (proven: all 253 states "
+        "from the start on were searched); cause of death: ogre."
+    )
     slow = Outlook(False, states=253, longest=60, deadly=True)
     assert kinds(find(records, INFOS, outlooks={"one": slow})) == ["impossible"], "a long way to die is no lethal start"
 
@@ -130,8 +138,10 @@ def test_a_plan_beyond_the_budget_says_that_the_budget_was_too_small() -> None:
 def test_a_plan_within_the_budget_says_that_the_policy_fails() -> None:
     (found,) = find(failed(), INFOS, outlooks={"one": WAY}, utilities={"runner": RUN})
     assert (found.kind, found.severity, found.players) == ("policy_fails", "notice", ("runner",))
-    assert found.text == ("The level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
-                          "4 playthroughs: all unfinished; this is up to its policy, not to the level.")  # fmt: skip
+    assert found.text == (
+        "The level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
+        "4 playthroughs: all unfinished; this is up to its policy, not to the level."
+    )
     others = failed() + group("one", "looter", 5, 5)
     (found,) = find(others, INFOS, utilities={"runner": RUN, "looter": LOOT})
     assert found.players == ("runner",) and "(the looter finishes it in trace 5)" in found.text and found.trace == 1
@@ -251,8 +261,9 @@ def test_narrow_escapes() -> None:
     wins = [played(hit_points=[10, 6, 1])] * 3 + [played(hit_points=[10, 8, 4])]
     (found,) = find(wins, INFOS)
     assert found.kind == "narrow_escape" and found.evidence["share"] == 0.75 and found.trace == 1
-    assert found.text == ("The runner wins with hardly any hit points left: at most 2 of 10 in 75 % of 4 wins, 1 at "
-                          "worst.")  # fmt: skip
+    assert found.text == (
+        "The runner wins with hardly any hit points left: at most 2 of 10 in 75 % of 4 wins, 1 at worst."
+    )
     assert find([*wins, played(player="careful", hit_points=[10, 10, 9])], INFOS) == [], "one can do better"
     assert find([*wins, *[played(player="other", hit_points=[10, 9, 5])] * 3], INFOS) == []
 
@@ -273,8 +284,9 @@ def test_an_exposed_start() -> None:
     hurt = [played(hit_points=[10, 9, 8, 8, 8], positions=[(1, 1)])] * 9
     (found,) = find(hurt, INFOS)
     assert found.kind == "exposed_start" and found.places == ((1, 1),)
-    assert found.text == ("The start at 2:2 is exposed: within 2 moves 2 hit points are lost on average in 9 of 9 "
-                          "playthroughs.")  # fmt: skip
+    assert found.text == (
+        "The start at 2:2 is exposed: within 2 moves 2 hit points are lost on average in 9 of 9 playthroughs."
+    )
     assert find([*hurt, *[played(hit_points=[10] * 5)] * 2], INFOS) == []
     assert find([played(hit_points=[10, 9, 9, 9, 9])] * 9, INFOS) == [], "one hit point is no more than a scratch"
     assert find([played(hit_points=[10, 9, 8, 7, 6])], INFOS) == [], "each move costs one, as food does"
@@ -313,9 +325,11 @@ def test_what_a_player_would_not_want_is_no_priority_that_it_misses() -> None:
     def scored(points: float, drops: float, player: str = "greedy", outcome: str = "ended") -> Any:
         utility = points / (drops + 1)
         return dataclasses.replace(
-            played(player=player, outcome=outcome), metrics={"SC": points, "DR": drops}, utility=utility,
+            played(player=player, outcome=outcome),
+            metrics={"SC": points, "DR": drops},
+            utility=utility,
             best_utility=utility,
-        )  # fmt: skip
+        )
 
     greedy = {"greedy": parse("SC / (DR + 1)")}
     dense, long = [scored(100, 3)] * 9, [scored(900, 99, "builder")] * 9

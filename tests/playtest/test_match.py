@@ -37,8 +37,10 @@ def test_every_pair_meets_on_the_same_boards_from_both_sides() -> None:
     jobs = m.jobs()
     assert len(jobs) == 3 * 2 * 4
     for level in (0, 1):
-        boards = [[j.start for j in jobs if j.level == level and {j.first, j.second} == pair]
-                  for pair in ({0, 1}, {0, 2}, {1, 2})]  # fmt: skip
+        boards = [
+            [j.start for j in jobs if j.level == level and {j.first, j.second} == pair]
+            for pair in ({0, 1}, {0, 2}, {1, 2})
+        ]
         assert boards[0] == boards[1] == boards[2] and boards[0][0] == boards[0][1] != boards[0][2]
     assert [(j.first, j.second) for j in jobs[:4]] == [(0, 1), (1, 0)] * 2
     assert all((j.first, j.second) == (0, 1) for j in match("random", "uct", swap=False).jobs())
@@ -141,10 +143,22 @@ def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch:
     assert not (tmp_path / "n" / records.GAMES).exists(), "a game that may be of both is not kept"
 
 
-@pytest.mark.parametrize(("field", "value"), [
-    ("first", 3), ("plies", -1), ("result", 0.7), ("margin", "x"), ("margin", None), ("faults", [[2, 0, "time", ""]]),
-    ("faults", 3), ("seconds", [1]), ("searches", [[], [1, 2]]), ("start", True), ("actions", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("first", 3),
+        ("plies", -1),
+        ("result", 0.7),
+        ("margin", "x"),
+        ("margin", None),
+        ("faults", [[2, 0, "time", ""]]),
+        ("faults", 3),
+        ("seconds", [1]),
+        ("searches", [[], [1, 2]]),
+        ("start", True),
+        ("actions", None),
+    ],
+)
 def test_a_field_of_the_wrong_kind_is_told(field: str, value: Any) -> None:
     line = json.dumps({**json.loads(game("a", "b", 1.0).to_json()), field: value})
     with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is wrong"):
@@ -196,12 +210,16 @@ def test_names_of_agents() -> None:
         names.agents(GAME, ["uct", "uct"])
 
 
-@pytest.mark.parametrize("words", [
-    ["match", "colosseum", "random", "other="], ["match", "colosseum", "random", ":C=1"],
-    ["playtest", "test", "--game", "colosseum", "--personas", "duelist", "--policy", "agent:"],
-    ["playtest", "test", "--game", "colosseum", "--personas", "duelist", "--baseline", "agent:"],
-    ["evolve", "--game", "colosseum", "--persona", "duelist", "--agent", ":C=1"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["match", "colosseum", "random", "other="],
+        ["match", "colosseum", "random", ":C=1"],
+        ["playtest", "test", "--game", "colosseum", "--personas", "duelist", "--policy", "agent:"],
+        ["playtest", "test", "--game", "colosseum", "--personas", "duelist", "--baseline", "agent:"],
+        ["evolve", "--game", "colosseum", "--persona", "duelist", "--agent", ":C=1"],
+    ],
+)
 def test_an_agent_without_a_name_is_told_with_those_there_are(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,14 +230,25 @@ def test_an_agent_without_a_name_is_told_with_those_there_are(
 
 
 def game(first: str, second: str, result: float, number: int = 0, **more: Any) -> Record:
-    plain = {"margin": 0.0, "plies": 9, "actions": "", "faults": [], "seconds": [1.0, 2.0], "slowest": [0.5, 0.9],
-             "searches": [[], []]}  # fmt: skip
+    plain = {
+        "margin": 0.0,
+        "plies": 9,
+        "actions": "",
+        "faults": [],
+        "seconds": [1.0, 2.0],
+        "slowest": [0.5, 0.9],
+        "searches": [[], []],
+    }
     return Record(first, second, "size6", number, 1, result, **{**plain, **more})
 
 
 def test_pairs_count_from_both_sides() -> None:
-    some = [game("a", "b", 1.0, margin=0.5), game("b", "a", 0.0, 1, margin=-0.3, faults=[[1, 2, "time", "late"]]),
-            game("a", "b", 0.5, 2), game("a", "b", 0.0, 3, margin=-0.2, faults=[[1, 2, "time", "late"]])]  # fmt: skip
+    some = [
+        game("a", "b", 1.0, margin=0.5),
+        game("b", "a", 0.0, 1, margin=-0.3, faults=[[1, 2, "time", "late"]]),
+        game("a", "b", 0.5, 2),
+        game("a", "b", 0.0, 3, margin=-0.2, faults=[[1, 2, "time", "late"]]),
+    ]
     found = standings.pair(some, "a", "b")
     assert (found.games, found.wins, found.ties, found.faults) == (4, 2, 1, (1, 1))
     assert found.margin is not None and found.margin.value == pytest.approx((0.5 + 0.3 - 0.2) / 4)
@@ -253,9 +282,27 @@ def test_who_wins_all_games_has_a_rating() -> None:
 
 def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.py").write_text("def step(b, m, a, k):\n    raise ValueError('no')\n", encoding="utf-8")
-    words = ["match", "colosseum", "two_ply", "random", str(tmp_path / "mine.py"), "--size", "5..6", "--games", "2",
-             "--swap", "--iterations", "20", "--jobs", "1", "--seed", "3", "--no-pictures", "--out",
-             str(tmp_path / "m")]  # fmt: skip
+    words = [
+        "match",
+        "colosseum",
+        "two_ply",
+        "random",
+        str(tmp_path / "mine.py"),
+        "--size",
+        "5..6",
+        "--games",
+        "2",
+        "--swap",
+        "--iterations",
+        "20",
+        "--jobs",
+        "1",
+        "--seed",
+        "3",
+        "--no-pictures",
+        "--out",
+        str(tmp_path / "m"),
+    ]
     assert main(words) == 0
     out = capsys.readouterr().out
     assert "two_ply – random" in out and "ratings" in out and "mine: " in out and "lost (error)" in out
@@ -298,8 +345,10 @@ def test_margins_of_few_games_have_no_interval() -> None:
     from persona_evo.report import match_tables
 
     def shown(games: int) -> str:
-        records = [Record("a", "b", "x", i, i, 1.0, (-1.0) ** i, 10, "", [], [1.0, 1.0], [0.1, 0.1], [[], []])
-                   for i in range(games)]  # fmt: skip
+        records = [
+            Record("a", "b", "x", i, i, 1.0, (-1.0) ** i, 10, "", [], [1.0, 1.0], [0.1, 0.1], [[], []])
+            for i in range(games)
+        ]
         return match_tables.pairs(records, ["a", "b"], ["x"]).rows[0][8]
 
     assert shown(2) == "+0.000" and shown(1) == "+1.000", "± 12.7 of a share within -1 and 1"

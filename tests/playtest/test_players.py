@@ -53,10 +53,16 @@ def test_players_without_lists_are_as_in_older_folders() -> None:
     assert player_from(row, GAME).policy.lists == ()
 
 
-@pytest.mark.parametrize(("lists", "kind"), [
-    (3, SettingsError), (["MS"], SettingsError), ([{"score": "MS", "weight": 0}], SettingsError),
-    ([{"score": "MS +"}], FormulaError), ([{}], SettingsError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lists", "kind"),
+    [
+        (3, SettingsError),
+        (["MS"], SettingsError),
+        ([{"score": "MS", "weight": 0}], SettingsError),
+        ([{"score": "MS +"}], FormulaError),
+        ([{}], SettingsError),
+    ],
+)
 def test_damaged_lists_of_a_player(lists: Any, kind: type[Exception]) -> None:
     row = {**Role.of(Player(PLAIN, STATIC)).to_dict(), "lists": lists}
     with pytest.raises(kind):

@@ -113,16 +113,23 @@ def test_a_limit_ends_as_the_best_plan_does_and_not_as_the_route() -> None:
     moves: list[int] = []
     states = [game.start(level)]
     while not game.over(level, states[-1]):
-        right = next(a for a in game.legal(level, states[-1])
-                     if game.locate(level, game.replay(level, [*moves, a])[-1])[0] == len(moves) + 2)  # type: ignore
+        right = next(
+            a
+            for a in game.legal(level, states[-1])
+            if game.locate(level, game.replay(level, [*moves, a])[-1])[0] == len(moves) + 2
+        )  # type: ignore
         moves.append(right)
         states = game.replay(level, moves)
     names = [game.action_name(level, s, a) for s, a in zip(states, moves, strict=False)]
     end = game.measure(level, states[-1])
     route = dataclasses.replace(
-        played("hall", "runner", proven=True), metrics=dict.fromkeys(game.symbols, 0.0), utility=0.1, actions=["x"],
-        best_utility=runner.utility.evaluate(end), best_actions=names,
-    )  # fmt: skip
+        played("hall", "runner", proven=True),
+        metrics=dict.fromkeys(game.symbols, 0.0),
+        utility=0.1,
+        actions=["x"],
+        best_utility=runner.utility.evaluate(end),
+        best_actions=names,
+    )
     found = bounds(game, [level], [runner], [route], seconds=0)["hall", "runner"]
     assert found == Bound(runner.utility.evaluate(end), True, end, True, won=True)
 

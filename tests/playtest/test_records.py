@@ -16,10 +16,20 @@ from persona_evo.playtest.journal import reading
 from tests.playtest.makers import played
 
 FULL = played(
-    "<script>,\n\"ü\"", outcome="lost", cause="ogre", trial=3, seed=2**62, seconds=0.25, stopped="iterations",
-    iterations=100, nodes=90, proven=True, actions=["N", "J,1,2"], positions=[(1, 2), (1, 1), (1, 1)],
+    '<script>,\n"ü"',
+    outcome="lost",
+    cause="ogre",
+    trial=3,
+    seed=2**62,
+    seconds=0.25,
+    stopped="iterations",
+    iterations=100,
+    nodes=90,
+    proven=True,
+    actions=["N", "J,1,2"],
+    positions=[(1, 2), (1, 1), (1, 1)],
     events=[Event(1, "treasure", 1, 1), Event(2, "death:ogre", 1, 1)],
-)  # fmt: skip
+)
 
 
 def test_round_trip_through_a_file(tmp_path: Path) -> None:
@@ -42,9 +52,11 @@ def test_a_route_has_the_best_plan_of_its_search_beside_it(tmp_path: Path) -> No
 
 def test_lines_of_older_versions_read_as_searches_of_their_own() -> None:
     for stopped, proven, today in (
-        ("exhausted", True, "proven best"), ("exhausted", False, "stuck"), ("budget", False, "budget"),
+        ("exhausted", True, "proven best"),
+        ("exhausted", False, "stuck"),
+        ("budget", False, "budget"),
         ("win", False, "win"),
-    ):  # fmt: skip
+    ):
         line = changed(best_utility=..., best_actions=..., search=..., stopped=stopped, proven=proven)
         old = record_reading.from_json(line)
         assert old == dataclasses.replace(FULL, stopped=today, proven=proven)

@@ -67,19 +67,34 @@ def material(folder: Path, seconds: bool = True) -> Material:
     players = [Player(p, TreePolicy.ucb1(), label) for p in personas for label in (p.name, f"{p.name}/ucb1")]
     played = batch.Results(GAME, levels, players, 3, 1, Budget(10), SearchSettings.paper(), records)
     journal: list[dict[str, Any]] = [
-        {"generation": g, "island": i, "best": best, "mean": 0.1} for g in range(3) for i, best in
-        enumerate(([0.3, 0.1], [0.3, 0.5], [0.502, 0.4])[g])
+        {"generation": g, "island": i, "best": best, "mean": 0.1}
+        for g in range(3)
+        for i, best in enumerate(([0.3, 0.1], [0.3, 0.5], [0.502, 0.4])[g])
     ]
     names = [p.name for p in personas]
     outcomes = {n: [Outcome(folder / n, FINISHED, 3, None, None, 0.5, 0.4)] for n in names}
     policy = Policy("p", "minidungeons2", formula="PE + MS")
-    bounds = {(v, p.name): Bound(0.9, v == "test01", {p.priority: 0.8, "WON": 1.0, "ST": 30.0})
-              for v in LEVELS for p in personas}  # fmt: skip
+    bounds = {
+        (v, p.name): Bound(0.9, v == "test01", {p.priority: 0.8, "WON": 1.0, "ST": 30.0})
+        for v in LEVELS
+        for p in personas
+    }
     return Material(
-        folder, Settings.of("minidungeons", quick=True, trials=3), PAPER, GAME, levels, levels[:1],
-        PAPER.differing(levels), personas, outcomes, {n: outcomes[n][0] for n in names},
-        {n: journal for n in names}, dict.fromkeys(names, policy), played, bounds,
-    )  # fmt: skip
+        folder,
+        Settings.of("minidungeons", quick=True, trials=3),
+        PAPER,
+        GAME,
+        levels,
+        levels[:1],
+        PAPER.differing(levels),
+        personas,
+        outcomes,
+        {n: outcomes[n][0] for n in names},
+        {n: journal for n in names},
+        dict.fromkeys(names, policy),
+        played,
+        bounds,
+    )
 
 
 def test_the_papers_numbers_are_whole() -> None:

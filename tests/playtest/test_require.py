@@ -50,9 +50,12 @@ def test_means_are_those_of_the_summary(measure: str) -> None:
     (check,) = require.evaluate(require.parse_all([f"runner@map01.{measure} > -1"]), SUMMARIES)
     summary = SUMMARIES[0]
     expected = {
-        "steps": summary.steps.value, "utility": summary.utility.value, "best_utility": summary.best_utility,
-        "seconds": 0.0, "TO": summary.metrics["TO"].value,
-    }  # fmt: skip
+        "steps": summary.steps.value,
+        "utility": summary.utility.value,
+        "best_utility": summary.best_utility,
+        "seconds": 0.0,
+        "TO": summary.metrics["TO"].value,
+    }
     assert check.passed and check.value == expected[measure]
 
 
@@ -180,19 +183,31 @@ def test_what_is_known_of_the_playtest_decides_too(text: str, said: str) -> None
 @pytest.mark.parametrize(
     ("text", "always"),
     [
-        ("win_rate >= 0", True), ("win_rate <= 100%", True), ("win_rate >= 1%", False), ("deaths <= 20", True),
-        ("deaths <= 19", False), ("deaths == 0", False), ("trials == 20", True), ("trials != 21", True),
-        ("steps <= 50", True), ("X < 0", False), ("utility > -1e9", False), ("TO >= 0", True), ("TU > -1", False),
+        ("win_rate >= 0", True),
+        ("win_rate <= 100%", True),
+        ("win_rate >= 1%", False),
+        ("deaths <= 20", True),
+        ("deaths <= 19", False),
+        ("deaths == 0", False),
+        ("trials == 20", True),
+        ("trials != 21", True),
+        ("steps <= 50", True),
+        ("X < 0", False),
+        ("utility > -1e9", False),
+        ("TO >= 0", True),
+        ("TU > -1", False),
     ],
-)  # fmt: skip
+)
 def test_what_always_holds_is_a_warning(text: str, always: bool) -> None:
     warning = ranges.check(require.parse(text), KNOWN)
     assert ("always holds: " in warning and text in warning) if always else warning == ""
 
 
-@given(st.sampled_from(["win_rate", "deaths", "trials", "steps", "TO"]),
-       st.sampled_from([">=", ">", "<", "<=", "==", "!="]),
-       st.sampled_from([-1, 0, 0.5, 1, 10, 20, 50, 60]))  # fmt: skip
+@given(
+    st.sampled_from(["win_rate", "deaths", "trials", "steps", "TO"]),
+    st.sampled_from([">=", ">", "<", "<=", "==", "!="]),
+    st.sampled_from([-1, 0, 0.5, 1, 10, 20, 50, 60]),
+)
 def test_what_is_said_of_ranges_is_true_of_the_values_in_them(measure: str, sign: str, number: float) -> None:
     wanted = require.Requirement("", "*", None, measure, sign, number)
     span = ranges.range_of(wanted, KNOWN)

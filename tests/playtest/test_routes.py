@@ -55,8 +55,20 @@ class Fake:
 
     def made(self, moves: tuple[int, ...], seed: int, best: tuple[int, ...], proven: bool) -> Plan:
         end = self.game.replay(self.level, moves)[-1]
-        return Plan(moves, 0.99, self.game.measure(self.level, end), self.game.over(self.level, end), 50, 40, 0.001,
-                    "exhausted" if proven else "budget", proven, seed, 1.0, best)  # fmt: skip
+        return Plan(
+            moves,
+            0.99,
+            self.game.measure(self.level, end),
+            self.game.over(self.level, end),
+            50,
+            40,
+            0.001,
+            "exhausted" if proven else "budget",
+            proven,
+            seed,
+            1.0,
+            best,
+        )
 
     def plan(self, utility: Any, policy: Any, budget: Budget, seed: int) -> Plan:
         self.held, best = seed, walk(self.game, self.level, seed)
@@ -79,9 +91,11 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
 def players() -> list[Player]:
     runner, killer = personas.resolve(["R", "MK"], GAME)
     return [
-        Player(runner, TreePolicy.utility(runner.utility)), Player(runner, TreePolicy.ucb1(), "runner/ucb1"),
-        Player(killer, TreePolicy.of("MS - 0.01 * ST", GAME)), Player(killer, TreePolicy.of("R + MS", GAME), "reads R"),
-    ]  # fmt: skip
+        Player(runner, TreePolicy.utility(runner.utility)),
+        Player(runner, TreePolicy.ucb1(), "runner/ucb1"),
+        Player(killer, TreePolicy.of("MS - 0.01 * ST", GAME)),
+        Player(killer, TreePolicy.of("R + MS", GAME), "reads R"),
+    ]
 
 
 def played(**options: Any) -> list[Playthrough]:
@@ -170,9 +184,11 @@ def test_what_draws_is_said_by_settings_game_and_policy() -> None:
     assert draws(GAME, SETTINGS, usual) and draws(GAME, SearchSettings.anytime(), usual), "whatever the tolerance"
     assert draws(GAME, SETTINGS, TreePolicy("own", None, lists=DEFAULT_LISTS[:1]))
     for settings, policy in (
-        (SearchSettings.single(), usual), (SearchSettings.paper(), usual), (SETTINGS, TreePolicy.ucb1()),
+        (SearchSettings.single(), usual),
+        (SearchSettings.paper(), usual),
+        (SETTINGS, TreePolicy.ucb1()),
         (SETTINGS, TreePolicy.of("R", GAME)),
-    ):  # fmt: skip
+    ):
         assert not draws(GAME, settings, policy)
     assert not draws(dataclasses.replace(GAME, players=2), SETTINGS, usual)
     assert not draws(dataclasses.replace(GAME, deterministic=False), SETTINGS, usual)

@@ -42,8 +42,9 @@ def ladder_of_players(*names: str) -> list[Player]:
 
 def play(folder: Path | None = None, **options: Any) -> batch.Results:
     players = options.pop("players", None) or ladder_of_players("novice", "expert", "perfect")
-    return batch.playtest(GAME, [ogres()], players, options.pop("trials", 4), seed=3, budget=Budget(500),
-                          folder=folder, **options)  # fmt: skip
+    return batch.playtest(
+        GAME, [ogres()], players, options.pop("trials", 4), seed=3, budget=Budget(500), folder=folder, **options
+    )
 
 
 def timeless(records: list[Playthrough]) -> list[Playthrough]:
@@ -52,10 +53,18 @@ def timeless(records: list[Playthrough]) -> list[Playthrough]:
 
 def at_skill(skill: str, wins: int, trials: int, name: str = "one", persona: str = "runner", **more: Any) -> list[Any]:
     return [
-        played(name, f"{persona} ({skill})", "won" if t < wins else "lost", trial=t, persona=persona, skill=skill,
-               cause="" if t < wins else "ogre", **more)
+        played(
+            name,
+            f"{persona} ({skill})",
+            "won" if t < wins else "lost",
+            trial=t,
+            persona=persona,
+            skill=skill,
+            cause="" if t < wins else "ogre",
+            **more,
+        )
         for t in range(trials)
-    ]  # fmt: skip
+    ]
 
 
 def test_players_of_each_level_of_skill_are_labelled_and_recorded() -> None:
@@ -105,9 +114,11 @@ def test_what_has_no_levels_of_skill_is_refused() -> None:
 
 def test_the_ladder_sums_up_levels_and_personas() -> None:
     records = [
-        r for name, wins in (("one", 2), ("two", 8)) for who in ("runner", "collector")
+        r
+        for name, wins in (("one", 2), ("two", 8))
+        for who in ("runner", "collector")
         for r in (*at_skill("novice", wins, 10, name, who), *at_skill("perfect", 10, 10, name, who))
-    ]  # fmt: skip
+    ]
     steps = ladder(records)
     by_key = {(s.level, s.persona, s.skill): s for s in steps}
     assert len(by_key) == len(steps) == 3 * 3 * 2
@@ -117,8 +128,11 @@ def test_the_ladder_sums_up_levels_and_personas() -> None:
     assert by_key["two", EVERY, "novice"].death_rate.value == pytest.approx(0.2)
     assert [(d.cause, d.times) for d in by_key["one", EVERY, "novice"].deaths] == [("ogre", 16)]
     assert [(s.level, s.skill) for s in curve(steps)] == [
-        ("one", "novice"), ("one", "perfect"), ("two", "novice"), ("two", "perfect")
-    ]  # fmt: skip
+        ("one", "novice"),
+        ("one", "perfect"),
+        ("two", "novice"),
+        ("two", "perfect"),
+    ]
     assert ladder([played()]) == []
     rows = tables.difficulty_rows(steps)
     assert rows[0]["win_rate"] == 0.2 and rows[0]["win_rate_low"] != ""
@@ -131,12 +145,18 @@ def test_the_ladder_sums_up_levels_and_personas() -> None:
 
 def test_hit_points_count_those_who_have_died() -> None:
     records = [
-        played(player="a", hit_points=[10.0, 8.0, 0.0]), played(player="a", hit_points=[10.0, 9.0, 9.0, 7.0, 5.0]),
+        played(player="a", hit_points=[10.0, 8.0, 0.0]),
+        played(player="a", hit_points=[10.0, 9.0, 9.0, 7.0, 5.0]),
         played(player="b", hit_points=[]),
-    ]  # fmt: skip
+    ]
     found = health(records)
-    assert [(h.turn, h.playing, h.mean) for h in found] == [(0, 2, 10), (1, 2, 8.5), (2, 2, 4.5), (3, 1, 3.5),
-                                                            (4, 1, 2.5)]  # fmt: skip
+    assert [(h.turn, h.playing, h.mean) for h in found] == [
+        (0, 2, 10),
+        (1, 2, 8.5),
+        (2, 2, 4.5),
+        (3, 1, 3.5),
+        (4, 1, 2.5),
+    ]
     assert all(h.low <= h.median <= h.high for h in found)
     assert found[-1].low == pytest.approx(0.5) and found[-1].median == 2.5
     assert list(tables.health_charts(health(at_skill("novice", 1, 2, hit_points=[10.0, 1.0])))) == ["one"]
@@ -145,10 +165,18 @@ def test_hit_points_count_those_who_have_died() -> None:
 def escapes(skill: str, narrow: int, trials: int) -> list[Any]:
     walk = [(0, 0), (1, 0), (2, 0)]
     return [
-        played("ogres", f"runner ({skill})", trial=t, skill=skill, steps=2, actions=["E", "E"], positions=walk,
-               hit_points=[10.0, 1.0, 1.0] if t < narrow else [10.0, 9.0, 9.0])
+        played(
+            "ogres",
+            f"runner ({skill})",
+            trial=t,
+            skill=skill,
+            steps=2,
+            actions=["E", "E"],
+            positions=walk,
+            hit_points=[10.0, 1.0, 1.0] if t < narrow else [10.0, 9.0, 9.0],
+        )
         for t in range(trials)
-    ]  # fmt: skip
+    ]
 
 
 def test_narrow_escapes_are_a_finding_with_a_place() -> None:
@@ -181,8 +209,9 @@ RATES = {"a": 0.9, "b": 0.7, "c": 0.4, "d": 0.1, "e": 0.3}
 
 def test_calibration_correlates_each_level_of_skill() -> None:
     wins = {"a": 9, "b": 8, "c": 6, "d": 1, "e": 3}
-    records = [r for name, n in wins.items() for r in (*at_skill("novice", n, 10, name),
-                                                       *at_skill("perfect", 10, 10, name))]  # fmt: skip
+    records = [
+        r for name, n in wins.items() for r in (*at_skill("novice", n, 10, name), *at_skill("perfect", 10, 10, name))
+    ]
     novice, perfect = calibrate(records, RATES)
     assert novice.players == "novice" and novice.correlation.value == pytest.approx(1) and novice.correlation.n == 5
     assert 0 < novice.correlation.low < 0.9 and novice.correlation.high == 1 and not novice.note
@@ -203,29 +232,35 @@ def test_the_interval_of_a_rank_correlation() -> None:
         assert -1 <= found.low <= value <= found.high <= 1 and found.low < found.high
 
 
-@pytest.mark.parametrize("text, expected", [
-    ("level,pass_rate\na,0.5\nb,75%\n", {"a": 0.5, "b": 0.75}),
-    ("players;Level;pass rate\n9;a; 50 %\n\n3;\"b;c\";1\n", {"a": 0.5, "b;c": 1.0}),
-    ("\ufefflevel\tpass_rate\na\t.25\n", {"a": 0.25}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("level,pass_rate\na,0.5\nb,75%\n", {"a": 0.5, "b": 0.75}),
+        ('players;Level;pass rate\n9;a; 50 %\n\n3;"b;c";1\n', {"a": 0.5, "b;c": 1.0}),
+        ("\ufefflevel\tpass_rate\na\t.25\n", {"a": 0.25}),
+    ],
+)
 def test_pass_rates_are_read(tmp_path: Path, text: str, expected: dict[str, float]) -> None:
     file = tmp_path / "rates.csv"
     file.write_text(text, encoding="utf-8")
     assert read_rates(file) == expected
 
 
-@pytest.mark.parametrize("text, place, what", [
-    ("", ":1:1", "the file is empty"),
-    ("level,rate\na,1\n", ":1:1", "there is no column 'pass_rate'"),
-    ("name,pass_rate\na,1\n", ":1:1", "there is no column 'level'"),
-    ("level,pass_rate\na\n", ":2:2", "too few columns"),
-    ("level,pass_rate\na,much\n", ":2:3", "this is no pass rate"),
-    ("level,pass_rate\na, -1\n", ":2:4", "this is no pass rate"),
-    ("level,pass_rate\na,75\n", ":2:3", "write 75%"),
-    ("level,pass_rate\na,175%\n", ":2:3", "out of range"),
-    ("level,pass_rate\na,1\n\na,1\n", ":4:1", "named twice"),
-    ("level,pass_rate\n,1\n", ":2:1", "names no level"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, place, what",
+    [
+        ("", ":1:1", "the file is empty"),
+        ("level,rate\na,1\n", ":1:1", "there is no column 'pass_rate'"),
+        ("name,pass_rate\na,1\n", ":1:1", "there is no column 'level'"),
+        ("level,pass_rate\na\n", ":2:2", "too few columns"),
+        ("level,pass_rate\na,much\n", ":2:3", "this is no pass rate"),
+        ("level,pass_rate\na, -1\n", ":2:4", "this is no pass rate"),
+        ("level,pass_rate\na,75\n", ":2:3", "write 75%"),
+        ("level,pass_rate\na,175%\n", ":2:3", "out of range"),
+        ("level,pass_rate\na,1\n\na,1\n", ":4:1", "named twice"),
+        ("level,pass_rate\n,1\n", ":2:1", "names no level"),
+    ],
+)
 def test_pass_rates_that_cannot_be_read_are_told_with_their_place(
     tmp_path: Path, text: str, place: str, what: str
 ) -> None:

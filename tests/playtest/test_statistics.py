@@ -148,8 +148,10 @@ def test_the_difference_of_means_has_welchs_interval() -> None:
 def test_the_difference_of_rates_has_newcombes_interval() -> None:
     """Newcombe's (1998) own examples: 56/70 against 48/80, 9/10 against 3/10, 10/10 against 0/10."""
     for counts, low, high in [
-        ((56, 70, 48, 80), 0.0524, 0.3339), ((9, 10, 3, 10), 0.1705, 0.8090), ((10, 10, 0, 10), 0.6075, 1.0),
-    ]:  # fmt: skip
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((10, 10, 0, 10), 0.6075, 1.0),
+    ]:
         found = statistics.rate_difference(*counts)
         assert found.low == pytest.approx(low, abs=6e-5) and found.high == pytest.approx(high, abs=6e-5)
     assert statistics.rate_difference(0, 0, 1, 1).low == -1

@@ -89,8 +89,10 @@ def answered(
 
 
 def test_a_version_is_harder_where_players_win_less() -> None:
-    found = answered(group("a", "runner", 50, 50) + group("a", "killer", 40, 50, seed=1),
-                     group("b", "runner", 31, 50) + group("b", "killer", 39, 50, seed=1))  # fmt: skip
+    found = answered(
+        group("a", "runner", 50, 50) + group("a", "killer", 40, 50, seed=1),
+        group("b", "runner", 31, 50) + group("b", "killer", 39, 50, seed=1),
+    )
     assert found.lines[0] == "B is harder than A for the runner" and found.harder == 1
     assert found.lines[1].startswith("win rate: runner 100 % -> 62 % (-38 points, 95 % interval -52 to -2")
     assert len(found.lines) <= LINES and found.lines[-1].startswith("4 tiles changed")
@@ -104,8 +106,9 @@ def test_a_version_is_harder_where_players_lose_more_hit_points_though_all_win()
         "damage: runner 0.5 -> 4.5 hit points (+4, 95 % interval 3.5 to 4.5; Vargha-Delaney A = 1.00: in 100 % of "
         "pairs of playthroughs B loses more hit points)"
     )
-    assert found.lines[-1] == ("win rates do not differ (100 % in both): with 10 trials each a difference below about "
-                               "50 points cannot be seen")  # fmt: skip
+    assert found.lines[-1] == (
+        "win rates do not differ (100 % in both): with 10 trials each a difference below about 50 points cannot be seen"
+    )
     easier = answered(b, a)
     assert easier.lines[0] == "B is easier than A for the runner" and "A = 0.00: in 100 %" in easier.lines[1]
     assert "B loses fewer hit points" in easier.lines[1]
@@ -137,8 +140,10 @@ def test_hit_points_that_buy_more_do_not_make_a_level_harder() -> None:
 
 
 def test_players_that_do_not_agree_are_told_apart() -> None:
-    a, b = ([r for p, wins in zip("xy", won, strict=True) for r in group(level, p, wins, 50)]
-            for level, won in (("a", (50, 10)), ("b", (10, 50))))  # fmt: skip
+    a, b = (
+        [r for p, wins in zip("xy", won, strict=True) for r in group(level, p, wins, 50)]
+        for level, won in (("a", (50, 10)), ("b", (10, 50)))
+    )
     found = answered(a, b)
     assert found.lines[0] == "B is harder than A for the x and easier for the y" and found.harder == 0
 
@@ -184,6 +189,8 @@ def test_what_only_b_has_comes_right_after_the_verdict() -> None:
     assert found.lines[1].startswith("B has a notice that A does not have: The hero never gets the treasure at 4:10")
     shut = dataclasses.replace(difference, problem=("A", "The exit is shut."))
     found = answer(compare.compare_groups(a, b, ()), changed(YARD, ambush), shut)
-    assert found.lines[0] == "B is harder than A for the runner, though A has a problem that B does not have: " \
-                             "The exit is shut."  # fmt: skip
+    assert (
+        found.lines[0] == "B is harder than A for the runner, though A has a problem that B does not have: "
+        "The exit is shut."
+    )
     assert len(found.lines) <= LINES

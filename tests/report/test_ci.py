@@ -11,10 +11,14 @@ from persona_evo.games.findings import Finding
 from persona_evo.playtest.require import Check
 from persona_evo.report import ci
 
-CHECKS = [Check("runner.win_rate >= 95%", 1.0, True, "runner"),
-          Check("deaths == 0", 3.0, False, "runner", "2 of 4 fail")]  # fmt: skip
-FINDINGS = [Finding("unreachable_exit", "problem", "b", "no way leads to the exit (3:8)"),
-            Finding("shortcut", "notice", "a", "x")]  # fmt: skip
+CHECKS = [
+    Check("runner.win_rate >= 95%", 1.0, True, "runner"),
+    Check("deaths == 0", 3.0, False, "runner", "2 of 4 fail"),
+]
+FINDINGS = [
+    Finding("unreachable_exit", "problem", "b", "no way leads to the exit (3:8)"),
+    Finding("shortcut", "notice", "a", "x"),
+]
 
 
 def test_each_requirement_and_each_level_is_a_test_case() -> None:
@@ -42,8 +46,13 @@ def test_any_name_gives_xml_that_can_be_read_and_is_the_name(name: str, why: str
 
 def test_the_summary_says_what_failed_and_escapes_what_levels_are_called() -> None:
     hostile = Finding("shortcut", "notice", "<img src=x>|`*a*`\n# b", "[link](http://x)")
-    text = ci.summary("Playtest of a|b", ci.verdict(CHECKS, [*FINDINGS, hostile]), CHECKS, [*FINDINGS, hostile],
-                      {"page": "out/`x`.html"})  # fmt: skip
+    text = ci.summary(
+        "Playtest of a|b",
+        ci.verdict(CHECKS, [*FINDINGS, hostile]),
+        CHECKS,
+        [*FINDINGS, hostile],
+        {"page": "out/`x`.html"},
+    )
     assert "**1 of 2 requirements holds, 1 problem, 2 notices**" in text
     assert "| **FAILED** | deaths == 0 | 3 (runner), 2 of 4 fail |" in text
     assert "| passed | runner.win\\_rate &gt;= 95% | 1 (runner) |" in text

@@ -12,10 +12,18 @@ from persona_evo.report.evolution import Evolution, text
 
 def row(generation: int, island: int, remembered: int, spared: int) -> dict[str, Any]:
     return {
-        "generation": generation, "island": island, "best": 0.5, "mean": 0.4, "size": 7.0, "best_size": 5,
-        "diversity": 1.0, "evaluations": 9, "remembered": remembered, "formula": "MS",
+        "generation": generation,
+        "island": island,
+        "best": 0.5,
+        "mean": 0.4,
+        "size": 7.0,
+        "best_size": 5,
+        "diversity": 1.0,
+        "evaluations": 9,
+        "remembered": remembered,
+        "formula": "MS",
         "timing": {"seconds": 1.0, "evaluating": 0.9, "spared": spared},
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,13 @@ CHARTS: list[charts.Chart] = [
     plots.fitness([]),
     plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0),
     charts.stacked(["a", "a level of a long name"], {"x": [1, 2], "y": [0, 3]}, "objects"),
-    charts.Plot([charts.Series("dead", [(0, 5), (3, 0)], "steps", band=[(0, 4, 6), (3, 0, 1)], end="skull")],
-                charts.Axis("turn"), charts.Axis("hit points"), title="a title"),
-]  # fmt: skip
+    charts.Plot(
+        [charts.Series("dead", [(0, 5), (3, 0)], "steps", band=[(0, 4, 6), (3, 0, 1)], end="skull")],
+        charts.Axis("turn"),
+        charts.Axis("hit points"),
+        title="a title",
+    ),
+]
 
 
 @pytest.mark.parametrize("form", figures.FORMATS)

@@ -12,8 +12,12 @@ from persona_evo.report.tables import Table
 CELLS = st.text(alphabet="ab /迷é", max_size=30)
 
 
-@given(st.lists(st.lists(CELLS, min_size=4, max_size=4), min_size=1, max_size=4), st.integers(40, 90),
-       st.frozensets(st.integers(1, 3)), st.integers(1, 2))  # fmt: skip
+@given(
+    st.lists(st.lists(CELLS, min_size=4, max_size=4), min_size=1, max_size=4),
+    st.integers(40, 90),
+    st.frozensets(st.integers(1, 3)),
+    st.integers(1, 2),
+)
 def test_no_line_of_a_table_is_wider_than_the_terminal_and_no_cell_is_lost(
     rows: list[list[str]], width: int, left: frozenset[int], keys: int
 ) -> None:
@@ -24,8 +28,9 @@ def test_no_line_of_a_table_is_wider_than_the_terminal_and_no_cell_is_lost(
 
 
 def test_a_column_of_words_is_broken_into_lines_before_columns_go_elsewhere() -> None:
-    table = Table("", ["", "n", "meaning"], [["walls", "12", "how many tiles of the board are walls"]],
-                  left=frozenset({2}))  # fmt: skip
+    table = Table(
+        "", ["", "n", "meaning"], [["walls", "12", "how many tiles of the board are walls"]], left=frozenset({2})
+    )
     assert table.render(32).splitlines() == [
         "        n  meaning",
         "─" * 32,

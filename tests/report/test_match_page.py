@@ -34,8 +34,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A match of three, one of them a program that raises, as the command leaves it."""
     here = tmp_path_factory.mktemp("match")
     (here / "bot.py").write_text(BOT, encoding="utf-8")
-    words = ["match", "colosseum", "two_ply", "random", str(here / "bot.py"), "--size", "5", "--games", "2", "--swap",
-             "--jobs", "1", "--seed", "3", "--out", str(here / "m")]  # fmt: skip
+    words = [
+        "match",
+        "colosseum",
+        "two_ply",
+        "random",
+        str(here / "bot.py"),
+        "--size",
+        "5",
+        "--games",
+        "2",
+        "--swap",
+        "--jobs",
+        "1",
+        "--seed",
+        "3",
+        "--out",
+        str(here / "m"),
+    ]
     assert main(words) == 0
     return here / "m"
 
@@ -43,8 +59,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_has_results_games_colours_and_lost_moves(folder: Path) -> None:
     page = (folder / "index.html").read_text(encoding="utf-8")
     kept = reopening.reopen(folder)
-    for text in ("two_ply – random", "ratings", "moving second", "Wilson", "exact sign test",
-                 "(blue)", "(red)", "cells", "bot.py:5, in step", 'href="programs/bot.log"', "(closest", "lost by"):
+    for text in (
+        "two_ply – random",
+        "ratings",
+        "moving second",
+        "Wilson",
+        "exact sign test",
+        "(blue)",
+        "(red)",
+        "cells",
+        "bot.py:5, in step",
+        'href="programs/bot.log"',
+        "(closest",
+        "lost by",
+    ):
         assert text in page, text
     assert page.count("data:image/gif") == len(list((folder / "pictures").iterdir())) >= 3
     assert sum(r.plies for r in kept.records) > 0 and f"{len(kept.records)} games, 1 level" in page
@@ -67,9 +95,11 @@ def test_any_game_is_drawn_again_and_is_the_same(folder: Path, tmp_path: Path) -
 
 def test_what_cannot_be_drawn_is_told(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
-        ([str(folder), "--number", "99"], "expected: 1 to 6"), ([str(tmp_path)], "not the folder of a match"),
-        ([], "needs the folder of one match"), ([str(folder), "--out", str(tmp_path / "r.png")], "found: .png"),
-    ):  # fmt: skip
+        ([str(folder), "--number", "99"], "expected: 1 to 6"),
+        ([str(tmp_path)], "not the folder of a match"),
+        ([], "needs the folder of one match"),
+        ([str(folder), "--out", str(tmp_path / "r.png")], "found: .png"),
+    ):
         assert main(["match", "replay", *words]) == 2
         assert said in capsys.readouterr().err
     assert main(["match", "colosseum", "random", "two_ply", "--number", "1"]) == 2
@@ -81,21 +111,34 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
     level, record = kept.level(GAME, 1), kept.records[0]
     assert len(again.positions(GAME, level, record)) == record.plies + 1
     moves = record.actions.split()
-    for wrong in (replace(record, result=0.0 if record.result else 1.0), replace(record, margin=record.margin + 0.01),
-                  replace(record, actions=" ".join(moves[:-1])), replace(record, actions=" ".join(moves[:1] * 2))):
+    for wrong in (
+        replace(record, result=0.0 if record.result else 1.0),
+        replace(record, margin=record.margin + 0.01),
+        replace(record, actions=" ".join(moves[:-1])),
+        replace(record, actions=" ".join(moves[:1] * 2)),
+    ):
         with pytest.raises(RunError, match=r"games\.jsonl:1: game 1 of the match does not replay") as caught:
             again.positions(GAME, level, wrong, kept.place(1))
         assert caught.value.found and caught.value.expected and caught.value.hint
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"game_version": 99}, "match.json:4:19: .game_version: the game's rules are others now"),
-    ({"games": "two"}, ".games: has the wrong type"), ({"seed": True}, ".seed: has the wrong type"),
-    ({"agents": 3}, ".agents: has the wrong type"), ({"agents": [{"name": "a", "kind": "nobody"}]}, ".agents[0]: "),
-    ({"game": "nope"}, ".game: no such game"), ({"game": "os:system"}, "match.json:3:11: .game: "),
-    ({"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]}, ".levels[0]: the board"),
-    ({"schema": 99}, "another version of persona-evo"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"game_version": 99}, "match.json:4:19: .game_version: the game's rules are others now"),
+        ({"games": "two"}, ".games: has the wrong type"),
+        ({"seed": True}, ".seed: has the wrong type"),
+        ({"agents": 3}, ".agents: has the wrong type"),
+        ({"agents": [{"name": "a", "kind": "nobody"}]}, ".agents[0]: "),
+        ({"game": "nope"}, ".game: no such game"),
+        ({"game": "os:system"}, "match.json:3:11: .game: "),
+        (
+            {"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]},
+            ".levels[0]: the board",
+        ),
+        ({"schema": 99}, "another version of persona-evo"),
+    ],
+)
 def test_a_damaged_match_is_told_with_its_file_and_place(
     folder: Path, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
@@ -125,7 +168,8 @@ def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
     plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
     assert report.sentences([plain] * 6, ["a", "b"]) == [(True, "a beat b 6 : 0 (p = 0.031)")]
     assert report.sentences([replace(plain, result=0.0)] * 5, ["a", "b"]) == [
-        (False, "b won more often than a, 5 : 0, which chance may have made (p = 0.062)")]  # fmt: skip
+        (False, "b won more often than a, 5 : 0, which chance may have made (p = 0.062)")
+    ]
     some = [plain] * 6 + [replace(plain, second="c", result=0.5)]
     three = [text for _, text in report.sentences(some, ["a", "b", "c"])]
     assert three[0].startswith("a won more often than b, 6 : 0") and "p = 0.094 corrected" in three[0]
@@ -138,8 +182,10 @@ def test_a_long_name_takes_further_lines_of_the_legend() -> None:
     name, font = "killer_moves:C=0.5,seconds=0.25,rollout=20", ImageFont.load_default(12)
     found = duels.wrapped(name, font, 150)
     assert "".join(found) == name and len(found) > 1 and all(font.getlength(line) <= 150 for line in found)
-    short, long = (duels.with_legend(Image.new("RGB", (170, 50)), [duels.Label(n, "", "blue", "#0000ff")], 12).height
-                   for n in ("uct", name))  # fmt: skip
+    short, long = (
+        duels.with_legend(Image.new("RGB", (170, 50)), [duels.Label(n, "", "blue", "#0000ff")], 12).height
+        for n in ("uct", name)
+    )
     assert long - short == (len(found) - 1) * (12 + duels.MARGIN)
 
 
@@ -156,11 +202,18 @@ def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None
 def test_telling_games() -> None:
     plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
     some = [
-        plain, replace(plain, margin=0.9), replace(plain, result=0.0, margin=-0.1, plies=30),
-        replace(plain, first="b", second="a", margin=0.8), replace(plain, first="a", second="c", margin=0.0),
-    ]  # fmt: skip
+        plain,
+        replace(plain, margin=0.9),
+        replace(plain, result=0.0, margin=-0.1, plies=30),
+        replace(plain, first="b", second="a", margin=0.8),
+        replace(plain, first="a", second="c", margin=0.0),
+    ]
     assert [tuple(t) for t in again.telling(some, "a", "b")] == [
-        (1, "first"), (2, "lost by b"), (3, "closest"), (4, "lost by a")]  # fmt: skip
+        (1, "first"),
+        (2, "lost by b"),
+        (3, "closest"),
+        (4, "lost by a"),
+    ]
     assert [t.number for t in again.telling(some, "a", "b", 1)] == [3]
     assert again.telling(some, "b", "c") == []
 

@@ -78,20 +78,26 @@ def full(tmp_path: Path) -> Page:
     picture = tmp_path / "a b#1.png"
     Image.new("RGB", (40, 10)).save(picture)
     return Page(
-        title=EVIL, subtitle=EVIL, summaries=summarise(rows, INFOS), infos=INFOS,
+        title=EVIL,
+        subtitle=EVIL,
+        summaries=summarise(rows, INFOS),
+        infos=INFOS,
         findings=[
             Finding("lethal_start", "problem", EVIL, EVIL, ((1, 6), (2, 6)), (EVIL,), look=EVIL, trace=3),
             Finding("deaths", "notice", "level 1", "worth a look"),
         ],
-        accepted=[(Finding("shortcut", "notice", "level 2", "a portal"), EVIL)], gone=[f"gone: {EVIL}"],
+        accepted=[(Finding("shortcut", "notice", "level 2", "a portal"), EVIL)],
+        gone=[f"gone: {EVIL}"],
         health={EVIL: charts.Plot([charts.Series(EVIL, [(0, 1), (1, 0)])], charts.Axis(), charts.Axis(EVIL))},
         checks=[Check(EVIL, None, False, EVIL, EVIL)],
         most={EVIL: 1.5},
         pictures=[Picture(EVIL, "map", picture, EVIL), Picture("level 1", "replay", picture, "a replay")],
-        baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS), players=compare.between_players(rows, INFOS),
+        baseline=compare.versus_baseline(rows, [(EVIL, "other")], INFOS),
+        players=compare.between_players(rows, INFOS),
         correlations=correlations({f"level {i}": {EVIL: float(i)} for i in range(4)}, rows, INFOS),
-        facts={"seed": "42", EVIL: EVIL}, notes=[EVIL],
-    )  # fmt: skip
+        facts={"seed": "42", EVIL: EVIL},
+        notes=[EVIL],
+    )
 
 
 def test_everything_is_escaped_and_closed(full: Page) -> None:
@@ -173,9 +179,14 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
         for trial in range(3)
     ]
     analysis = analyse(
-        game, [level], rows, baselines={"Runner": "ucb1"}, priorities={"Runner": "TO"},
-        bounds={("tiny: <1>", "runner"): Bound(0.96, True)}, requirements=require.parse_all(["*.win_rate >= 1"]),
-    )  # fmt: skip
+        game,
+        [level],
+        rows,
+        baselines={"Runner": "ucb1"},
+        priorities={"Runner": "TO"},
+        bounds={("tiny: <1>", "runner"): Bound(0.96, True)},
+        requirements=require.parse_all(["*.win_rate >= 1"]),
+    )
     assert analysis.passed and analysis.personas == ("Runner", "runner") and analysis.pairs == (("Runner", "ucb1"),)
     assert [f.kind for f in analysis.findings] == ["untouched_object"] and things(level)[0].kind == "treasure"
     told: list[str] = []
@@ -224,9 +235,12 @@ def test_two_versions_begin_with_what_differs_and_the_maps_side_by_side(tmp_path
     paths = (tmp_path / "pictures" / "a.png", tmp_path / "pictures" / "b.png")
     both = drawn_versions.changed_maps(game, *levels, changes, paths)
     shown = drawn_versions.Versions(
-        answer(told, changes, versions.difference(game, *levels)), told, changes, both,
+        answer(told, changes, versions.difference(game, *levels)),
+        told,
+        changes,
+        both,
         drawn_versions.health_charts(rows, [EVIL, "after"], ["runner"]),
-    )  # fmt: skip
+    )
     analysis = analyse(game, levels, rows)
     written = folder.write(tmp_path, game, levels, analysis, versions=shown, replays=False)
     text = written.page.read_text(encoding="utf-8")
@@ -275,10 +289,18 @@ def test_a_page_says_where_no_second_route_was_seen(tmp_path: Path) -> None:
     level: Level = game.load(LEVEL, "tiny")
     routes = {"runner": ["EEEE"] * 4, "killer": ["EEEE", "EWEEEE", "EEEE", "WEEEE"], "ucb1": ["EEEE"] * 4}
     rows = [
-        walked(game, level, list(moves), player=player, trial=k, proven=player != "ucb1",
-               search=0 if k and player != "ucb1" else None)
-        for player, each in routes.items() for k, moves in enumerate(each)
-    ]  # fmt: skip
+        walked(
+            game,
+            level,
+            list(moves),
+            player=player,
+            trial=k,
+            proven=player != "ucb1",
+            search=0 if k and player != "ucb1" else None,
+        )
+        for player, each in routes.items()
+        for k, moves in enumerate(each)
+    ]
     analysis = analyse(game, [level], rows, tolerances={"runner": 0.01, "killer": 0.01})
     written = folder.write(tmp_path, game, [level], analysis, replays=False)
     said = Reader(written.page.read_text(encoding="utf-8")).text

@@ -69,11 +69,17 @@ def test_charts_show_their_values() -> None:
     bars = [figure.content for figure in plots.main_results(chosen, INFOS).figures]
     first = bars[0].svg()
     assert 'aria-label="win rate"' in first and "50 %" in first and "a_b" in first
-    for chart in (*bars, plots.fitness(journal, 2.0), plots.fitness(journal[:1]), plots.fitness([]),
-                plots.hall_of_fame([(5, 0.5), (3, 0.4), (9, 0.45)]), charts.stacked(["a", "b"], {"x": [1, 2]}, "n"),
-                plots.ranges([1, 2], [(0, 1, 2), (1, 2, 5)], "x", "y"),
-                plots.curves([1, 2], {"<a>": [1, 2]}, "x", "y"),
-                plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0)):
+    for chart in (
+        *bars,
+        plots.fitness(journal, 2.0),
+        plots.fitness(journal[:1]),
+        plots.fitness([]),
+        plots.hall_of_fame([(5, 0.5), (3, 0.4), (9, 0.45)]),
+        charts.stacked(["a", "b"], {"x": [1, 2]}, "n"),
+        plots.ranges([1, 2], [(0, 1, 2), (1, 2, 5)], "x", "y"),
+        plots.curves([1, 2], {"<a>": [1, 2]}, "x", "y"),
+        plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0),
+    ):
         svg = chart.svg()
         drawn = ElementTree.fromstring(svg)
         places = ("x", "y", "x1", "y1", "cx", "cy")
@@ -291,8 +297,11 @@ def test_bars_show_what_a_game_calls_its_main_metrics(name: str) -> None:
 
 
 def test_games_that_name_no_main_metrics_show_some_all_the_same() -> None:
-    clock, flag, costly = Metric("ST", "s", "", clock=True), Metric("DEAD", "d", "", high=1, better="lower"), Metric(
-        "CP", "c", "", better="higher", costly=True)  # fmt: skip
+    clock, flag, costly = (
+        Metric("ST", "s", "", clock=True),
+        Metric("DEAD", "d", "", high=1, better="lower"),
+        Metric("CP", "c", "", better="higher", costly=True),
+    )
     plain, share = Metric("GOLD", "g", "", better="higher"), Metric("PR", "p", "", high=1, ratio=True)
     neutral = [Metric(f"N{k}", str(k), "") for k in range(6)]
     rest = [clock, flag, costly]

@@ -45,8 +45,12 @@ class Corridor:
 
 
 PICTURES = {
-    "minidungeons2": "H", "roguelike2d": "@", "colosseum": "+", "puyo": "......", "its_alive": "",
-}  # fmt: skip
+    "minidungeons2": "H",
+    "roguelike2d": "@",
+    "colosseum": "+",
+    "puyo": "......",
+    "its_alive": "",
+}
 
 
 def playing(game: Game, level: Level, moves: int) -> tuple[list[str], list[str]]:
@@ -107,8 +111,18 @@ def test_moves_events_and_what_follows_the_plan_are_told() -> None:
     game = registry.get("minidungeons2")
     level = game.load("XXXXXXX\nXHT  eX\nXXXXXXX\n", "row", "")
     after = game.replay(level, [1])[1]
-    record = Playthrough("row", "runner", "running", game.measure(level, after), 0.5, 1, seed=0, actions=["E"],
-                         positions=[(1, 1), (2, 1)], end=End("won", 1.0, 4, actions=["E", "E", "E"]))  # fmt: skip
+    record = Playthrough(
+        "row",
+        "runner",
+        "running",
+        game.measure(level, after),
+        0.5,
+        1,
+        seed=0,
+        actions=["E"],
+        positions=[(1, 1), (2, 1)],
+        end=End("won", 1.0, 4, actions=["E", "E", "E"]),
+    )
     lines = list(told(game, level, record))
     text = "\n".join(lines)
     assert "0/4 start  10 hit points" in text and "4/4 E" in text and lines[-1].startswith("won after 4 moves")

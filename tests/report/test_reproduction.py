@@ -15,9 +15,14 @@ def test_table_two(tmp_path: Path) -> None:
     table = reproduction.table2(m, results.table2(m))
     assert table.headers == ["Metric", "R", "MK", "TC", "C"]
     assert [row[0] for row in table.rows[:7]] == [
-        "Evolved", "Monsters (%)", "Potions (%)", "Treasures (%)", "Interactive objects (%)", "Win rate (%)",
+        "Evolved",
+        "Monsters (%)",
+        "Potions (%)",
+        "Treasures (%)",
+        "Interactive objects (%)",
+        "Win rate (%)",
         "Time (s)",
-    ]  # fmt: skip
+    ]
     assert table.rows[1][2] == "67 ± 2 | 56.0 ± 17.3 | 80.0?"
     assert table.rows[3][1] == "10 ± 1 | 46.0 ± 5.8 | –"
     assert table.rows[9][0] == "Baseline" and table.rows[14][1] == "10 ± 3 | 0.0 ± 19.5 | 100.0?"

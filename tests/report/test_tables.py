@@ -223,8 +223,10 @@ def test_brief_tables_leave_out_what_the_plan_says_of_the_whole_game_and_what_a_
         record.metrics.update(HL=0.4, PD=drunk)
     summed = metrics.summarise(have, infos, absent={("dry", "PD")})
     summed = [dataclasses.replace(s, repeated=frozenset({"HL"})) for s in summed]
-    rows = {title: {row[0]: row[1] for row in tables.summary_table(summed, infos, title, brief=True).rows}
-            for title in ("dry", "wet", EVERY)}  # fmt: skip
+    rows = {
+        title: {row[0]: row[1] for row in tables.summary_table(summed, infos, title, brief=True).rows}
+        for title in ("dry", "wet", EVERY)
+    }
     assert "HL health left" not in rows["wet"] and rows["wet"]["hit points left"] == "4.00"
     assert "PD potions drunk" not in rows["dry"] and rows[EVERY]["PD potions drunk"] == "80.0 %"
     assert "over the levels alone that have such things: PD" in tables.summary_table(summed, infos, brief=True).notes
@@ -234,8 +236,10 @@ def test_brief_tables_leave_out_what_the_plan_says_of_the_whole_game_and_what_a_
 
 def test_where_less_is_better_the_lower_one_counts_as_better() -> None:
     quick, slow = group("one", "runner", 10, 10, steps=10), group("one", "runner/ucb1", 10, 10, steps=40)
-    rows = [dataclasses.replace(r, b=Interval(1, 1, 1, 10)) if r.measure.better == "neutral" else r for r in
-            compare.versus_baseline(quick + slow, [("runner", "runner/ucb1")], INFOS)]  # fmt: skip
+    rows = [
+        dataclasses.replace(r, b=Interval(1, 1, 1, 10)) if r.measure.better == "neutral" else r
+        for r in compare.versus_baseline(quick + slow, [("runner", "runner/ucb1")], INFOS)
+    ]
     table = tables.counts_table(rows)
     assert table.title == "against the baseline: ucb1" and ["steps", "1 / 0"] in table.rows
     assert any(row[0] == "teleports used (higher / lower)" for row in table.rows)

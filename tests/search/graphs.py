@@ -91,8 +91,12 @@ class Bounded(Walk):
     def reach(self, moves: int) -> dict[str, tuple[float, float]]:
         values = [self.world.values[n] for n in self.world.within(self.at, moves)]
         (a_low, b_low), (a_high, b_high) = map(min, zip(*values, strict=True)), map(max, zip(*values, strict=True))
-        return {"ST": (self.steps, self.steps + moves), "A": (a_low, a_high), "B": (b_low, b_high),
-                "C": (self.count, self.count + moves)}  # fmt: skip
+        return {
+            "ST": (self.steps, self.steps + moves),
+            "A": (a_low, a_high),
+            "B": (b_low, b_high),
+            "C": (self.count, self.count + moves),
+        }
 
 
 def game_of(cls: type[Any]) -> Game:

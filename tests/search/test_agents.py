@@ -87,6 +87,7 @@ def test_narrow_leaves_the_twenty_moves_with_most_own_moves_afterwards() -> None
         me = int(GAME.rules().mover(level.tables, state))
         if len(left) == 1:
             continue
+
         def after(action: int, level: Any = level, state: Any = state, me: int = me) -> tuple[float, bool]:
             end = state.copy()
             GAME.rules().step(level.tables, end, action, stream(1))
@@ -105,9 +106,15 @@ def test_a_killer_move_is_taken_at_once_and_in_random_games() -> None:
     assert len(listed("killer_games", level, level.start)) > 20
     played, rng = np.zeros(1, dtype=np.int64), stream(2)
     GAME.variants["killer_games"]().rollout(
-        level.tables, level.start.copy(), np.zeros(level.max_actions, dtype=np.int64), played, 1, rng,
-        np.zeros((1, len(GAME.metrics))), 0,
-    )  # fmt: skip
+        level.tables,
+        level.start.copy(),
+        np.zeros(level.max_actions, dtype=np.int64),
+        played,
+        1,
+        rng,
+        np.zeros((1, len(GAME.metrics))),
+        0,
+    )
     assert GAME.action_name(level, level.start, int(played[0])) == "1,0,N"
     assert Mind(quick("killer_moves", 30), GAME, level, 1).choose(level.start) == int(played[0])
 
@@ -147,8 +154,15 @@ def test_calm_leaves_the_five_cells_with_fewest_walls_nearby() -> None:
 
 
 def test_the_published_variant_never_changes_the_mover_in_its_tree() -> None:
-    actor = Actor(GAME, SIX, parse("WIN - LOSS"), budget=Budget(200), variant="unswapped", seed=1,
-                  settings=SearchSettings(rollout=2000))  # fmt: skip
+    actor = Actor(
+        GAME,
+        SIX,
+        parse("WIN - LOSS"),
+        budget=Budget(200),
+        variant="unswapped",
+        seed=1,
+        settings=SearchSettings(rollout=2000),
+    )
     start = GAME.start(SIX, 1)
     actor.think(start)
     tree, counts = actor._engine.work.tree, actor._engine.work.buffers.counts
@@ -160,8 +174,10 @@ def test_the_published_variant_never_changes_the_mover_in_its_tree() -> None:
 def test_the_answer_can_be_a_formula_over_the_children() -> None:
     start, budget = GAME.start(SIX, 5), Budget(400)
     settings = SearchSettings(rollout=2000, value="mean")
-    by_name = {c: Actor(GAME, SIX, parse("WIN"), budget=budget, settings=settings, choose=c, seed=3).think(start)
-               for c in ("visits", "mean")}  # fmt: skip
+    by_name = {
+        c: Actor(GAME, SIX, parse("WIN"), budget=budget, settings=settings, choose=c, seed=3).think(start)
+        for c in ("visits", "mean")
+    }
     for name, text in (("visits", "N"), ("mean", "R")):
         told = Actor(GAME, SIX, parse("WIN"), budget=budget, settings=settings, choose=parse(text), seed=3).think(start)
         best = max(o.visits if text == "N" else o.mean for o in told.options)
@@ -203,8 +219,16 @@ def test_games_without_a_random_player_of_their_own_get_a_uniform_one() -> None:
     of = nim.GAME.load("9", "nim")
     drawn = [random_move(nim.GAME, of, nim.GAME.start(of), np.random.default_rng(s)) for s in range(60)]
     assert set(drawn) == {0, 1, 2}
-    played = contest(nim.GAME, of, [Mind(Agent("u", "search", utility="GAIN", iterations=300), nim.GAME, of, 1),
-                                    Mind(Agent("r", "random"), nim.GAME, of, 1)], 0, 1)  # fmt: skip
+    played = contest(
+        nim.GAME,
+        of,
+        [
+            Mind(Agent("u", "search", utility="GAIN", iterations=300), nim.GAME, of, 1),
+            Mind(Agent("r", "random"), nim.GAME, of, 1),
+        ],
+        0,
+        1,
+    )
     assert played.metrics[0]["GAIN"] == 1
 
 
@@ -275,7 +299,7 @@ def test_wrong_files_of_agents_name_the_fields_line_and_column(
         ('[a]\nutility = "WIN"\nanswer = "\\u0052 + Q"', "Q", "3:20"),
         ("[a]\nutility = 'WIN'\nanswer = ''", "", "3:11"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_formula_of_an_agent_names_the_character_in_the_file(
     tmp_path: Path, text: str, found: str, place: str
 ) -> None:
@@ -294,9 +318,14 @@ def test_formulas_that_come_from_no_file_name_none() -> None:
     assert str(caught.value.place) == "a formula of uct:1:22" and caught.value.found == "FOO"
 
 
-@pytest.mark.parametrize(("text", "place"), [
-    ('league = "random"', "1:10"), ('league = ["random",\n  3]', "2:3"), ('league = ["random", ""]', "1:21"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('league = "random"', "1:10"),
+        ('league = ["random",\n  3]', "2:3"),
+        ('league = ["random", ""]', "1:21"),
+    ],
+)
 def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")

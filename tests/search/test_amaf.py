@@ -63,8 +63,16 @@ def reference(game: Game, level: Level, utility: Formula, policy: Formula, itera
         us = [u[player] for _, u in child.through]
         later = child.later(player)
         n, mean = len(us), sum(us) / len(us)
-        values = {"R": mean, "N": n, "P": len(parent.through), "D": depth, "RMAX": max(us), "RSD": 0.0,
-                  "AN": len(later), "AR": sum(later) / len(later)}  # fmt: skip
+        values = {
+            "R": mean,
+            "N": n,
+            "P": len(parent.through),
+            "D": depth,
+            "RMAX": max(us),
+            "RSD": 0.0,
+            "AN": len(later),
+            "AR": sum(later) / len(later),
+        }
         return policy.evaluate(measured(child.state, player) | values)
 
     for _ in range(iterations):
@@ -197,8 +205,9 @@ def test_they_are_no_part_of_other_searches() -> None:
 
 
 def test_a_game_keeps_its_own_names() -> None:
-    renamed = dataclasses.replace(COLOSSEUM, metrics=(dataclasses.replace(COLOSSEUM.metrics[0], symbol="AN"),
-                                                      *COLOSSEUM.metrics[1:]))  # fmt: skip
+    renamed = dataclasses.replace(
+        COLOSSEUM, metrics=(dataclasses.replace(COLOSSEUM.metrics[0], symbol="AN"), *COLOSSEUM.metrics[1:])
+    )
     assert variables(renamed, moves=True) == variables(renamed)
     policy = TreePolicy.of("R + sqrt(log(P)/N) + 0*AN", renamed, moves=True)
     actor = Actor(renamed, COLOSSEUM.load("random 5", "r"), parse("WIN"), policy, Budget(50), RULES)

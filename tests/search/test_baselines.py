@@ -53,9 +53,11 @@ def test_state_limits_hold() -> None:
 
 def test_time_limits_hold() -> None:
     for found in (
-        depth_first(PROBLEM, states=2_000_000_000, seconds=0.05), breadth_first(PROBLEM, seconds=0.01),
-        random_games(PROBLEM, 2_000_000_000, seconds=0.05).plan, flat(PROBLEM, 2_000_000_000, seconds=0.05).plan,
-    ):  # fmt: skip
+        depth_first(PROBLEM, states=2_000_000_000, seconds=0.05),
+        breadth_first(PROBLEM, seconds=0.01),
+        random_games(PROBLEM, 2_000_000_000, seconds=0.05).plan,
+        flat(PROBLEM, 2_000_000_000, seconds=0.05).plan,
+    ):
         assert found.stopped == "time" and found.seconds < 5
 
 

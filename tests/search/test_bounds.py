@@ -23,15 +23,18 @@ from persona_evo.search.settings import PROVEN, STOPPED
 from tests.search.levels import GAME, level, optimum, tiny
 from tests.shared import shared
 
-UTILITIES = [parse(text, GAME.symbols) for text in (
-    "PE - 0.01*ST - 5*DEAD",
-    "0.7*TO + 0.3*PE - 5*DEAD",
-    "0.7*IC + 0.3*PE - 5*DEAD",
-    "0.01*ST - TO + 0.2*MS",
-    "HL * (1 - PE) - 0.02*ST",
-    "if(TO - 0.4, PE - 0.01*ST, 0.1*TO) - DEAD",
-    "TS / (1 + JT)",
-)]  # fmt: skip
+UTILITIES = [
+    parse(text, GAME.symbols)
+    for text in (
+        "PE - 0.01*ST - 5*DEAD",
+        "0.7*TO + 0.3*PE - 5*DEAD",
+        "0.7*IC + 0.3*PE - 5*DEAD",
+        "0.01*ST - TO + 0.2*MS",
+        "HL * (1 - PE) - 0.02*ST",
+        "if(TO - 0.4, PE - 0.01*ST, 0.1*TO) - DEAD",
+        "TS / (1 + JT)",
+    )
+]
 
 LIMITS = {
     "R": (0.80, 0.80, 0.79, 0.74, 0.88, 0.68, 0.73, 0.92, 0.80, 0.73, 0.82),
@@ -151,8 +154,16 @@ def test_equal_utilities_are_told_apart_by_winning_then_by_length() -> None:
 def test_wrong_limits_are_refused() -> None:
     of = level("H e")
     wrong: Any
-    for wrong in ({"iterations": 0}, {"iterations": 2_000_000_001}, {"states": -1}, {"seconds": 0.0},
-                  {"seconds": float("nan")}, {"horizon": -2}, {"method": "magic"}, {"method": "beam"}):  # fmt: skip
+    for wrong in (
+        {"iterations": 0},
+        {"iterations": 2_000_000_001},
+        {"states": -1},
+        {"seconds": 0.0},
+        {"seconds": float("nan")},
+        {"horizon": -2},
+        {"method": "magic"},
+        {"method": "beam"},
+    ):
         with pytest.raises(SettingsError) as refused:
             solve(GAME, of, UTILITIES[0], **wrong)
         assert refused.value.found and refused.value.expected

@@ -29,8 +29,12 @@ UTILITY = parse("0.7*IC + 0.3*PE - 0.01*ST - 5*DEAD", GAME.symbols)
 
 
 @settings(max_examples=25, deadline=None)
-@given(tiny(objects="XXTPMotRbm"), st.sampled_from(["off", "prune"]), st.sampled_from(["ordered", "random"]),
-       st.sampled_from(["0.7*IC + 0.3*PE - 0.01*ST - 5*DEAD", "0.02*ST - IC", "HL*PE + 0.1*TS"]))  # fmt: skip
+@given(
+    tiny(objects="XXTPMotRbm"),
+    st.sampled_from(["off", "prune"]),
+    st.sampled_from(["ordered", "random"]),
+    st.sampled_from(["0.7*IC + 0.3*PE - 0.01*ST - 5*DEAD", "0.02*ST - IC", "HL*PE + 0.1*TS"]),
+)
 def test_an_exhausted_tree_is_a_proof_with_and_without_transpositions(
     of: Level, transpositions: str, expansion: str, text: str
 ) -> None:
@@ -53,8 +57,10 @@ def test_ucb1_written_as_a_formula_makes_the_same_choices() -> None:
     (of,) = mapsets.resolve(GAME, ["train05"])
     rules = dataclasses.replace(PAPER, value="mean", stop="budget")
     planners = [Planner(GAME, of, rules, 1501) for _ in range(2)]
-    a, b = (tree_of(planner, UTILITY, policy, 1500, 4)
-            for planner, policy in zip(planners, (UCB1, TreePolicy.of(UCB1_FORMULA, GAME)), strict=True))  # fmt: skip
+    a, b = (
+        tree_of(planner, UTILITY, policy, 1500, 4)
+        for planner, policy in zip(planners, (UCB1, TreePolicy.of(UCB1_FORMULA, GAME)), strict=True)
+    )
     assert (a.nodes == b.nodes).all(), "the trees differ"
     assert (a.states == b.states).all()
 

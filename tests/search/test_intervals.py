@@ -23,11 +23,13 @@ expressions = st.recursive(
     ),
     max_leaves=12,
 )
-points = st.fixed_dictionaries({
-    "a": st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)),
-    "b": st.one_of(st.sampled_from([0.0, -2.0, 3.0]), st.floats(-2, 3)),
-    "c": st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1e9)),
-})
+points = st.fixed_dictionaries(
+    {
+        "a": st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)),
+        "b": st.one_of(st.sampled_from([0.0, -2.0, 3.0]), st.floats(-2, 3)),
+        "c": st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1e9)),
+    }
+)
 
 
 @settings(max_examples=200, deadline=None)

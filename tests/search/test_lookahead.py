@@ -98,13 +98,16 @@ def test_games_written_as_classes() -> None:
     assert looks[0] == looks[1]
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"method": "astar"}, "no such method"),
-    ({"ties": "last"}, "no such way with ties"),
-    ({"depth": 0}, "depth is out of range"),
-    ({"method": "flat"}, "never ends of itself"),
-    ({"method": "bfs", "depth": 7}, "too many states"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"method": "astar"}, "no such method"),
+        ({"ties": "last"}, "no such way with ties"),
+        ({"depth": 0}, "depth is out of range"),
+        ({"method": "flat"}, "never ends of itself"),
+        ({"method": "bfs", "depth": 7}, "too many states"),
+    ],
+)
 def test_what_makes_no_sense(change: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         Lookahead(PUYO, STAIRS, SCORE, **{"depth": 2, "method": "dfs", **change})

@@ -77,9 +77,16 @@ def test_an_exhausted_tree_holds_the_optimum(tiles: list[str], transpositions: s
     assert found.utility == pytest.approx(exhaustive(small, 5, utility))
 
 
-@pytest.mark.parametrize("rules", [ANYTIME, PAPER, dataclasses.replace(ANYTIME, selection="child", finish=0.5),
-                                   dataclasses.replace(ANYTIME, transpositions="merge", value="mean"),
-                                   dataclasses.replace(ANYTIME, expansion="random", watch="ends")])  # fmt: skip
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ANYTIME,
+        PAPER,
+        dataclasses.replace(ANYTIME, selection="child", finish=0.5),
+        dataclasses.replace(ANYTIME, transpositions="merge", value="mean"),
+        dataclasses.replace(ANYTIME, expansion="random", watch="ends"),
+    ],
+)
 @pytest.mark.parametrize("text", ["", "MS - 0.1*NM + PE", "R + 0.3*sqrt(log(P)/N) + 0.01*RSD - 0.001*D + 0*RMAX"])
 def test_compiled_and_interpreted_search_agree(rules: SearchSettings, text: str) -> None:
     (of,) = mapsets.resolve(GAME, ["train01"])

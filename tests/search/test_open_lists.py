@@ -87,8 +87,10 @@ def test_settings_without_lists_are_the_single_search() -> None:
     assert SearchSettings.from_dict(old) == SearchSettings.single()
     assert SearchSettings.from_dict(SearchSettings.anytime().to_dict()) == SearchSettings.anytime()
     assert [SearchSettings.preset(n).preset_name for n in ("paper", "single", "anytime")] == [
-        "paper", "single", "anytime",
-    ]  # fmt: skip
+        "paper",
+        "single",
+        "anytime",
+    ]
 
 
 def test_ucb1_and_formulas_of_the_search_search_as_without_lists() -> None:
@@ -148,8 +150,10 @@ def test_lists_alone_need_the_planner() -> None:
             plan(GAME, named("train01"), COLLECTOR, policy, Budget(100), rules)
 
 
-@pytest.mark.parametrize(("budget", "why"), [(Budget(300), "budget"), (Budget(None, nodes=300), "nodes"),
-                                             (Budget(None, seconds=1e-6), "time")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [(Budget(300), "budget"), (Budget(None, nodes=300), "nodes"), (Budget(None, seconds=1e-6), "time")],
+)
 def test_why_a_search_ended(budget: Budget, why: str) -> None:
     found = plan(GAME, named("test05"), KILLER, LINE, budget, SearchSettings(finish=0.0), seed=1)
     assert found.stopped == why and why in STOPPED and not found.proven
@@ -187,8 +191,11 @@ def test_a_utility_that_is_a_metric_or_a_number_is_planned(text: str) -> None:
 
 def test_a_preset_without_its_lists_is_refused() -> None:
     values = SearchSettings.anytime().to_dict()
-    for broken in ({**values, "lists": []}, {k: v for k, v in values.items() if k != "lists"},
-                   {**values, "preset": "single"}):  # fmt: skip
+    for broken in (
+        {**values, "lists": []},
+        {k: v for k, v in values.items() if k != "lists"},
+        {**values, "preset": "single"},
+    ):
         with pytest.raises(SettingsError, match="do not go together"):
             SearchSettings.from_dict(broken)
 

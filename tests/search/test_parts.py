@@ -70,10 +70,15 @@ def tree(game: Game, of: Level, rules: SearchSettings, text: str, iterations: in
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-@pytest.mark.parametrize("rules", [
-    SINGLE, PAPER, dataclasses.replace(SINGLE, transpositions="merge", value="mean"),
-    dataclasses.replace(PAPER, stop="budget", expansion="random"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "rules",
+    [
+        SINGLE,
+        PAPER,
+        dataclasses.replace(SINGLE, transpositions="merge", value="mean"),
+        dataclasses.replace(PAPER, stop="budget", expansion="random"),
+    ],
+)
 def test_trees_are_those_of_the_whole_formula(rules: SearchSettings, text: str) -> None:
     (of,) = mapsets.resolve(GAME, ["train02"])
     policy = TreePolicy.of(text, GAME)

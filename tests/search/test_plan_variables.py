@@ -40,9 +40,14 @@ def policy(text: str) -> TreePolicy:
 
 @pytest.mark.parametrize(
     "text",
-    ["UTILITY", "CEILING - 0.01 * D", "TO - TO_PARENT + NT_PARENT", "UTILITY_PARENT + 2 * CEILING_PARENT",
-     "ST_PARENT * UTILITY + if(NT_PARENT > NT, 1, HL_PARENT)"],
-)  # fmt: skip
+    [
+        "UTILITY",
+        "CEILING - 0.01 * D",
+        "TO - TO_PARENT + NT_PARENT",
+        "UTILITY_PARENT + 2 * CEILING_PARENT",
+        "ST_PARENT * UTILITY + if(NT_PARENT > NT, 1, HL_PARENT)",
+    ],
+)
 def test_each_leaf_has_the_score_of_its_state_and_its_parent(text: str) -> None:
     planner = Planner(GAME, LEVEL, SINGLE, 2_000)
     search = ListSearch(planner, COLLECTOR.utility, policy(text), Budget(400), 3, None, 2)

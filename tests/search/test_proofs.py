@@ -74,10 +74,14 @@ def settings_of(rng: Random, horizon: int) -> SearchSettings:
     whole = SearchSettings.anytime()
     kept = rng.sample(whole.lists, rng.randint(1, len(whole.lists)))
     return replace(
-        whole, horizon=horizon, lists=rng.choice((whole.lists, whole.lists, tuple(kept))),
-        hedge=rng.choice((0.0, 0.0, 0.25)), tolerance=rng.choice((0.0, 0.0, 0.05)), rollout=rng.choice((0, 3, 10, 10)),
+        whole,
+        horizon=horizon,
+        lists=rng.choice((whole.lists, whole.lists, tuple(kept))),
+        hedge=rng.choice((0.0, 0.0, 0.25)),
+        tolerance=rng.choice((0.0, 0.0, 0.05)),
+        rollout=rng.choice((0, 3, 10, 10)),
         finish=rng.choice((0.0, 0.1)),
-    )  # fmt: skip
+    )
 
 
 def check(
@@ -88,8 +92,10 @@ def check(
     budget, seed = Budget(rng.choice((20, 300, largest, largest, largest))), rng.randrange(10**6)
     found = plan(game, level, utility, policy, budget, settings, seed)
     best = everything.best(utility)
-    told = (f"{level.name}, {utility}, {policy.name}, {settings}, {budget}, seed {seed}: {found.best_utility}, "
-            f"best {best}\n{level.text}")  # fmt: skip
+    told = (
+        f"{level.name}, {utility}, {policy.name}, {settings}, {budget}, seed {seed}: {found.best_utility}, "
+        f"best {best}\n{level.text}"
+    )
     assert found.best_utility <= best + EXACT, told
     assert not found.proven or found.best_utility >= best - EXACT, told
     assert playable(game, level, found, utility, everything.horizon), told

@@ -210,8 +210,9 @@ print(out[:5].tobytes().hex(), codes[0].score.address == 0, "llvmlite" in sys.mo
 @pytest.mark.skipif(INTERPRET, reason="nothing is compiled")
 def test_without_compiling_scores_are_the_same() -> None:
     def run(**more: str) -> list[str]:
-        done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True,
-                              env=os.environ | more)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=os.environ | more
+        )
         return done.stdout.split()
 
     compiled, interpreted = run(), run(PERSONA_EVO_INTERPRET="1")

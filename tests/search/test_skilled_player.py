@@ -119,8 +119,9 @@ def test_every_single_player_game_can_be_played(name: str) -> None:
     from persona_evo.games import mapsets
 
     game = registry.get(name)
-    one = mapsets.resolve(game, [{"puyo_hidden": "short01", "its_alive": "tiny01", "roguelike2d": "test01",
-                                  "puyo": "short01"}[name]])[0]  # fmt: skip
+    one = mapsets.resolve(
+        game, [{"puyo_hidden": "short01", "its_alive": "tiny01", "roguelike2d": "test01", "puyo": "short01"}[name]]
+    )[0]
     persona = api.load_personas("all", game=name)[0]
     player = SkilledPlayer(game, one, persona.utility, TreePolicy.utility(persona.utility), LADDER["novice"])
     plan = player.play(1)

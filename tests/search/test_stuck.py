@@ -22,12 +22,29 @@ GAME = registry.get("minidungeons2")
 GOAL = personas.load("monster_killer", GAME).utility
 LEVELS = mapsets.resolve(GAME, ["train01", "train04", "test06"])
 LATE = (
-    "if(N > 700, 0 - R, R)", "if(P > 900, HL, MS)", "if(P > 1000, RSD, R) - 0.01 * D", "R - 0.001 * N", "R - N / P",
-    "R + 0.02 * sqrt(log(P) / N)", "RMAX - 0.0005 * N", "N", "N / P + R", "0 - RSD", "RSD * P - N * R",
-    "RMAX * (N < 850)", "R * RMAX / (RSD + 0.01)", "max(R, log(P) / 7)", "(P >= 1003) * D + (N <= 812) * R",
-    "exp(R) - sqrt(N) / 30", "abs(N - 400) + P", "min(N, 650) - MS", "log(R - 0.3) + N / (P - N)", "R / (RMAX - R)",
-    "0 - N * HL", "R * R - R",
-)  # fmt: skip
+    "if(N > 700, 0 - R, R)",
+    "if(P > 900, HL, MS)",
+    "if(P > 1000, RSD, R) - 0.01 * D",
+    "R - 0.001 * N",
+    "R - N / P",
+    "R + 0.02 * sqrt(log(P) / N)",
+    "RMAX - 0.0005 * N",
+    "N",
+    "N / P + R",
+    "0 - RSD",
+    "RSD * P - N * R",
+    "RMAX * (N < 850)",
+    "R * RMAX / (RSD + 0.01)",
+    "max(R, log(P) / 7)",
+    "(P >= 1003) * D + (N <= 812) * R",
+    "exp(R) - sqrt(N) / 30",
+    "abs(N - 400) + P",
+    "min(N, 650) - MS",
+    "log(R - 0.3) + N / (P - N)",
+    "R / (RMAX - R)",
+    "0 - N * HL",
+    "R * R - R",
+)
 """Policies whose children overtake one another late in a search, or seem to."""
 
 
@@ -51,10 +68,14 @@ def compare(text: str | Formula, settings: SearchSettings, case: int, monkeypatc
 def settings_of(case: int) -> SearchSettings:
     """The paper's settings with other values of what a proof has to do with."""
     return replace(
-        SearchSettings.paper(), horizon=(3, 5, 9, 0)[case % 4], stop=("first_win", "budget")[case // 4 % 2],
-        value=("mixed", "mean")[case // 8 % 2], transpositions=("off", "prune", "merge")[case // 16 % 3],
-        expansion=("ordered", "random")[case // 3 % 2], rollout=(10, 0)[case // 5 % 2],
-    )  # fmt: skip
+        SearchSettings.paper(),
+        horizon=(3, 5, 9, 0)[case % 4],
+        stop=("first_win", "budget")[case // 4 % 2],
+        value=("mixed", "mean")[case // 8 % 2],
+        transpositions=("off", "prune", "merge")[case // 16 % 3],
+        expansion=("ordered", "random")[case // 3 % 2],
+        rollout=(10, 0)[case // 5 % 2],
+    )
 
 
 @pytest.mark.parametrize("look", [20, 150])

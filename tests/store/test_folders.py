@@ -23,15 +23,35 @@ from persona_evo.store.lock import Lock, holder
 OLD = 1.5e9
 
 PLAYTEST = {
-    "schema": 1, "game": "g", "seed": 1, "trials": 1, "levels": [{"name": "a"}], "players": [{"label": "runner"}],
-}  # fmt: skip
+    "schema": 1,
+    "game": "g",
+    "seed": 1,
+    "trials": 1,
+    "levels": [{"name": "a"}],
+    "players": [{"label": "runner"}],
+}
 LINE = '{"player": "runner", "level": "a", "outcome": "won"}\n'
 
 CONTENTS = st.sampled_from(["", "{}", "[]", "x", '{"schema": 1}', '{"schema": 1, "game": "g"}', "sample,score\n", LINE])
-NAMES = st.sampled_from([
-    "config.json", "playtest.json", "match.json", "experiment.json", "reproduction.json", "watch.json", "samples.csv",
-    "best.json", "journal.jsonl", "traces.jsonl", "lock", "index.html", "notes.txt", "pictures/own.png", "a/b/c.txt",
-])  # fmt: skip
+NAMES = st.sampled_from(
+    [
+        "config.json",
+        "playtest.json",
+        "match.json",
+        "experiment.json",
+        "reproduction.json",
+        "watch.json",
+        "samples.csv",
+        "best.json",
+        "journal.jsonl",
+        "traces.jsonl",
+        "lock",
+        "index.html",
+        "notes.txt",
+        "pictures/own.png",
+        "a/b/c.txt",
+    ]
+)
 
 
 def run_in(folder: Path) -> None:

@@ -20,12 +20,28 @@ from persona_evo.store.policies import Policy
 
 GAME = "minidungeons2"
 FULL = Policy(
-    name="mk", game=GAME, game_version=1, persona="monster_killer", utility="0.7 * MS + 0.3 * PE - 5 * DEAD",
-    priority="MS", formula="MS * R + (PE - PE)", simplified="MS * R", simplification="checked on 600 states",
-    metrics={"MS": "monsters slain", "R": "utility estimate"}, levels=("a", "b"), fitness={"a": 0.9, "b": 1.0},
-    mean=0.95, seed=7, budget={"iterations": 10000}, search={"stop": "budget"}, evolution={"preset": "modern"},
-    run={"name": "r", "generations": 100}, versions={"python": "3"}, notes="ä", source="here",
-)  # fmt: skip
+    name="mk",
+    game=GAME,
+    game_version=1,
+    persona="monster_killer",
+    utility="0.7 * MS + 0.3 * PE - 5 * DEAD",
+    priority="MS",
+    formula="MS * R + (PE - PE)",
+    simplified="MS * R",
+    simplification="checked on 600 states",
+    metrics={"MS": "monsters slain", "R": "utility estimate"},
+    levels=("a", "b"),
+    fitness={"a": 0.9, "b": 1.0},
+    mean=0.95,
+    seed=7,
+    budget={"iterations": 10000},
+    search={"stop": "budget"},
+    evolution={"preset": "modern"},
+    run={"name": "r", "generations": 100},
+    versions={"python": "3"},
+    notes="ä",
+    source="here",
+)
 
 
 LISTS = (OpenList(parse("UTILITY - 0.001 * ST"), 2.0, True), OpenList(parse("CARE + 0.1 * OWN")))
@@ -111,8 +127,10 @@ def test_ucb1_survives_too(tmp_path: Path) -> None:
         (listed(lists=[{"score": "OWM"}]), r"did you mean 'OWN'"),
         (listed(lists=[{"score": "MS", "wight": 1}]), r".lists\[0\].wight: no such key(.|\n)*'weight'"),
         (listed(lists=[{"score": "MS", "novel": 1}]), r".lists\[0\].novel: `novel` of an open list"),
-        *((listed(lists=[{"score": "MS", "weight": w}]), r".lists\[0\].weight: the weight of an open list")
-          for w in (0, -1, "2", True, 2e6, None)),
+        *(
+            (listed(lists=[{"score": "MS", "weight": w}]), r".lists\[0\].weight: the weight of an open list")
+            for w in (0, -1, "2", True, 2e6, None)
+        ),
         (listed(lists=[{"score": "MS", "weight": math.nan}]), r"a number that is not finite"),
     ],
 )

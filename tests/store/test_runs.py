@@ -37,8 +37,12 @@ def test_the_folder_says_when_what_who_and_which_seed(tmp_path: Path) -> None:
     folder = made(tmp_path / "runs", 2)
     assert folder.name == "20310504T070001Z-pkg.mod_GAME-runner-s7"
     assert sorted(p.name for p in folder.iterdir()) == [
-        "checkpoint.json", "config.json", "hall_of_fame.json", "journal.jsonl", "lock",
-    ]  # fmt: skip
+        "checkpoint.json",
+        "config.json",
+        "hall_of_fame.json",
+        "journal.jsonl",
+        "lock",
+    ]
     assert runs.read_config(folder)["seed"] == 7
     assert runs.find_runs(tmp_path / "runs") == [folder]
     assert [runs.comparable(r) for r in runs.read_journal(folder)][2] == {"generation": 1, "island": 0, "best": 0.1}

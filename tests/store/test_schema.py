@@ -54,8 +54,11 @@ def test_values_are_located(path: tuple[str | int, ...], place: str) -> None:
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=15,
 )
@@ -152,11 +155,17 @@ def test_what_is_no_file_is_written_into_and_a_link_stays_one(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("1e999", "too large"), ("-1e999", "too large"), ("1" + "0" * 400, "too large"), ("9" * 5000, "too large"),
-        (str(2**64), "too large"), (r'"a\ud800"', "half a character"), (r'"\udc00"', "half a character"),
-        (r'{"\ud800x": 1}', "half a character"), ("[" * 100_000, "nested too deeply"),
+        ("1e999", "too large"),
+        ("-1e999", "too large"),
+        ("1" + "0" * 400, "too large"),
+        ("9" * 5000, "too large"),
+        (str(2**64), "too large"),
+        (r'"a\ud800"', "half a character"),
+        (r'"\udc00"', "half a character"),
+        (r'{"\ud800x": 1}', "half a character"),
+        ("[" * 100_000, "nested too deeply"),
     ],
-)  # fmt: skip
+)
 def test_values_that_nothing_could_hold_are_refused(value: str, said: str) -> None:
     with pytest.raises(RunError, match=f"f.json.*{said}"):
         schema.parse(f'{{"a": {value}}}', "f.json", RunError)

@@ -77,13 +77,28 @@ class Record:
     def to_json(self) -> str:
         """One line."""
         best = self.best
-        return json.dumps({
-            "cell": self.cell, "replicate": self.replicate, "seed": self.seed, "score": best.utility,
-            "game_score": best.score, "growth": [list(step) for step in self.growth], "rollouts": self.rollouts,
-            "lost": self.lost, "nodes": self.nodes, "stopped": self.stopped, "proven": self.proven,
-            "seconds": round(self.seconds, 3), "game": best.game, "level": best.level, "metrics": best.metrics,
-            "choices": [choice for choice, _ in best.pairs], "counts": [count for _, count in best.pairs],
-        }, ensure_ascii=False)  # fmt: skip
+        return json.dumps(
+            {
+                "cell": self.cell,
+                "replicate": self.replicate,
+                "seed": self.seed,
+                "score": best.utility,
+                "game_score": best.score,
+                "growth": [list(step) for step in self.growth],
+                "rollouts": self.rollouts,
+                "lost": self.lost,
+                "nodes": self.nodes,
+                "stopped": self.stopped,
+                "proven": self.proven,
+                "seconds": round(self.seconds, 3),
+                "game": best.game,
+                "level": best.level,
+                "metrics": best.metrics,
+                "choices": [choice for choice, _ in best.pairs],
+                "counts": [count for _, count in best.pairs],
+            },
+            ensure_ascii=False,
+        )
 
     @classmethod
     def from_json(cls, line: str, place: Place) -> Record:
@@ -96,19 +111,32 @@ class Record:
         try:
             pairs = tuple((int(c), int(n)) for c, n in zip(data["choices"], data["counts"], strict=True))
             metrics = {str(k): float(v) for k, v in data["metrics"].items()}
-            best = Trace(str(data["game"]), str(data["level"]), float(data["score"]), float(data["game_score"]),
-                         metrics, pairs)  # fmt: skip
+            best = Trace(
+                str(data["game"]), str(data["level"]), float(data["score"]), float(data["game_score"]), metrics, pairs
+            )
             growth = [(int(number), float(value)) for number, value in data["growth"]]
             if not growth:
                 raise ValueError("no growth")
             return cls(
-                str(data["cell"]), int(data["replicate"]), int(data["seed"]), growth, best, int(data["rollouts"]),
-                int(data["lost"]), int(data["nodes"]), str(data["stopped"]), bool(data["proven"]),
+                str(data["cell"]),
+                int(data["replicate"]),
+                int(data["seed"]),
+                growth,
+                best,
+                int(data["rollouts"]),
+                int(data["lost"]),
+                int(data["nodes"]),
+                str(data["stopped"]),
+                bool(data["proven"]),
                 float(data["seconds"]),
-            )  # fmt: skip
+            )
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise RunError("a result is damaged", place=place, found=f"{type(e).__name__}: {e}"[:200],
-                           hint="restore the file from a copy, or delete the folder") from e  # fmt: skip
+            raise RunError(
+                "a result is damaged",
+                place=place,
+                found=f"{type(e).__name__}: {e}"[:200],
+                hint="restore the file from a copy, or delete the folder",
+            ) from e
 
 
 class Progress(NamedTuple):
@@ -192,15 +220,23 @@ def reopen(folder: Path) -> Experiment:
     """
     path = folder / CONFIG
     if not path.is_file():
-        raise RunError("this is not the folder of an experiment", place=Place(str(folder)),
-                       expected=f"a folder with {CONFIG}", hint="name the folder that --out named")  # fmt: skip
+        raise RunError(
+            "this is not the folder of an experiment",
+            place=Place(str(folder)),
+            expected=f"a folder with {CONFIG}",
+            hint="name the folder that --out named",
+        )
     data, text = schema.read(path, RunError)
     data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
     try:
         return Experiment.from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as e:
-        raise RunError("the experiment's file is damaged", place=Place(str(path)), found=str(e).partition("\n")[0],
-                       hint=schema.RESTORE) from e  # fmt: skip
+        raise RunError(
+            "the experiment's file is damaged",
+            place=Place(str(path)),
+            found=str(e).partition("\n")[0],
+            hint=schema.RESTORE,
+        ) from e
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:
@@ -211,8 +247,9 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
         try:
             stage = cell.open(experiment.game)
         except InputError as e:
-            raise type(e)(f"{cell.label}: {e.what}", place=e.place, found=e.found, expected=e.expected,
-                          hint=e.hint) from e  # fmt: skip
+            raise type(e)(
+                f"{cell.label}: {e.what}", place=e.place, found=e.found, expected=e.expected, hint=e.hint
+            ) from e
         try:
             stage.utility(cell.score, cell.persona)
             version = stage.game.version
@@ -230,11 +267,17 @@ def _known(path: Path, tasks: Sequence[Task]) -> list[Record]:
         record = Record.from_json(line.decode("utf-8", "replace"), place)
         wanted = tasks[number - 1] if number <= len(tasks) else None
         if wanted is None or (record.cell, record.replicate, record.seed) != (
-            wanted.cell.label, wanted.replicate, wanted.seed
+            wanted.cell.label,
+            wanted.replicate,
+            wanted.seed,
         ):
             found_here = f"{record.cell}, replicate {record.replicate + 1}"
-            raise RunError("a result does not belong here", place=place, found=found_here,
-                           hint="restore the file from a copy, or name another folder")  # fmt: skip
+            raise RunError(
+                "a result does not belong here",
+                place=place,
+                found=found_here,
+                hint="restore the file from a copy, or name another folder",
+            )
         found.append(record)
     return found
 
@@ -294,8 +337,19 @@ def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
         if task.folder:
             _stages[key].keep_in(Path(task.folder))
     made = search(_stages[key], cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
-    return Record(cell.label, task.replicate, task.seed, made.growth, made.best, made.rollouts, made.lost,
-                  made.tree.nodes, made.stopped, made.proven, made.seconds)  # fmt: skip
+    return Record(
+        cell.label,
+        task.replicate,
+        task.seed,
+        made.growth,
+        made.best,
+        made.rollouts,
+        made.lost,
+        made.tree.nodes,
+        made.stopped,
+        made.proven,
+        made.seconds,
+    )
 
 
 def _close() -> None:

@@ -98,8 +98,11 @@ class Experiment:
         cell where the game is connected, which is then started once for each.
         """
         cells, replicates = range(len(self.cells)), range(self.replicates)
-        order = [(c, r) for c in cells for r in replicates] if self.connected else (
-            [(c, r) for r in replicates for c in cells])  # fmt: skip
+        order = (
+            [(c, r) for c in cells for r in replicates]
+            if self.connected
+            else ([(c, r) for r in replicates for c in cells])
+        )
         return [(c, r, derive(self.seed, self.name, self.cells[c].label, r)) for c, r in order]
 
     def pairs(self) -> list[tuple[int, int]]:
@@ -107,10 +110,12 @@ class Experiment:
         searched for the same, since scores of different goals have no common measure."""
         cells = self.cells
         return [
-            (a, b) for a in range(len(cells)) for b in range(a + 1, len(cells))
+            (a, b)
+            for a in range(len(cells))
+            for b in range(a + 1, len(cells))
             if (cells[a].variant == cells[b].variant) != (cells[a].player == cells[b].player)
             and cells[a].goal == cells[b].goal
-        ]  # fmt: skip
+        ]
 
     def goals(self) -> dict[str, list[Cell]]:
         """The cells by what they are searched for, in their order."""
@@ -121,16 +126,25 @@ class Experiment:
 
     def smaller(self, replicates: int | None = None, rollouts: int | None = None) -> Experiment:
         """The same with other numbers."""
-        cells = self.cells if rollouts is None else tuple(
-            dataclasses.replace(c, search=dataclasses.replace(c.search, rollouts=rollouts)) for c in self.cells)
+        cells = (
+            self.cells
+            if rollouts is None
+            else tuple(
+                dataclasses.replace(c, search=dataclasses.replace(c.search, rollouts=rollouts)) for c in self.cells
+            )
+        )
         return dataclasses.replace(self, cells=cells, replicates=replicates or self.replicates)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
-            "name": self.name, "title": self.title, "game": self.game, "seed": self.seed,
-            "replicates": self.replicates, "cells": [cell.to_dict() for cell in self.cells],
-        }  # fmt: skip
+            "name": self.name,
+            "title": self.title,
+            "game": self.game,
+            "seed": self.seed,
+            "replicates": self.replicates,
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Experiment:
@@ -143,8 +157,11 @@ class Experiment:
 def check(cells: Sequence[Cell]) -> tuple[Cell, ...]:
     """The cells, refused where there are none, too many, or two of one name."""
     if not 1 <= len(cells) <= MOST_CELLS:
-        raise SettingsError("the number of combinations is out of range", found=str(len(cells)),
-                            expected=f"1 to {MOST_CELLS} variants x players")  # fmt: skip
+        raise SettingsError(
+            "the number of combinations is out of range",
+            found=str(len(cells)),
+            expected=f"1 to {MOST_CELLS} variants x players",
+        )
     labels = [cell.label for cell in cells]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:

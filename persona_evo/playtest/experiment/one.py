@@ -50,8 +50,9 @@ class Search:
         for name, most in (("rollouts", MOST_ROLLOUTS), ("workers", MOST_WORKERS)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-                raise SettingsError(f"{name} is out of range", found=repr(value),
-                                    expected=f"a whole number from 1 to {most}")  # fmt: skip
+                raise SettingsError(
+                    f"{name} is out of range", found=repr(value), expected=f"a whole number from 1 to {most}"
+                )
         c = self.uct_constant
         if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 <= c <= 1e12:
             raise SettingsError("uct_constant is out of range", found=repr(c), expected="a number from 0 to 1e12")
@@ -61,8 +62,9 @@ class Search:
                 expected, hint = unknown(str(value), known)
                 raise SettingsError(f"no such {name}", found=repr(value), expected=expected, hint=hint)
         if not isinstance(self.save_best_path, bool):
-            raise SettingsError("save_best_path is no truth value", found=repr(self.save_best_path),
-                                expected="true or false")  # fmt: skip
+            raise SettingsError(
+                "save_best_path is no truth value", found=repr(self.save_best_path), expected="true or false"
+            )
 
 
 @dataclass
@@ -145,13 +147,20 @@ def run(
 
 
 def search(
-    stage: Stage, how: Search, seed: int, *, score: str = "", persona: str = "",
-    tell: Callable[[PrefixTree], object] | None = None, progress: Callable[[int], object] | None = None,
-) -> Run:  # fmt: skip
+    stage: Stage,
+    how: Search,
+    seed: int,
+    *,
+    score: str = "",
+    persona: str = "",
+    tell: Callable[[PrefixTree], object] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Run:
     """Search a level that is ready (arguments as for `run`). progress: told now and then how many rollouts are made."""
     utility = stage.utility(score, persona)
-    rules = SearchSettings(terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0,
-                           lists=())  # fmt: skip
+    rules = SearchSettings(
+        terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0, lists=()
+    )
     ordering = Ordering(how.workers, inside=how.constant == INSIDE, whole=how.save_best_path)
     most = how.rollouts + how.workers + 1 + how.save_best_path * _PATHS * stage.game.horizon
     began = time.perf_counter()
@@ -170,8 +179,18 @@ def search(
     assert best is not None
     trace = Trace(stage.game.name, stage.name, best.utility, best.score, best.metrics, best.trace)
     findings = [str(f) for f in made.pool.findings]
-    return Run(made.tree, made.growth, trace, made.iterations, made.lost, made.stopped, made.proven,
-               time.perf_counter() - began, seed, findings)  # fmt: skip
+    return Run(
+        made.tree,
+        made.growth,
+        trace,
+        made.iterations,
+        made.lost,
+        made.stopped,
+        made.proven,
+        time.perf_counter() - began,
+        seed,
+        findings,
+    )
 
 
 def best_at(growth: Growth, rollout: int) -> float:

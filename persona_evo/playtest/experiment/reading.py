@@ -1,4 +1,4 @@
-'''An experiment in a TOML file.
+"""An experiment in a TOML file.
 
     title = "Does collecting early pay?"
     game = "its_alive"                  # of the catalog, FILE.py:GAME, or a connected game's FILE.toml
@@ -24,7 +24,7 @@
     uct_constant = 500
 
 In a connected game's variants `variant = "hard"` names the design variant of its description.
-'''
+"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "pl
 _NAME = re.compile(r"[\w][\w .,=+-]{0,60}")
 _SEEDS = 2**63
 
-TEMPLATE = '''\
+TEMPLATE = """\
 title = "{name}"
 game = "its_alive"               # of the catalog, FILE.py:GAME, or a connected game's FILE.toml, from this folder
 level = "small01"                # of a connected game: MAP:VARIANT@SEED
@@ -73,7 +73,7 @@ player = "greedy"
 
 [players.lazy]
 player = "lazy"
-'''
+"""
 
 
 def read(path: Path) -> Experiment:
@@ -110,8 +110,9 @@ class Reader:
         variants, players = self._named("variants"), self._named("players")
         cells = [
             self._cell(variant, player, common, settings, variants, players)
-            for variant in variants or {"": {}} for player in players or {"": {}}
-        ]  # fmt: skip
+            for variant in variants or {"": {}}
+            for player in players or {"": {}}
+        ]
         try:
             cells = list(check(cells))
         except SettingsError as e:
@@ -120,9 +121,13 @@ class Reader:
         if not isinstance(title, str) or has_control(title):
             raise self.wrong("title is no text", "title", found=textfile.shown(title), expected='title = "..."')
         return Experiment(
-            name, title, self._game(), self._whole("seed", 1, 0, _SEEDS - 1),
-            self._whole("replicates", 20, 1, MOST_REPLICATES), tuple(cells),
-        )  # fmt: skip
+            name,
+            title,
+            self._game(),
+            self._whole("seed", 1, 0, _SEEDS - 1),
+            self._whole("replicates", 20, 1, MOST_REPLICATES),
+            tuple(cells),
+        )
 
     def wrong(self, what: str, key: str, *tables: str, **more: Any) -> SettingsError:
         """An error at a key of a table."""
@@ -131,27 +136,41 @@ class Reader:
     def _game(self) -> str:
         game = self.values.get("game")
         if not isinstance(game, str) or not game or has_control(game):
-            raise self.wrong("game is missing" if game is None else "game is no text", "game",
-                             found=None if game is None else textfile.shown(game), expected='game = "its_alive"')
+            raise self.wrong(
+                "game is missing" if game is None else "game is no text",
+                "game",
+                found=None if game is None else textfile.shown(game),
+                expected='game = "its_alive"',
+            )
         if game in registry.names():
             return game
         file, colon, attribute = game.rpartition(":")
         file = file if colon and file.endswith(".py") else game
         if not file.endswith((".py", ".toml")) and not (self.base / file).exists():
             expected, hint = unknown(game, registry.names())
-            raise self.wrong("no such game", "game", found=game, hint=hint,
-                             expected=f"{expected}; FILE.py:GAME; a connected game's FILE.toml")
+            raise self.wrong(
+                "no such game",
+                "game",
+                found=game,
+                hint=hint,
+                expected=f"{expected}; FILE.py:GAME; a connected game's FILE.toml",
+            )
         path = (self.base / file).resolve()
         if not path.exists():
-            raise self.wrong("there is no such game", "game", found=str(path),
-                             expected="a file, from this file's folder")  # fmt: skip
+            raise self.wrong(
+                "there is no such game", "game", found=str(path), expected="a file, from this file's folder"
+            )
         return f"{path}:{attribute}" if file != game else str(path)
 
     def _whole(self, key: str, default: int, low: int, high: int) -> int:
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.wrong(f"{key} is out of range", key, found=textfile.shown(value),
-                             expected=f"a whole number from {low} to {high}")  # fmt: skip
+            raise self.wrong(
+                f"{key} is out of range",
+                key,
+                found=textfile.shown(value),
+                expected=f"a whole number from {low} to {high}",
+            )
         return value
 
     def _named(self, kind: str) -> dict[str, Mapping[str, Any]]:
@@ -160,11 +179,21 @@ class Reader:
             raise self.wrong(f"{kind} is no table", kind, found=textfile.shown(found), expected=f"[{kind}.NAME]")
         for name, table in found.items():
             if not isinstance(table, dict):
-                raise self.wrong(f"{name} is no table", name, kind, found=textfile.shown(table),
-                                 expected=f"[{kind}.{name}] with settings below it")  # fmt: skip
+                raise self.wrong(
+                    f"{name} is no table",
+                    name,
+                    kind,
+                    found=textfile.shown(table),
+                    expected=f"[{kind}.{name}] with settings below it",
+                )
             if not _NAME.fullmatch(name) or "/" in name:
-                raise self.wrong(f"no name for one of the {kind}", name, kind, found=repr(name),
-                                 expected="letters, digits, blanks, and any of _ . , = + -")  # fmt: skip
+                raise self.wrong(
+                    f"no name for one of the {kind}",
+                    name,
+                    kind,
+                    found=repr(name),
+                    expected="letters, digits, blanks, and any of _ . , = + -",
+                )
         return found
 
     def _settings(self, key: str, values: Any, *tables: str) -> dict[str, Any]:
@@ -172,14 +201,24 @@ class Reader:
             raise self.wrong(f"{key} is no table", key, found=textfile.shown(values), expected=f"[{key}]")
         for name, value in values.items():
             if not isinstance(value, (str, int, float, bool, list, dict)):
-                raise self.wrong("no value for a setting", name, key if not tables[0] else tables[-1],
-                                 found=textfile.shown(value), expected="a text, a number, true or false")
+                raise self.wrong(
+                    "no value for a setting",
+                    name,
+                    key if not tables[0] else tables[-1],
+                    found=textfile.shown(value),
+                    expected="a text, a number, true or false",
+                )
         return dict(values)
 
     def _cell(
-        self, variant: str, player: str, common: Mapping[str, Any], settings: Mapping[str, Any],
-        variants: Mapping[str, Mapping[str, Any]], players: Mapping[str, Mapping[str, Any]],
-    ) -> Cell:  # fmt: skip
+        self,
+        variant: str,
+        player: str,
+        common: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        variants: Mapping[str, Mapping[str, Any]],
+        players: Mapping[str, Mapping[str, Any]],
+    ) -> Cell:
         """A combination; what the player says goes before the variant, and that before the file's top."""
         found: dict[str, tuple[Any, tuple[str, ...]]] = {k: (v, ()) for k, v in common.items()}
         own = dict(settings)
@@ -191,8 +230,9 @@ class Reader:
         for key in ("level", "score", "persona"):
             value, where = found.get(key, ("", ()))
             if not isinstance(value, str) or has_control(value):
-                raise self.wrong(f"{key} is no text", key, *where, found=textfile.shown(value),
-                                 expected=f'{key} = "..."')  # fmt: skip
+                raise self.wrong(
+                    f"{key} is no text", key, *where, found=textfile.shown(value), expected=f'{key} = "..."'
+                )
             words[key] = value
         if words["score"] and words["persona"]:
             raise self.wrong("a score and a persona", "persona", *found["persona"][1], expected="one of them")

@@ -91,10 +91,18 @@ def _summary(cell: Cell, records: Sequence[Record]) -> Summary:
     scores = np.array([r.score for r in records])
     low, median, high = (float(np.percentile(scores, q)) for q in (25, 50, 75))
     return Summary(
-        cell.label, cell.goal, len(scores), mean_interval(scores), _deviation(scores), low, median, high,
-        float(np.mean([r.rollouts for r in records])), float(np.mean([r.seconds for r in records])),
+        cell.label,
+        cell.goal,
+        len(scores),
+        mean_interval(scores),
+        _deviation(scores),
+        low,
+        median,
+        high,
+        float(np.mean([r.rollouts for r in records])),
+        float(np.mean([r.seconds for r in records])),
         sum(r.proven for r in records),
-    )  # fmt: skip
+    )
 
 
 def comparisons(results: Results) -> list[Comparison]:
@@ -107,19 +115,22 @@ def comparisons(results: Results) -> list[Comparison]:
     return [
         Comparison(cells[a].label, cells[b].label, test.statistic / (len(scores[a]) * len(scores[b])), test, p)
         for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def apart(results: Results) -> list[str]:
     """That cells with different goals are not compared, in words; [] where all have the same."""
-    goals = {goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in
-             results.experiment.goals().items()}  # fmt: skip
+    goals = {
+        goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in results.experiment.goals().items()
+    }
     goals = {goal: labels for goal, labels in goals.items() if labels}
     if len(goals) < 2:
         return []
     named = "; ".join(f"{', '.join(labels)} ({goal})" for goal, labels in goals.items())
-    return ["scores of different goals are not comparable, so combinations are compared only with those that were "
-            f"searched for the same: {named}"]  # fmt: skip
+    return [
+        "scores of different goals are not comparable, so combinations are compared only with those that were "
+        f"searched for the same: {named}"
+    ]
 
 
 def unfit_constants(results: Results) -> list[str]:
@@ -143,9 +154,11 @@ def unfit_constants(results: Results) -> list[str]:
             continue
         inside = f" inside the root, so {weight:.3g} outside," if where == INSIDE else ""
         what = "little more than chance" if weight > high - low else "hardly anything beside its first good rollouts"
-        told.append(f"uct_constant {constant:g}{inside} is far from the scores found for {goal}, {low:g} to {high:g}: "
-                    f"the search goes by {what}; a constant near the spread of scores, such as "
-                    f"{_round(high - low) ** (2 if where == INSIDE else 1):g}, suits them")  # fmt: skip
+        told.append(
+            f"uct_constant {constant:g}{inside} is far from the scores found for {goal}, {low:g} to {high:g}: "
+            f"the search goes by {what}; a constant near the spread of scores, such as "
+            f"{_round(high - low) ** (2 if where == INSIDE else 1):g}, suits them"
+        )
     return told
 
 

@@ -59,9 +59,10 @@ class Stage:
     def _own(self) -> Formula:
         if self.game.score is None:
             raise SettingsError(
-                f"{self.game.title} has no score of its own", expected="a score, as a formula over "
-                + ", ".join(self.game.symbols), hint="or name a persona",
-            )  # fmt: skip
+                f"{self.game.title} has no score of its own",
+                expected="a score, as a formula over " + ", ".join(self.game.symbols),
+                hint="or name a persona",
+            )
         return parse(self.game.score(self.level), self.game.symbols)
 
     def search(
@@ -77,8 +78,11 @@ class Stage:
         Raises:
             SettingsError: it cannot: there is no window of the game.
         """
-        raise SettingsError(f"{self.game.title} has no window", expected="a connected game",
-                            hint="persona-evo experiment replay draws it into a GIF")  # fmt: skip
+        raise SettingsError(
+            f"{self.game.title} has no window",
+            expected="a connected game",
+            hint="persona-evo experiment replay draws it into a GIF",
+        )
 
     def keep_in(self, folder: Path) -> None:
         """Where logs of a game that fails are kept; here there are none."""
@@ -142,8 +146,9 @@ class Connected(Stage):
         self._session.close()
 
 
-def open_stage(source: Source, level: str = "", settings: Mapping[str, Any] | str | None = None,
-               workers: int = 1) -> Stage:  # fmt: skip
+def open_stage(
+    source: Source, level: str = "", settings: Mapping[str, Any] | str | None = None, workers: int = 1
+) -> Stage:
     """Make a level ready to be searched.
 
     Args:
@@ -160,16 +165,20 @@ def open_stage(source: Source, level: str = "", settings: Mapping[str, Any] | st
     if about is None:
         game = source if isinstance(source, Game) else registry.get(str(source))
         if isinstance(settings, str):
-            raise SettingsError("a text is no settings of a game of the catalog", found=settings,
-                                expected="options of its levels by name")  # fmt: skip
+            raise SettingsError(
+                "a text is no settings of a game of the catalog",
+                found=settings,
+                expected="options of its levels by name",
+            )
         return Stage(game, _level(game, level, settings or {}))
     if isinstance(settings, str):
         level, settings = _with_variant(level, settings), {}
     merged = {**about.settings, **(settings or {})}
     for reserved in ("map", "variant"):
         if reserved in merged:
-            raise SettingsError(f"{reserved} is set by the level", found=str(merged[reserved]),
-                                expected="level = MAP:VARIANT@SEED")  # fmt: skip
+            raise SettingsError(
+                f"{reserved} is set by the level", found=str(merged[reserved]), expected="level = MAP:VARIANT@SEED"
+            )
     about = dataclasses.replace(about, settings=merged, workers=workers, slots=workers)
     return Connected(about, level or "default")
 
@@ -214,5 +223,3 @@ def _level(game: Game, name: str, options: Mapping[str, Any]) -> Level:
     if len(levels) != 1:
         raise SettingsError("this names several levels", found=name, expected="one level")
     return levels[0]
-
-

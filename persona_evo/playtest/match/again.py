@@ -33,8 +33,9 @@ def positions(game: Game, level: Level, record: Record, place: Place | None = No
 
     def wrong(what: str, found: str, expected: str) -> RunError:
         name = f"game {place.line}" if place is not None else "a game"
-        return RunError(f"{name} of the match does not replay: {what}", place=place, found=found, expected=expected,
-                        hint=AGAIN)  # fmt: skip
+        return RunError(
+            f"{name} of the match does not replay: {what}", place=place, found=found, expected=expected, hint=AGAIN
+        )
 
     state, luck, step = game.start(level, record.start), stream(record.start), game.rules().step
     found, limit = [state.copy()], game.horizon_of(level)
@@ -57,7 +58,7 @@ def positions(game: Game, level: Level, record: Record, place: Place | None = No
             "its moves do not give its result",
             f"result {record.result:g}, margin {record.margin:g}, {record.plies} moves",
             f"result {result:g}, margin {margin:g}, {len(found) - 1} moves, as they come to",
-        )  # fmt: skip
+        )
     return found
 
 

@@ -59,8 +59,10 @@ def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> Pace:
         level = text.load(game)
         tried = next((a for a in agents if a.kind == "search"), None)
         one = tried.with_budget(FEW, None) if tried else Agent("random", "random")
-        moves = [len(contest(game, level, [Mind(one, game, level, k), Mind(one, game, level, k)], k, k).actions)
-                 for k in range(TRIED)]  # fmt: skip
+        moves = [
+            len(contest(game, level, [Mind(one, game, level, k), Mind(one, game, level, k)], k, k).actions)
+            for k in range(TRIED)
+        ]
         iteration = _timed(game, level, tried) / SOME if tried else 0.0
         _known[game.name, text] = Pace(max(1, round(sum(moves) / TRIED)), iteration)
     return _known[game.name, text]
@@ -122,8 +124,9 @@ class Forecast:
         return max(0.0, self._left) / self._jobs * self._took / self._thought
 
 
-def of_match(game_name: str, levels: Sequence[LevelText], agents: Sequence[Agent],
-             games: Sequence[tuple[int, int, int]]) -> list[float]:  # fmt: skip
+def of_match(
+    game_name: str, levels: Sequence[LevelText], agents: Sequence[Agent], games: Sequence[tuple[int, int, int]]
+) -> list[float]:
     """Seconds of games on one core. games: numbers of first and second agent and level of each."""
     game = registry.get(game_name)
     paces = {i: pace(game, levels[i], agents) for i in {level for _, _, level in games}}

@@ -42,8 +42,9 @@ def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
     names = [a.name for a in found]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
-        raise SettingsError("two agents have the same name", found=twice,
-                            hint=f"name one of them otherwise: other={twice}")  # fmt: skip
+        raise SettingsError(
+            "two agents have the same name", found=twice, hint=f"name one of them otherwise: other={twice}"
+        )
     return found
 
 
@@ -73,8 +74,10 @@ def _of(game: Game, word: str) -> Agent:
 
 def _expected(game: Game) -> str:
     """The agents that can be named."""
-    own = [*(load_agents(Path(game.agents), game) if game.agents else {}), *(p.name for p in
-           policies.available(game.name))]  # fmt: skip
+    own = [
+        *(load_agents(Path(game.agents), game) if game.agents else {}),
+        *(p.name for p in policies.available(game.name)),
+    ]
     return f"one of {', '.join(sorted(own))}; {FORMS}" if own else FORMS
 
 
@@ -91,8 +94,12 @@ def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
         return _policy(game, name, name)
     expected, hint = unknown(name, {*known, *own})
     if name.endswith(".toml") and Path(name).is_file():
-        raise SettingsError("a file of agents is named with one of them", found=name, expected=f"{name}#NAME",
-                            hint="NAME is one of its tables")  # fmt: skip
+        raise SettingsError(
+            "a file of agents is named with one of them",
+            found=name,
+            expected=f"{name}#NAME",
+            hint="NAME is one of its tables",
+        )
     raise SettingsError("no such agent", found=name, expected=f"{expected}; {FORMS}", hint=hint)
 
 
@@ -108,19 +115,29 @@ def _policy(game: Game, name: str | Path, label: str) -> Agent:
     """The agent that a policy was evolved in with this policy, or the game's template with it."""
     policy = policies.find(name, game.name)
     if policy.kind == "lists":
-        raise PolicyError("open lists plan whole levels, and an agent plays move by move",
-                          place=Place(policy.file or str(name)), found=policy.name,
-                          expected="a policy of the kind formula or ucb1")  # fmt: skip
+        raise PolicyError(
+            "open lists plan whole levels, and an agent plays move by move",
+            place=Place(policy.file or str(name)),
+            found=policy.name,
+            expected="a policy of the kind formula or ucb1",
+        )
     try:
         template = agent_from(dict(policy.agent), game) if policy.agent else evolver(game)
         found = replace(
-            template, name=label, about=f"policy {policy.name} ({policy.persona or 'anyone'})",
+            template,
+            name=label,
+            about=f"policy {policy.name} ({policy.persona or 'anyone'})",
             policy=policy.best if policy.kind == "formula" else f"ucb1:{policy.c!r}",
-        )  # fmt: skip
+        )
         check(found, game)
     except InputError as e:
-        raise PolicyError(f"its agent: {e.what}", place=Place(policy.file or str(name)), found=e.found,
-                          expected=e.expected, hint=e.hint) from e  # fmt: skip
+        raise PolicyError(
+            f"its agent: {e.what}",
+            place=Place(policy.file or str(name)),
+            found=e.found,
+            expected=e.expected,
+            hint=e.hint,
+        ) from e
     return found
 
 
@@ -135,8 +152,9 @@ def evolver(game: Game, utility: str = "") -> Agent:
         return known[EVOLVER]
     if not utility:
         raise SettingsError(f"{game.name} has no template of evolved agents", expected=f"an agent called {EVOLVER}")
-    return Agent(EVOLVER, "search", "random games, UCB1", utility, search={"rollout": 2_000, "value": "mean"},
-                 iterations=200)  # fmt: skip
+    return Agent(
+        EVOLVER, "search", "random games, UCB1", utility, search={"rollout": 2_000, "value": "mean"}, iterations=200
+    )
 
 
 def league(game: Game, utility: str, template: str = "", opponents: Sequence[str] = ()) -> League:

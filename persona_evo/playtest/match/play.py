@@ -72,12 +72,18 @@ class Match:
     def config(self, version: int) -> dict[str, Any]:
         """As plain values, for the folder. version: of the game."""
         return {
-            "game": self.game, "game_version": version, "games": self.games, "swap": self.swap, "seed": self.seed,
-            "limit": self.limit, "program_seconds": self.program_seconds, "megabytes": self.megabytes,
+            "game": self.game,
+            "game_version": version,
+            "games": self.games,
+            "swap": self.swap,
+            "seed": self.seed,
+            "limit": self.limit,
+            "program_seconds": self.program_seconds,
+            "megabytes": self.megabytes,
             "levels": [level.to_dict() for level in self.levels],
             "agents": [agent.to_dict() for agent in self.agents],
             **({PROGRAMS: dict(self.programs)} if self.programs else {}),
-        }  # fmt: skip
+        }
 
     def with_programs(self) -> Match:
         """The same with the digests of the programs' files as they are now.
@@ -129,9 +135,16 @@ class Played:
 
 
 def play(
-    match: Match, *, jobs: int = 1, backend: str = "loky", address: str | None = None, folder: Path | None = None,
-    progress: Callable[[Progress], None] | None = None, workers: Workers | None = None, begun: Begun | None = None,
-) -> Played:  # fmt: skip
+    match: Match,
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    folder: Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    workers: Workers | None = None,
+    begun: Begun | None = None,
+) -> Played:
     """Play a match, or go on with the one in `folder`.
 
     Args:
@@ -164,9 +177,13 @@ def play(
 
 
 def _play(
-    match: Match, todo: Sequence[Job], records: list[Record], workers: Workers, kept: Folder | None,
+    match: Match,
+    todo: Sequence[Job],
+    records: list[Record],
+    workers: Workers,
+    kept: Folder | None,
     progress: Callable[[Progress], None] | None,
-) -> None:  # fmt: skip
+) -> None:
     """Play what is not there yet, adding to `records`."""
     done = len(records)
     if done == len(todo):
@@ -205,8 +222,13 @@ def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Rec
     levels = {level.name: level.load(game) for level in match.levels} if records else {}
     for number, (record, job) in enumerate(zip(records, todo, strict=False), 1):
         if record.start != job.start:
-            raise RunError("a game began somewhere else than the match's seed says", place=kept.place(number),
-                           found=f"start {record.start}", expected=f"start {job.start}", hint=AGAIN)  # fmt: skip
+            raise RunError(
+                "a game began somewhere else than the match's seed says",
+                place=kept.place(number),
+                found=f"start {record.start}",
+                expected=f"start {job.start}",
+                hint=AGAIN,
+            )
         positions(game, levels[record.level], record, kept.place(number))
 
 
@@ -222,10 +244,12 @@ def _unchanged(match: Match, kept: Folder | None) -> None:
         known, now = dict(match.programs)[agent.name], digest(agent.program)
         if now != known:
             raise RunError(
-                f"the program of {agent.name} was changed during the match", place=Place(agent.program),
-                found=f"a file with digest {now}", expected=f"the file that the match began with, digest {known}",
+                f"the program of {agent.name} was changed during the match",
+                place=Place(agent.program),
+                found=f"a file with digest {now}",
+                expected=f"the file that the match began with, digest {known}",
                 hint=CHANGED + (f"; the games before that are kept in {kept.folder}" if kept is not None else ""),
-            )  # fmt: skip
+            )
 
 
 def digest(program: str) -> str:
@@ -237,8 +261,13 @@ def digest(program: str) -> str:
     try:
         return hashlib.blake2b(Path(program).read_bytes(), digest_size=8).hexdigest()
     except OSError as e:
-        raise SettingsError("the program cannot be read", place=Place(program), found=e.strerror or str(e),
-                            expected="a Python file", hint="see that it stays where it is") from e  # fmt: skip
+        raise SettingsError(
+            "the program cannot be read",
+            place=Place(program),
+            found=e.strerror or str(e),
+            expected="a Python file",
+            hint="see that it stays where it is",
+        ) from e
 
 
 def _check(match: Match, game: Game) -> None:
@@ -282,11 +311,17 @@ def _record(match: Match, job: Job, game: Game, level: Level, found: Contest) ->
     for action in found.actions:
         names.append(game.action_name(level, state, action))
     return Record(
-        *match.key(job), start=job.start, result=RESULTS.get(found.outcome, 0.5),
-        margin=float(found.metrics[0].get(MARGIN, 0.0)), plies=len(names), actions=" ".join(names),
-        faults=[list(fault) for fault in found.faults], seconds=[round(s, 4) for s in found.seconds],
-        slowest=[round(s, 4) for s in found.slowest], searches=[_searches(t) for t in found.thoughts],
-    )  # fmt: skip
+        *match.key(job),
+        start=job.start,
+        result=RESULTS.get(found.outcome, 0.5),
+        margin=float(found.metrics[0].get(MARGIN, 0.0)),
+        plies=len(names),
+        actions=" ".join(names),
+        faults=[list(fault) for fault in found.faults],
+        seconds=[round(s, 4) for s in found.seconds],
+        slowest=[round(s, 4) for s in found.slowest],
+        searches=[_searches(t) for t in found.thoughts],
+    )
 
 
 def _searches(thoughts: Sequence[tuple[int, int, int, int]]) -> list[float]:

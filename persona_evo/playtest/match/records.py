@@ -88,19 +88,34 @@ def from_json(line: str, place: Place) -> Record:
     try:
         data = schema.parse_line(line, place, RunError)
     except RunError as e:
-        raise RunError(f"a game of the match cannot be read: {e.what}", place=e.place, found=e.found,
-                       expected=e.expected, hint=AGAIN) from e  # fmt: skip
+        raise RunError(
+            f"a game of the match cannot be read: {e.what}",
+            place=e.place,
+            found=e.found,
+            expected=e.expected,
+            hint=AGAIN,
+        ) from e
     names = [f.name for f in fields(Record)]
     missing = ", ".join(n for n in names if n not in data)
     unknown = ", ".join(k for k in data if k not in names)
     if missing or unknown:
         found = "; ".join(filter(None, (missing and f"no {missing}", unknown and f"unknown {unknown}")))
-        raise RunError("a game of the match lacks something, or has too much", place=place, found=found[:200],
-                       expected="the fields " + ", ".join(names), hint=AGAIN)  # fmt: skip
+        raise RunError(
+            "a game of the match lacks something, or has too much",
+            place=place,
+            found=found[:200],
+            expected="the fields " + ", ".join(names),
+            hint=AGAIN,
+        )
     for name, (fits, expected) in _FIELDS.items():
         if not fits(data[name]):
-            raise RunError(f"{name} of a game of the match is wrong", place=place, found=json.dumps(data[name])[:80],
-                           expected=expected, hint=AGAIN)  # fmt: skip
+            raise RunError(
+                f"{name} of a game of the match is wrong",
+                place=place,
+                found=json.dumps(data[name])[:80],
+                expected=expected,
+                hint=AGAIN,
+            )
     return Record(**data)
 
 
@@ -123,22 +138,27 @@ def _two(value: Any) -> bool:
 def _faults(value: Any) -> bool:
     kinds: tuple[Callable[[Any], bool], ...] = (lambda v: v in (0, 1), _whole, _text, _text)
     return isinstance(value, list) and all(
-        isinstance(f, list) and len(f) == 4 and all(fits(v) for fits, v in zip(kinds, f, strict=True)) for f in value)
+        isinstance(f, list) and len(f) == 4 and all(fits(v) for fits, v in zip(kinds, f, strict=True)) for f in value
+    )
 
 
 def _searches(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(
-        isinstance(s, list) and len(s) in (0, 7) and all(map(_number, s)) for s in value)
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(s, list) and len(s) in (0, 7) and all(map(_number, s)) for s in value)
+    )
 
 
 _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("first", "second", "level", "actions"), (_text, "a text")),
     **dict.fromkeys(("number", "start", "plies"), (_whole, "a whole number")),
-    "result": (lambda v: v in (0, 0.5, 1), "0, 0.5 or 1"), "margin": (_number, "a number"),
+    "result": (lambda v: v in (0, 0.5, 1), "0, 0.5 or 1"),
+    "margin": (_number, "a number"),
     "faults": (_faults, "a list of [player, move, kind, what]"),
     **dict.fromkeys(("seconds", "slowest"), (_two, "two numbers")),
     "searches": (_searches, "two lists of no or 7 numbers"),
-}  # fmt: skip
+}
 """What each field of a record has to be."""
 
 
@@ -173,8 +193,9 @@ class Folder:
             due = wanted[number - 1] if number <= len(wanted) else None
             if record.key != due:
                 expected = f"{_said(due)}, as the match has it" if due else f"{len(wanted)} lines, a game each"
-                raise RunError("a game does not belong here", place=place, found=_said(record.key), expected=expected,
-                               hint=AGAIN)  # fmt: skip
+                raise RunError(
+                    "a game does not belong here", place=place, found=_said(record.key), expected=expected, hint=AGAIN
+                )
             found.append(record)
         return found
 

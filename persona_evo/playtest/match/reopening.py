@@ -42,9 +42,13 @@ class Kept:
         name = self.records[number - 1].level
         text = next((t for t in self.levels if t.name == name), None)
         if text is None:
-            raise RunError(f"game {number} is on a level that the match does not have", place=self.place(number),
-                           found=name, expected="one of " + ", ".join(t.name for t in self.levels),
-                           hint=schema.RESTORE)  # fmt: skip
+            raise RunError(
+                f"game {number} is on a level that the match does not have",
+                place=self.place(number),
+                found=name,
+                expected="one of " + ", ".join(t.name for t in self.levels),
+                hint=schema.RESTORE,
+            )
         return text.load(game)
 
 
@@ -57,27 +61,43 @@ def reopen(folder: Path) -> Kept:
     path = folder / CONFIG
     if not path.is_file():
         found = f"{GAMES} without {CONFIG}" if (folder / GAMES).is_file() else "none of its files"
-        raise RunError("this is not the folder of a match", place=Place(str(folder)), found=found,
-                       expected=f"a folder with {CONFIG}",
-                       hint="name the folder that --out named, or that the match said")  # fmt: skip
+        raise RunError(
+            "this is not the folder of a match",
+            place=Place(str(folder)),
+            found=found,
+            expected=f"a folder with {CONFIG}",
+            hint="name the folder that --out named, or that the match said",
+        )
     data, text = schema.read(path, RunError)
     r = schema.Reader(data, text, str(path), RunError)
     if r.whole("schema") != SCHEMA:
-        raise r.fail("this version of the file format is not known", "schema", found=data["schema"],
-                     expected=str(SCHEMA), hint=HINTS["schema"])  # fmt: skip
+        raise r.fail(
+            "this version of the file format is not known",
+            "schema",
+            found=data["schema"],
+            expected=str(SCHEMA),
+            hint=HINTS["schema"],
+        )
     name = r.text_of("game")
     game = _made(r, ("game",), lambda: registry.get(name))
     if r.whole("game_version") != game.version:
-        raise r.fail("the game's rules are others now", "game_version", found=data["game_version"],
-                     expected=f"{game.version}, the version of {game.name} here",
-                     hint="its games replay with the version of the game that they were played with")  # fmt: skip
+        raise r.fail(
+            "the game's rules are others now",
+            "game_version",
+            found=data["game_version"],
+            expected=f"{game.version}, the version of {game.name} here",
+            hint="its games replay with the version of the game that they were played with",
+        )
     _settings(r)
     agents = [_agent(r, i, game) for i in range(len(r.items("agents")))]
     levels = [_level(r, i, game) for i in range(len(r.items("levels")))]
     games = folder / GAMES
     lines = games.read_bytes().splitlines(keepends=True) if games.is_file() else []
-    found_games = [from_json(line.decode("utf-8", errors="replace"), Place(str(games), number))
-                   for number, line in enumerate(lines, 1) if line.endswith(b"\n")]  # fmt: skip
+    found_games = [
+        from_json(line.decode("utf-8", errors="replace"), Place(str(games), number))
+        for number, line in enumerate(lines, 1)
+        if line.endswith(b"\n")
+    ]
     return Kept(folder, name, tuple(levels), tuple(a.name for a in agents), tuple(found_games))
 
 
@@ -96,15 +116,20 @@ def _agent(r: schema.Reader, i: int, game: Game) -> Agent:
     values = dict(r.data["agents"][i])
     program = values.pop("program", "")
     if not isinstance(program, str):
-        raise r.fail("has the wrong type", "agents", i, "program", found=program, expected="a text",
-                     hint=schema.RESTORE)  # fmt: skip
+        raise r.fail(
+            "has the wrong type", "agents", i, "program", found=program, expected="a text", hint=schema.RESTORE
+        )
     return replace(_made(r, ("agents", i), lambda: agent_from(values, game)), program=program)
 
 
 def _level(r: schema.Reader, i: int, game: Game) -> LevelText:
     one = r.items("levels")[i]
-    level = LevelText(one.text_of("name"), one.text_of("text"), one.text_of("source"),
-                      tuple(one.get("options", dict, "an object").items()))  # fmt: skip
+    level = LevelText(
+        one.text_of("name"),
+        one.text_of("text"),
+        one.text_of("source"),
+        tuple(one.get("options", dict, "an object").items()),
+    )
     _made(r, ("levels", i), lambda: level.load(game))
     return level
 

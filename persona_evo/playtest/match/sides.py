@@ -12,5 +12,9 @@ def even(games: int, swap: bool) -> None:
         SettingsError: it is not.
     """
     if swap and games % 2:
-        raise SettingsError("with both sides of each board the number of games is even", found=str(games),
-                            expected=str(games + 1), hint="--games with an even number, or no --swap")  # fmt: skip
+        raise SettingsError(
+            "with both sides of each board the number of games is even",
+            found=str(games),
+            expected=str(games + 1),
+            hint="--games with an even number, or no --swap",
+        )

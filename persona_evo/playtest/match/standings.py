@@ -96,10 +96,17 @@ def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:
         for who, *_ in r.faults:
             faults[0 if (r.first, r.second)[who] == a else 1] += 1
     return Pair(
-        a, b, level, len(chosen), wins, ties, wilson(wins, len(chosen)),
-        sign_test(wins, len(chosen) - wins - ties), mean_interval(margins) if margins else Interval(0.0, 0.0, 0.0, 0),
+        a,
+        b,
+        level,
+        len(chosen),
+        wins,
+        ties,
+        wilson(wins, len(chosen)),
+        sign_test(wins, len(chosen) - wins - ties),
+        mean_interval(margins) if margins else Interval(0.0, 0.0, 0.0, 0),
         (faults[0], faults[1]),
-    )  # fmt: skip
+    )
 
 
 def ratings(records: Sequence[Record], names: Sequence[str], seed: int = 0) -> list[Rating]:

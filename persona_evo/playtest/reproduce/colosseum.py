@@ -37,8 +37,17 @@ from persona_evo.store.lock import Lock
 
 STUDY = "colosseum"
 RUNS = "runs"
-ALL = ("random", "two_ply", "uct", "uct_walls", "uct_walls_published", "uct_rave", "killer_moves", "killer_depth",
-       "potential_field")  # fmt: skip
+ALL = (
+    "random",
+    "two_ply",
+    "uct",
+    "uct_walls",
+    "uct_walls_published",
+    "uct_rave",
+    "killer_moves",
+    "killer_depth",
+    "potential_field",
+)
 """Who meets whom in the round robin."""
 
 FREE = "no_prior=uct_walls:LOST=0"
@@ -102,8 +111,13 @@ class Study(NamedTuple):
 def study() -> Study:
     """What stands in the file beside this module."""
     data = tomllib.loads(Path(__file__).with_name("colosseum.toml").read_text(encoding="utf-8"))
-    return Study(data["title"], data["source"], tuple(_row(t) for t in data["trees"]),
-                 tuple(_row(t) for t in data["prior"]), tuple(Claim(**c) for c in data["claims"]))  # fmt: skip
+    return Study(
+        data["title"],
+        data["source"],
+        tuple(_row(t) for t in data["trees"]),
+        tuple(_row(t) for t in data["prior"]),
+        tuple(Claim(**c) for c in data["claims"]),
+    )
 
 
 def _row(data: dict[str, Any]) -> Trees:
@@ -134,8 +148,11 @@ class Settings:
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise SettingsError(f"{name} are out of range", found=str(value), expected=f"from {low} to {high}")
         if self.games % 2:
-            raise SettingsError("each board is played from both sides, so the number of games is even",
-                                found=str(self.games), expected=str(self.games + 1))  # fmt: skip
+            raise SettingsError(
+                "each board is played from both sides, so the number of games is even",
+                found=str(self.games),
+                expected=str(self.games + 1),
+            )
         for name in ("seconds", "short"):
             if not 0 < getattr(self, name) <= 3600:
                 raise SettingsError(f"{name} are out of range", found=str(getattr(self, name)), expected="up to 3600")
@@ -223,9 +240,14 @@ def _timed(s: Settings) -> Iterator[tuple[str, Match]]:
 
 
 def _match(
-    s: Settings, words: Sequence[str], sizes: Sequence[int], games: int, iterations: int | None,
-    seconds: float | None = None, swap: bool = True,
-) -> Match:  # fmt: skip
+    s: Settings,
+    words: Sequence[str],
+    sizes: Sequence[int],
+    games: int,
+    iterations: int | None,
+    seconds: float | None = None,
+    swap: bool = True,
+) -> Match:
     load: Any = registry.get(STUDY).load
     levels = tuple(LevelText.of(load(f"random {n}", f"size{n}", size=n)) for n in sizes)
     agents = tuple(_agent(word).with_budget(iterations, seconds) for word in words)
@@ -252,10 +274,12 @@ def run(
         ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
         for name, match in found.items():
             done = play.play(
-                match, folder=folder / RUNS / name, workers=workers,
+                match,
+                folder=folder / RUNS / name,
+                workers=workers,
                 progress=None if ahead is None else ahead.progress,
                 begun=None if ahead is None else functools.partial(ahead.begun, name),
-            )  # fmt: skip
+            )
             material.played[name] = done.records
             if not done.complete:
                 material.complete = False

@@ -35,7 +35,7 @@ NEAR = 0.25
 """A number of a report is met within this share of it."""
 RULES = (
     f'"{YES}": significant (p < {SIGNIFICANT:g}) where two are compared, and numbers of trees within {NEAR:.0%} of the '
-    f'report\'s, shares with the report\'s within their interval; "{ROUGHLY}": significant, with other numbers.',
+    f"report's, shares with the report's within their interval; \"{ROUGHLY}\": significant, with other numbers.",
     "Where the best of several values (of c, of K on both boards) is looked for, it counts as better only where its p "
     f'times the number of values is below {SIGNIFICANT:g}; otherwise "{NO}": the best of several is above the rest by '
     "luck alone.",
@@ -94,8 +94,11 @@ def shape(m: Material, match: str, name: str, size: int) -> Shape | None:
                 rows.append(searches)
     if not rows:
         return None
-    return Shape(mean_interval([row[5] for row in rows]), mean_interval([row[6] for row in rows]),
-                 sum(row[2] for row in rows) / len(rows))  # fmt: skip
+    return Shape(
+        mean_interval([row[5] for row in rows]),
+        mean_interval([row[6] for row in rows]),
+        sum(row[2] for row in rows) / len(rows),
+    )
 
 
 def thinking(m: Material, match: str, name: str, size: int) -> Thinking:
@@ -163,8 +166,13 @@ def _judged(m: Material, key: str) -> Judged:
         s = share(p)
         kind = YES if s.low <= said <= s.high else NO if s.value >= 0.5 else ROUGHLY if p.p < SIGNIFICANT else WEAK
         return words(p), kind, kind != YES
-    judge = {"two_ply_random": _two_ply, "best_c": _constant, "rave": _rave, "field_deeper": _deeper,
-             "stopping_early": _early}[key]  # fmt: skip
+    judge = {
+        "two_ply_random": _two_ply,
+        "best_c": _constant,
+        "rave": _rave,
+        "field_deeper": _deeper,
+        "stopping_early": _early,
+    }[key]
     return judge(m)
 
 
@@ -220,9 +228,14 @@ def _constant(m: Material) -> Judged:
     p = fisher(*of(best), *of(USUAL)).p
     kind = YES if best != USUAL and stands_out(p, len(CONSTANTS) - 1) else NO
     beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, before it is taken {len(CONSTANTS) - 1} times)"
-    return (f"best c = {best:g}: {ours.value:.0%} ({ours.low:.0%} to {ours.high:.0%}) against "
+    return (
+        (
+            f"best c = {best:g}: {ours.value:.0%} ({ours.low:.0%} to {ours.high:.0%}) against "
             f"{' and '.join(OPPONENTS)}, with {USUAL:g} {usual.value:.0%} ({usual.low:.0%} to {usual.high:.0%}){beside}"
-            ), kind, kind == NO  # fmt: skip
+        ),
+        kind,
+        kind == NO,
+    )
 
 
 def _rave(m: Material) -> Judged:
@@ -259,5 +272,11 @@ def _early(m: Material) -> Judged:
     faster = speed(m, 20) / max(1e-9, speed(m, max(DEPTHS)))
     a, b = share(cut), share(whole)
     kind = YES if a.low > b.high and faster > 1 else WEAK if a.value > b.value else NO
-    return (f"12 x 12, {faster:.1f} times as many iterations in the same time; judged after 20 moves {words(cut)} "
-            f"against killer_moves, after the whole game {words(whole)}"), kind, kind != YES and faster < 1 + NEAR
+    return (
+        (
+            f"12 x 12, {faster:.1f} times as many iterations in the same time; judged after 20 moves {words(cut)} "
+            f"against killer_moves, after the whole game {words(whole)}"
+        ),
+        kind,
+        kind != YES and faster < 1 + NEAR,
+    )

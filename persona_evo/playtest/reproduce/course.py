@@ -184,9 +184,16 @@ class Course:
     """
 
     def __init__(
-        self, folder: Path, settings: Settings, levels: Sequence[Level], *, jobs: int = 1, backend: str = "loky",
-        seconds: float | None = None, tell: Tell | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        folder: Path,
+        settings: Settings,
+        levels: Sequence[Level],
+        *,
+        jobs: int = 1,
+        backend: str = "loky",
+        seconds: float | None = None,
+        tell: Tell | None = None,
+    ) -> None:
         self.folder, self.settings, self.levels = folder, settings, list(levels)
         self.published = publications.load(settings.study)
         self.game = registry.get(self.published.game)
@@ -238,28 +245,47 @@ class Course:
         if not played.complete:
             raise self._unfinished(self.folder / RUNS / "playtest")
         published = not self.published.differing(self.levels)
-        bounds = publications.proven(self.published, self.game, self.personas) if published else limits.bounds(
-            self.game, self.levels, self.personas, played.records, seconds=0, folder=played.folder
-        )  # fmt: skip
+        bounds = (
+            publications.proven(self.published, self.game, self.personas)
+            if published
+            else limits.bounds(self.game, self.levels, self.personas, played.records, seconds=0, folder=played.folder)
+        )
         return self._material(found, self._best(found), played, bounds)
 
     def _unfinished(self, part: Path) -> RunError:
-        return RunError("a part of the reproduction is not finished", place=Place(str(part)),
-                        hint=f"go on with it: persona-evo reproduce {self.settings.study} --resume {self.folder}")
+        return RunError(
+            "a part of the reproduction is not finished",
+            place=Place(str(part)),
+            hint=f"go on with it: persona-evo reproduce {self.settings.study} --resume {self.folder}",
+        )
 
     def _best(self, outcomes: Mapping[str, Sequence[evolution.Outcome]]) -> dict[str, evolution.Outcome]:
         return {p.name: evolution.best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
 
     def _material(
-        self, outcomes: dict[str, list[evolution.Outcome]], best: dict[str, evolution.Outcome], played: batch.Results,
+        self,
+        outcomes: dict[str, list[evolution.Outcome]],
+        best: dict[str, evolution.Outcome],
+        played: batch.Results,
         bounds: dict[tuple[str, str], Bound],
-    ) -> Material:  # fmt: skip
+    ) -> Material:
         journals = {name: runs.read_journal(outcome.folder) for name, outcome in best.items()}
         return Material(
-            self.folder, self.settings, self.published, self.game, self.levels, self.training,
-            self.published.differing(self.levels), self.personas, outcomes, best, journals,
-            {name: _policy(outcome) for name, outcome in best.items()}, played, bounds,
-        )  # fmt: skip
+            self.folder,
+            self.settings,
+            self.published,
+            self.game,
+            self.levels,
+            self.training,
+            self.published.differing(self.levels),
+            self.personas,
+            outcomes,
+            best,
+            journals,
+            {name: _policy(outcome) for name, outcome in best.items()},
+            played,
+            bounds,
+        )
 
     # evolutions
 
@@ -278,9 +304,15 @@ class Course:
         return found
 
     def _evolve(
-        self, name: str, folder: Path, persona: Persona, levels: Sequence[Level], settings: EvolutionSettings,
-        seed: int, budget: Budget,
-    ) -> evolution.Outcome:  # fmt: skip
+        self,
+        name: str,
+        folder: Path,
+        persona: Persona,
+        levels: Sequence[Level],
+        settings: EvolutionSettings,
+        seed: int,
+        budget: Budget,
+    ) -> evolution.Outcome:
         begun = (folder / runs.CONFIG).is_file()
         outcome = None
         if begun:
@@ -291,8 +323,10 @@ class Course:
             tell = self.ledger.teller(name, end, fresh=not begun)
 
             def progress(p: driving.Progress) -> None:
-                tell((p.generation + 1) / p.target, f"generation {p.generation + 1}/{p.target}, "
-                     f"best {p.best.fitness:.3f}")  # fmt: skip
+                tell(
+                    (p.generation + 1) / p.target,
+                    f"generation {p.generation + 1}/{p.target}, best {p.best.fitness:.3f}",
+                )
 
             if begun:
                 outcome = evolution.resume(
@@ -300,15 +334,28 @@ class Course:
                 )
             else:
                 outcome = evolution.evolve(
-                    self.game, persona, levels, settings, seed, root=folder.parent, name=folder.name,
-                    search=self.settings.search, budget=budget, jobs=self.jobs, backend=self.backend, deadline=end,
+                    self.game,
+                    persona,
+                    levels,
+                    settings,
+                    seed,
+                    root=folder.parent,
+                    name=folder.name,
+                    search=self.settings.search,
+                    budget=budget,
+                    jobs=self.jobs,
+                    backend=self.backend,
+                    deadline=end,
                     progress=progress,
-                )  # fmt: skip
+                )
             if outcome.status == driving.INTERRUPTED:
                 raise KeyboardInterrupt
         if outcome.policy is None:
-            raise RunError(f"the time was up before any formula was evaluated: {name}", place=Place(str(self.folder)),
-                           hint="go on with --resume, without --for or with more time")  # fmt: skip
+            raise RunError(
+                f"the time was up before any formula was evaluated: {name}",
+                place=Place(str(self.folder)),
+                hint="go on with --resume, without --for or with more time",
+            )
         self.ledger.close(name)
         _check_policy(outcome.policy, persona.name, folder.name)
         return outcome
@@ -318,11 +365,20 @@ class Course:
     ) -> dict[str, Any]:
         """What the configuration of an evolution has to say."""
         spec = FitnessSpec.of(
-            self.game.name, levels, persona.utility, self.settings.search, budget, persona.priority,
+            self.game.name,
+            levels,
+            persona.utility,
+            self.settings.search,
+            budget,
+            persona.priority,
             lists=persona.lists,
         )
-        about = {"game": self.game.name, "seed": seed, "evolution": settled(settings, spec).to_dict(),
-                 **spec_to_dict(spec)}  # fmt: skip
+        about = {
+            "game": self.game.name,
+            "seed": seed,
+            "evolution": settled(settings, spec).to_dict(),
+            **spec_to_dict(spec),
+        }
         return {"persona": persona.name, **about}
 
     def _deadline(self) -> float | None:
@@ -353,11 +409,19 @@ class Course:
         _make_room(self.folder / RUNS / folder, players)
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
-            self.game, self.levels, players, trials, seed=seeds.derive(self.settings.seed, folder) % 2**31,
-            budget=budget or self.settings.playtest_budget, settings=self.settings.playtest_search, jobs=self.jobs,
-            backend=self.backend, folder=self.folder / RUNS / folder, continuation=0.0,
+            self.game,
+            self.levels,
+            players,
+            trials,
+            seed=seeds.derive(self.settings.seed, folder) % 2**31,
+            budget=budget or self.settings.playtest_budget,
+            settings=self.settings.playtest_search,
+            jobs=self.jobs,
+            backend=self.backend,
+            folder=self.folder / RUNS / folder,
+            continuation=0.0,
             progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
-        )  # fmt: skip
+        )
         if not played.complete:
             raise KeyboardInterrupt
         self.ledger.close(name)
@@ -368,9 +432,15 @@ class Course:
             return publications.proven(self.published, self.game, self.personas)
         tell = self.ledger.teller("limits")
         found = limits.bounds(
-            self.game, self.levels, self.personas, played.records, seconds=self.settings.bound_seconds, jobs=self.jobs,
-            folder=played.folder, progress=lambda done, total: tell(done / total, f"limits {done}/{total}"),
-        )  # fmt: skip
+            self.game,
+            self.levels,
+            self.personas,
+            played.records,
+            seconds=self.settings.bound_seconds,
+            jobs=self.jobs,
+            folder=played.folder,
+            progress=lambda done, total: tell(done / total, f"limits {done}/{total}"),
+        )
         self.ledger.close("limits")
         return found
 
@@ -440,9 +510,12 @@ def _check(folder: Path, expected: Mapping[str, Any]) -> None:
     other = keeping.difference({**known, "persona": known["persona"]["name"]}, ours, ours)
     if other is not None:
         raise RunError(
-            "another evolution is in this folder", place=Place(str(folder / runs.CONFIG)), found=other[0],
-            expected=other[1], hint="put the right folder there, or delete this one: it will be made anew",
-        )  # fmt: skip
+            "another evolution is in this folder",
+            place=Place(str(folder / runs.CONFIG)),
+            found=other[0],
+            expected=other[1],
+            hint="put the right folder there, or delete this one: it will be made anew",
+        )
 
 
 def _check_policy(path: Path, persona: str, run: str) -> None:
@@ -450,9 +523,12 @@ def _check_policy(path: Path, persona: str, run: str) -> None:
     found = policy.persona, str(policy.run.get("name"))
     if found != (persona, run):
         raise PolicyError(
-            "another evolution's policy is in this folder", place=Place(str(path)), found=", run ".join(found),
-            expected=f"{persona}, run {run}", hint="restore the file, or delete it: it will be chosen anew",
-        )  # fmt: skip
+            "another evolution's policy is in this folder",
+            place=Place(str(path)),
+            found=", run ".join(found),
+            expected=f"{persona}, run {run}",
+            hint="restore the file, or delete it: it will be chosen anew",
+        )
 
 
 def _make_room(folder: Path, players: Sequence[Player]) -> None:

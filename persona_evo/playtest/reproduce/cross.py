@@ -83,10 +83,14 @@ def budgets(m: Material, crossed: Crossed) -> list[tuple[str, Interval, dict[int
         ucb1 = {1: [r for r in m.played.records if r.player == m.baseline[p.name]]}
         for times, results in crossed.more.items():
             ucb1[times] = [r for r in results.records if r.player == m.baseline[p.name]]
-        found.append((
-            p.name, mean_utility(evolved), {t: mean_utility(rs) for t, rs in ucb1.items()},
-            {t: _better(evolved, rs) for t, rs in ucb1.items()},
-        ))  # fmt: skip
+        found.append(
+            (
+                p.name,
+                mean_utility(evolved),
+                {t: mean_utility(rs) for t, rs in ucb1.items()},
+                {t: _better(evolved, rs) for t, rs in ucb1.items()},
+            )
+        )
     return found
 
 

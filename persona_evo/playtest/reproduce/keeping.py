@@ -46,20 +46,22 @@ def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
     other = difference(known, ours, sorted({**known, **ours}))
     if other is not None:
         raise RunError(
-            "the folder holds another reproduction", place=Place(str(path)), found=other[0], expected=other[1],
+            "the folder holds another reproduction",
+            place=Place(str(path)),
+            found=other[0],
+            expected=other[1],
             hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
-        )  # fmt: skip
+        )
 
 
-def difference(
-    known: Mapping[str, Any], ours: Mapping[str, Any], keys: Iterable[str]
-) -> tuple[str, str | None] | None:
+def difference(known: Mapping[str, Any], ours: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, str | None] | None:
     """What a file says otherwise than it should, as (found, expected) of a message; None where it does not.
 
     Where a level was read from does not matter, nor which fields a search had when it was written down.
     """
-    alike = [with_whole_search({**v, "levels": [_unplaced(level) for level in v.get("levels", ())]})
-             for v in (known, ours)]  # fmt: skip
+    alike = [
+        with_whole_search({**v, "levels": [_unplaced(level) for level in v.get("levels", ())]}) for v in (known, ours)
+    ]
     different = [k for k in keys if alike[0].get(k) != alike[1].get(k)]
     if not different:
         return None
@@ -81,14 +83,22 @@ def reopened(folder: Path, study: str) -> schema.Reader:
     """
     path = folder / CONFIG
     if not path.is_file():
-        raise RunError("this is not the folder of a reproduction", place=Place(str(folder)),
-                       expected=f"a folder with {CONFIG}", hint="name the folder that --out named")  # fmt: skip
+        raise RunError(
+            "this is not the folder of a reproduction",
+            place=Place(str(folder)),
+            expected=f"a folder with {CONFIG}",
+            hint="name the folder that --out named",
+        )
     data, text = schema.read(path, RunError)
     data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
     r = schema.Reader(data, text, str(path), RunError)
     if r.text_of("study", "") != study:
-        raise r.fail("another study is reproduced here", "study", expected=study,
-                     hint=f"persona-evo reproduce {r.text_of('study', 'minidungeons')} --resume FOLDER")  # fmt: skip
+        raise r.fail(
+            "another study is reproduced here",
+            "study",
+            expected=study,
+            hint=f"persona-evo reproduce {r.text_of('study', 'minidungeons')} --resume FOLDER",
+        )
     return r
 
 
@@ -102,6 +112,10 @@ def settings(folder: Path, study: str, make: Callable[..., T]) -> T:
     try:
         return make(**{k: v for k, v in data.items() if k not in ("schema", "study", "game_version")})
     except (TypeError, ValueError, SettingsError) as e:
-        raise RunError("the reproduction's file is damaged", place=Place(str(folder / CONFIG)),
-                       found=str(e).partition("\n")[0], expected="as this program wrote it",
-                       hint=schema.RESTORE) from e  # fmt: skip
+        raise RunError(
+            "the reproduction's file is damaged",
+            place=Place(str(folder / CONFIG)),
+            found=str(e).partition("\n")[0],
+            expected="as this program wrote it",
+            hint=schema.RESTORE,
+        ) from e

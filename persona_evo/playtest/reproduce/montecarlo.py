@@ -156,8 +156,9 @@ def _chapter(text: str, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chap
     return Chapter(experiment, row["figure"], tuple(said))
 
 
-def settings_of(quick: bool = False, replicates: int | None = None, rollouts: int | None = None,
-                seed: int = 1) -> Settings:  # fmt: skip
+def settings_of(
+    quick: bool = False, replicates: int | None = None, rollouts: int | None = None, seed: int = 1
+) -> Settings:
     """What is searched by default, or with `quick` for a first look; what is given replaces single numbers."""
     usual = QUICK if quick else USUAL
     return Settings(replicates or usual[0], rollouts or usual[1], seed)
@@ -181,6 +182,7 @@ def conduct(
             experiment = dataclasses.replace(experiment, seed=derive(settings.seed, experiment.name))
             tell = None
             if progress is not None:
+
                 def tell(p: course.Progress, title: str = experiment.title, number: int = number) -> None:
                     progress(Progress(title, number, len(thesis.chapters), p))
 

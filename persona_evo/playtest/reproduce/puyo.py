@@ -163,8 +163,9 @@ def play(m: Material, cell: Cell, number: int) -> Played:
     if cell.method in (UCB1, EVOLVED):
         player = _actor(m, cell, level, seed)
     else:
-        player = Lookahead(game, level, goal, cell.depth, DFS if cell.method == EXHAUSTIVE else cell.method,
-                           allowance(cell), seed=seed).choose  # fmt: skip
+        player = Lookahead(
+            game, level, goal, cell.depth, DFS if cell.method == EXHAUSTIVE else cell.method, allowance(cell), seed=seed
+        ).choose
     done = play_game(game, level, [player], moves=s.drops)
     return record(game, level, cell.name, number, done.actions, goal if cell.persona else None)
 
@@ -199,9 +200,7 @@ def _actor(m: Material, cell: Cell, level: Level, seed: int) -> Actor:
     return Actor(m.game, level, goal, policy, Budget(cell.limit), settings, choose="max", seed=seed)
 
 
-def record(
-    game: Game, level: Level, cell: str, number: int, actions: tuple[int, ...], goal: Formula | None
-) -> Played:
+def record(game: Game, level: Level, cell: str, number: int, actions: tuple[int, ...], goal: Formula | None) -> Played:
     """What came of a game."""
     states = game.replay(level, actions)
     measured = [game.measure(level, state) for state in states[1:] or states]
@@ -211,9 +210,16 @@ def record(
     at = next(k for k, v in enumerate(measured, 1) if v["LC"] == longest)
     names = " ".join(game.action_name(level, s, a) for s, a in zip(states, actions, strict=False))
     return Played(
-        cell, number, tuple(int(measured[k]["SC"]) for k in marks), len(actions),
-        game.over(level, states[-1]) == LOST, longest, at, goal.evaluate(end) if goal else end["SC"], names,
-    )  # fmt: skip
+        cell,
+        number,
+        tuple(int(measured[k]["SC"]) for k in marks),
+        len(actions),
+        game.over(level, states[-1]) == LOST,
+        longest,
+        at,
+        goal.evaluate(end) if goal else end["SC"],
+        names,
+    )
 
 
 def _kept(path: Path) -> Iterator[Played]:
@@ -229,9 +235,13 @@ def _kept(path: Path) -> Iterator[Played]:
             row = json.loads(line)
             yield Played(**{**row, "scores": tuple(row["scores"])})
         except (ValueError, TypeError, KeyError, RecursionError) as e:
-            raise RunError("a game cannot be read", place=Place(str(path), number), found=line[:80],
-                           expected="a line as this program wrote it",
-                           hint="delete the line; the game is played again") from e  # fmt: skip
+            raise RunError(
+                "a game cannot be read",
+                place=Place(str(path), number),
+                found=line[:80],
+                expected="a line as this program wrote it",
+                hint="delete the line; the game is played again",
+            ) from e
 
 
 def _evolve(
@@ -250,10 +260,19 @@ def _evolve(
         outcome = evolution.resume(where, jobs=jobs, backend=backend, progress=progress)
     else:
         outcome = evolution.evolve(
-            game, persona, mapsets.resolve(game, ["train"]), s.evolution, derive(s.seed, "evolution") % 2**31,
-            root=where.parent, name=where.name, search=SearchSettings.single(), budget=Budget(s.iterations), jobs=jobs,
-            backend=backend, progress=progress,
-        )  # fmt: skip
+            game,
+            persona,
+            mapsets.resolve(game, ["train"]),
+            s.evolution,
+            derive(s.seed, "evolution") % 2**31,
+            root=where.parent,
+            name=where.name,
+            search=SearchSettings.single(),
+            budget=Budget(s.iterations),
+            jobs=jobs,
+            backend=backend,
+            progress=progress,
+        )
     if outcome.status == driving.INTERRUPTED:
         raise KeyboardInterrupt
     return outcome

@@ -18,8 +18,15 @@ EVERY = 10
 """Drops between two points of a figure."""
 
 FLAT, RANDOM, BFS, DFS, EXHAUSTIVE, UCB1, EVOLVED = "flat", "random", "bfs", "dfs", "exhaustive", "ucb1", "evolved"
-NAMES = {FLAT: "Monte Carlo", RANDOM: "random", BFS: "breadth first", DFS: "depth first", EXHAUSTIVE: "exhaustive",
-         UCB1: "tree, UCB1", EVOLVED: "tree, evolved policy"}  # fmt: skip
+NAMES = {
+    FLAT: "Monte Carlo",
+    RANDOM: "random",
+    BFS: "breadth first",
+    DFS: "depth first",
+    EXHAUSTIVE: "exhaustive",
+    UCB1: "tree, UCB1",
+    EVOLVED: "tree, evolved policy",
+}
 
 
 class Claim(NamedTuple):
@@ -74,20 +81,31 @@ class Settings:
     def __post_init__(self) -> None:
         for name, low, high in (("games", 1, 10), ("drops", EVERY, 150), ("deepest", 4, 12)):
             if not low <= getattr(self, name) <= high:
-                raise SettingsError(f"{name} is out of range", found=str(getattr(self, name)),
-                                    expected=f"from {low} to {high}")  # fmt: skip
+                raise SettingsError(
+                    f"{name} is out of range", found=str(getattr(self, name)), expected=f"from {low} to {high}"
+                )
         if self.planning not in PRESETS:
             expected, hint = unknown(str(self.planning), PRESETS)
             raise SettingsError("no such search preset", found=str(self.planning), expected=expected, hint=hint)
         if not self.clocks or min(self.clocks) < 1:
-            raise SettingsError("a clock that stands still", found=str(min(self.clocks, default=0)),
-                                expected="at least one drop for each row")  # fmt: skip
+            raise SettingsError(
+                "a clock that stands still",
+                found=str(min(self.clocks, default=0)),
+                expected="at least one drop for each row",
+            )
 
     @classmethod
     def of(cls, *, quick: bool = False, clock: int | None = None, **given: int | None) -> Settings:
         """The usual settings or those of a first look; what is given replaces single values."""
-        small: dict[str, Any] = {"games": 3, "drops": 60, "clocks": (100, 10), "playouts": (11, 100), "generations": 3,
-                                 "population": 20, "iterations": 200}  # fmt: skip
+        small: dict[str, Any] = {
+            "games": 3,
+            "drops": 60,
+            "clocks": (100, 10),
+            "playouts": (11, 100),
+            "generations": 3,
+            "population": 20,
+            "iterations": 200,
+        }
         usual = cls(**small, quick=True, planning="anytime") if quick else cls(planning="anytime")
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         if clock is not None:
@@ -108,8 +126,15 @@ class Settings:
     def evolution(self) -> EvolutionSettings:
         """Of the persona's policy."""
         elites = max(1, self.population // 20)
-        return EvolutionSettings.of("modern", generations=self.generations, population=self.population, elites=elites,
-                                    migrants=elites, final_candidates=4, final_trials=4)  # fmt: skip
+        return EvolutionSettings.of(
+            "modern",
+            generations=self.generations,
+            population=self.population,
+            elites=elites,
+            migrants=elites,
+            final_candidates=4,
+            final_trials=4,
+        )
 
 
 class Cell(NamedTuple):

@@ -273,8 +273,12 @@ def title(m: Material, persona: str) -> str:
 def agreement(m: Material, scores: Sequence[Score], cells: Sequence[Difference], pairs: Sequence[Pair]) -> list[str]:
     """Where the results agree with the publication, in sentences."""
     return [
-        *_against_baseline(m, cells), *_between(m, pairs), *_claims(m, scores), *_limits(m, scores), *beaten(m),
-    ]  # fmt: skip
+        *_against_baseline(m, cells),
+        *_between(m, pairs),
+        *_claims(m, scores),
+        *_limits(m, scores),
+        *beaten(m),
+    ]
 
 
 def _against_baseline(m: Material, cells: Sequence[Difference]) -> list[str]:
@@ -288,8 +292,9 @@ def _against_baseline(m: Material, cells: Sequence[Difference]) -> list[str]:
         if other:
             text += "; not in " + ", ".join(
                 f"{c.row.short.lower()} (paper {c.paper[0]} maps above and {c.paper[1]} below, here {c.here[0]} and "
-                f"{c.here[1]} of {c.levels})" for c in other
-            )  # fmt: skip
+                f"{c.here[1]} of {c.levels})"
+                for c in other
+            )
         found.append(text)
     start = f"Table III: {same} of the {decided} comparisons of evolved personas with UCB1 that have a direction in "
     return [start + "the paper have the same here (a direction is more maps above than below, or the reverse)", *found]
@@ -374,7 +379,7 @@ def convergence_words(m: Material, found: Sequence[Convergence]) -> list[str]:
         f"{title(m, c.persona)}: the best fitness stays within {NEAR:.0%} of its final {c.final:.3f} from generation "
         f"{c.generation} of {c.generations} on"
         for c in found
-    ]  # fmt: skip
+    ]
     by = sum(c.generation <= m.published.converged for c in found)
     enough = all(c.generations > m.published.converged for c in found)
     close = f"the paper says that fitness changes little after about {counted(m.published.converged, 'generation')}"
@@ -396,6 +401,8 @@ def correlation_words(m: Material, rows: Sequence[tuple[Named, Correlation]]) ->
             verdict = "is found here, too" if same else "is the opposite here"
         else:
             verdict = "is not significant here" + ("" if same else " and has the other sign")
-        found.append(f"{named.words}: r = {named.r:.2f} in the paper, {ours.r:.2f} here ({p_shown(ours.p)}, "
-                     f"{counted(ours.n, 'level')}); it {verdict}")  # fmt: skip
+        found.append(
+            f"{named.words}: r = {named.r:.2f} in the paper, {ours.r:.2f} here ({p_shown(ours.p)}, "
+            f"{counted(ours.n, 'level')}); it {verdict}"
+        )
     return found

@@ -106,7 +106,17 @@ class Settings:
         r, t, i, p = (u if g is None else g for g, u in zip(given, usual, strict=True))
         b = (0.3 if quick else 10.0) if bound_seconds is None else bound_seconds
         return cls(
-            study, protocol, seed, r, t, evolution, i, p, b, _cross(protocol, quick, t, i) if cross else None, quick,
+            study,
+            protocol,
+            seed,
+            r,
+            t,
+            evolution,
+            i,
+            p,
+            b,
+            _cross(protocol, quick, t, i) if cross else None,
+            quick,
             "anytime" if modern else "paper",
         )
 
@@ -141,9 +151,11 @@ class Settings:
             del values["playing"]
         if self.cross is not None:
             values["cross"] = {
-                "trials": self.cross.trials, "times": list(self.cross.times),
-                "evolution": self.cross.evolution.to_dict(), "iterations": self.cross.iterations,
-            }  # fmt: skip
+                "trials": self.cross.trials,
+                "times": list(self.cross.times),
+                "evolution": self.cross.evolution.to_dict(),
+                "iterations": self.cross.iterations,
+            }
         return values
 
     @classmethod
@@ -154,26 +166,44 @@ class Settings:
         cross = plain.get("cross")
         if cross is not None:
             plain["cross"] = Cross(
-                cross["trials"], tuple(cross["times"]), EvolutionSettings.from_dict(cross["evolution"]),
+                cross["trials"],
+                tuple(cross["times"]),
+                EvolutionSettings.from_dict(cross["evolution"]),
                 cross["iterations"],
-            )  # fmt: skip
+            )
         return cls(**plain)
 
 
 _QUICK = {
-    "generations": 5, "population": 20, "elites": 1, "migrants": 1, "final_candidates": 4, "final_trials": 4,
-}  # fmt: skip
+    "generations": 5,
+    "population": 20,
+    "elites": 1,
+    "migrants": 1,
+    "final_candidates": 4,
+    "final_trials": 4,
+}
 
 
 def _cross(protocol: str, quick: bool, trials: int, iterations: int) -> Cross:
-    small: dict[str, Any] = {**_QUICK, "generations": 2, "population": 10} if quick else {
-        "generations": 15, "population": 50, "elites": 1, "migrants": 2, "final_candidates": 5, "final_trials": 10,
-    }  # fmt: skip
+    small: dict[str, Any] = (
+        {**_QUICK, "generations": 2, "population": 10}
+        if quick
+        else {
+            "generations": 15,
+            "population": 50,
+            "elites": 1,
+            "migrants": 2,
+            "final_candidates": 5,
+            "final_trials": 10,
+        }
+    )
     times = (2, 4) if quick else (2, 4, 8)
     return Cross(
-        min(trials, 2 if quick else 10), times, EvolutionSettings.of(protocol, **small),
+        min(trials, 2 if quick else 10),
+        times,
+        EvolutionSettings.of(protocol, **small),
         min(iterations, 200 if quick else 2000),
-    )  # fmt: skip
+    )
 
 
 def training(published: Published, levels: Sequence[Level]) -> list[Level]:
@@ -241,9 +271,11 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
     path = folder / CONFIG
     if not path.is_file():
         raise RunError(
-            "this is not the folder of a reproduction", place=Place(str(folder)), expected=f"a folder with {CONFIG}",
+            "this is not the folder of a reproduction",
+            place=Place(str(folder)),
+            expected=f"a folder with {CONFIG}",
             hint="name the folder that --out named",
-        )  # fmt: skip
+        )
     data, text = schema.read(path, RunError)
     data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
     try:
@@ -254,12 +286,18 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
         rows = [(v["text"], v["name"], v["source"], dict(v["options"])) for v in data["levels"]]
     except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as e:
         raise RunError(
-            "the reproduction's file is damaged", place=Place(str(path)), found=str(e).partition("\n")[0],
-            expected="as this program wrote it", hint=schema.RESTORE,
-        ) from e  # fmt: skip
+            "the reproduction's file is damaged",
+            place=Place(str(path)),
+            found=str(e).partition("\n")[0],
+            expected="as this program wrote it",
+            hint=schema.RESTORE,
+        ) from e
     if version != game.version:
         raise RunError(
-            "the rules of the game have changed since this reproduction began", place=Place(str(path)),
-            found=f"version {version}", expected=f"version {game.version}", hint="start a new one",
-        )  # fmt: skip
+            "the rules of the game have changed since this reproduction began",
+            place=Place(str(path)),
+            found=f"version {version}",
+            expected=f"version {game.version}",
+            hint="start a new one",
+        )
     return settings, [game.load(text, name, source, **options) for text, name, source, options in rows]

@@ -18,30 +18,59 @@ Drawn = tuple[str, str, str, tuple[str, ...], str, tuple[str, ...], str]
 CANNOT = ("impossible", "scarce_resource", "unreachable_exit", "unreachable_object", "deadly_way")
 
 DRAWN: tuple[Drawn, ...] = (
-    ("potion-behind-exit", MD2, "what lies behind the exit", ("unreachable_object",), "P", (), """
+    (
+        "potion-behind-exit",
+        MD2,
+        "what lies behind the exit",
+        ("unreachable_object",),
+        "P",
+        (),
+        """
 XXXXXXXXXXXX
 XH  M   X  X
 X   T   e PX
 X    M  X  X
 XXXXXXXXXXXX
-"""),
-    ("wizards-in-corridor", MD2, "monsters that hit everybody in a corridor", ("forced_hazard",), "R", ("wizard",), """
+""",
+    ),
+    (
+        "wizards-in-corridor",
+        MD2,
+        "monsters that hit everybody in a corridor",
+        ("forced_hazard",),
+        "R",
+        ("wizard",),
+        """
 XXXXXXXXXXXXXXX
 XXXXXXXXXX    X
 XH      R RR eX
 XXXXXXXXXX T  X
 XXXXXXXXXXXXXXX
-"""),
-    ("ogres-in-corridor", MD2, "monsters that nobody gets past unhurt", ("forced_hazard",), "oM",
-     ("ogre", "goblin"), """
+""",
+    ),
+    (
+        "ogres-in-corridor",
+        MD2,
+        "monsters that nobody gets past unhurt",
+        ("forced_hazard",),
+        "oM",
+        ("ogre", "goblin"),
+        """
 XXXXXXXXXXXXX
 XXXXXXXXX   X
 XH     oMo eX
 XXXXXXXXX T X
 XXXXXXXXXXXXX
-"""),
-    ("portal-room", MD2, "a start in a closed room, whose portal skips all there is",
-     ("unreachable_object", "unreachable_floor", "shortcut"), "T", ("treasure",), """
+""",
+    ),
+    (
+        "portal-room",
+        MD2,
+        "a start in a closed room, whose portal skips all there is",
+        ("unreachable_object", "unreachable_floor", "shortcut"),
+        "T",
+        ("treasure",),
+        """
 XXXXXXXXXXXXXXXX
 XH  X    X   T X
 X   X  T X     X
@@ -50,9 +79,16 @@ XXXXXXXXXXXXXXXX
 X   e  pX   X  X
 X  M    X T   PX
 XXXXXXXXXXXXXXXX
-"""),
-    ("portal-for-a-door", MD2, "a portal in the only door, which leads into a cell", ("unreachable_exit", "no_return"),
-     "pe", (), """
+""",
+    ),
+    (
+        "portal-for-a-door",
+        MD2,
+        "a portal in the only door, which leads into a cell",
+        ("unreachable_exit", "no_return"),
+        "pe",
+        (),
+        """
 XXXXXXXXXXXXXX
 XH   X  M    X
 X    p    P eX
@@ -60,9 +96,16 @@ X  T X   T   X
 XXXXXXXXXXXXXX
 XXXpXXXXXXXXXX
 XXXXXXXXXXXXXX
-"""),
-    ("portal-before-treasure", MD2, "a portal in the door of a treasury, which leads into a cell",
-     ("unreachable_object", "no_return"), "pT", (), """
+""",
+    ),
+    (
+        "portal-before-treasure",
+        MD2,
+        "a portal in the door of a treasury, which leads into a cell",
+        ("unreachable_object", "no_return"),
+        "pT",
+        (),
+        """
 XXXXXXXXXXXXXX
 XH      X    X
 X  M    p  T X
@@ -70,17 +113,32 @@ X       X    X
 XXXX XXXXXXXXX
 X  P  eXXXpXXX
 XXXXXXXXXXXXXX
-"""),
-    ("treasure-behind-traps", MD2, "a treasure that costs the life of who takes it",
-     ("unreachable_object", "deadly_way", "useless_object", "out_of_reach"), "Tt", (), """
+""",
+    ),
+    (
+        "treasure-behind-traps",
+        MD2,
+        "a treasure that costs the life of who takes it",
+        ("unreachable_object", "deadly_way", "useless_object", "out_of_reach"),
+        "Tt",
+        (),
+        """
 XXXXXXXXXXXXXXX
 XH     X      X
 X   M     P  eX
 XX XXXXXXXXXXXX
 XttttttttttttTX
 XXXXXXXXXXXXXXX
-"""),
-    ("walled-in-goblin", MD2, "a monster in a cell", ("unreachable_object",), "M", ("goblin",), """
+""",
+    ),
+    (
+        "walled-in-goblin",
+        MD2,
+        "a monster in a cell",
+        ("unreachable_object",),
+        "M",
+        ("goblin",),
+        """
 XXXXXXXXXXXX
 XH   XXX   X
 X    XMX T X
@@ -88,39 +146,77 @@ X    XXX   X
 X     R    X
 X P       eX
 XXXXXXXXXXXX
-"""),
-    ("traps-around-start", MD2, "traps on all sides of the start", ("forced_hazard", "exposed_start"), "tH", (), """
+""",
+    ),
+    (
+        "traps-around-start",
+        MD2,
+        "traps on all sides of the start",
+        ("forced_hazard", "exposed_start"),
+        "tH",
+        (),
+        """
 XXXXXXXXXXXXX
 X   t    M  X
 X tHt     T X
 X  t X X    X
 X    X X P eX
 XXXXXXXXXXXXX
-"""),
-    ("wizard-gallery", MD2, "more spells on the way than hit points", ("deadly_way", "lethal_start", "impossible"),
-     "RH", ("wizard",), """
+""",
+    ),
+    (
+        "wizard-gallery",
+        MD2,
+        "more spells on the way than hit points",
+        ("deadly_way", "lethal_start", "impossible"),
+        "RH",
+        ("wizard",),
+        """
 XXXXXXXXXXXXXXXXX
 XXXXRRRRRRRRXXXXX
 XH  RRRRRRRR  TeX
 XXXXRRRRRRRRXXXXX
 XXXXXXXXXXXXXXXXX
-"""),
-    ("key-behind-its-door", VAULT.spec, "a key behind its own door", CANNOT, "kD>", ("key", "door"), """
+""",
+    ),
+    (
+        "key-behind-its-door",
+        VAULT.spec,
+        "a key behind its own door",
+        CANNOT,
+        "kD>",
+        ("key", "door"),
+        """
 ############
 #@   #  k  #
 #    D     #
 # $  #   > #
 ############
-"""),
-    ("key-without-door", VAULT.spec, "a key that opens nothing", ("useless_object",), "k", ("key",), """
+""",
+    ),
+    (
+        "key-without-door",
+        VAULT.spec,
+        "a key that opens nothing",
+        ("useless_object",),
+        "k",
+        ("key",),
+        """
 ##########
 #@   # k #
 #        #
 # $  #  >#
 ##########
-"""),
-    ("one-key-two-doors", VAULT.spec, "a key that can be spent on the wrong door", ("no_return", "scarce_resource"),
-     "D", ("key", "door"), """
+""",
+    ),
+    (
+        "one-key-two-doors",
+        VAULT.spec,
+        "a key that can be spent on the wrong door",
+        ("no_return", "scarce_resource"),
+        "D",
+        ("key", "door"),
+        """
 ##########
 #   D    #
 ####  k  #
@@ -128,16 +224,31 @@ XXXXXXXXXXXXXXXXX
 #### ^ $ #
 #> D     #
 ##########
-"""),
-    ("gold-for-a-life", VAULT.spec, "gold that costs the life of who takes it",
-     ("unreachable_object", "out_of_reach", "deadly_way", "useless_object"), "$^", ("gold",), """
+""",
+    ),
+    (
+        "gold-for-a-life",
+        VAULT.spec,
+        "gold that costs the life of who takes it",
+        ("unreachable_object", "out_of_reach", "deadly_way", "useless_object"),
+        "$^",
+        ("gold",),
+        """
 ##########
 #@       #
 ##^###   #
 #^^^^$#> #
 ##########
-"""),
-    ("food-too-late", TRAIL.spec, "food that comes after it is needed", CANNOT, "fG", ("food", "strength", "STR"), """
+""",
+    ),
+    (
+        "food-too-late",
+        TRAIL.spec,
+        "food that comes after it is needed",
+        CANNOT,
+        "fG",
+        ("food", "strength", "STR"),
+        """
 ##########
 #@......~#
 ########~#
@@ -145,21 +256,38 @@ XXXXXXXXXXXXXXXXX
 #.########
 #..f...G.#
 ##########
-"""),
-    ("ledge-against-the-way", TRAIL.spec, "a ledge that points the wrong way", CANNOT, "<G", (), """
+""",
+    ),
+    (
+        "ledge-against-the-way",
+        TRAIL.spec,
+        "a ledge that points the wrong way",
+        CANNOT,
+        "<G",
+        (),
+        """
 ############
 #@...#.....#
 #....<...G.#
 #.*..#.....#
 ############
-"""),
-    ("valley", TRAIL.spec, "a gem in a valley without a way out", ("no_return",), "v*", (), """
+""",
+    ),
+    (
+        "valley",
+        TRAIL.spec,
+        "a gem in a valley without a way out",
+        ("no_return",),
+        "v*",
+        (),
+        """
 ############
 #@.....*..G#
 #####v######
 #.......*..#
 ############
-"""),
+""",
+    ),
 )
 
 

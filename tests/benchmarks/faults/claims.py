@@ -22,7 +22,9 @@ Finding = Mapping[str, Any]
 OBJECTS = re.compile(
     r"\b(treasures?|potions?|traps?|portals?|exit|goblins?|wizards?|ogres?|blobs?|minitaurs?|monsters?|hero|start|"
     r"gold|keys?|doors?|spikes?|guards?|gems?|food|mud|hut|items?|enem(?:y|ies)|day|walls?|pieces?|hit points|HP|STR|"
-    r"GOLD|GEMS|KEYS|corridor|dead end|floor|tiles?|way)\b", re.IGNORECASE)  # fmt: skip
+    r"GOLD|GEMS|KEYS|corridor|dead end|floor|tiles?|way)\b",
+    re.IGNORECASE,
+)
 SPOT = re.compile(r"\b(\d+):(\d+)\b")
 EXPOSED = 2
 """Moves after which an exposed start has to have cost a hit point in some play."""
@@ -131,7 +133,12 @@ def _named(places: list[Spot]) -> str:
 
 
 CHECKS: dict[str, Callable[[Board, list[Spot]], str]] = {
-    "unreachable_object": _unreachable, "unreachable_floor": _unreachable, "empty_dead_end": _dead_end,
-    "shortcut": _shortcut, "forced_hazard": _forced, "stolen_object": _stolen, "exposed_start": _exposed,
-}  # fmt: skip
+    "unreachable_object": _unreachable,
+    "unreachable_floor": _unreachable,
+    "empty_dead_end": _dead_end,
+    "shortcut": _shortcut,
+    "forced_hazard": _forced,
+    "stolen_object": _stolen,
+    "exposed_start": _exposed,
+}
 """Kind -> (board, places named) -> why it is not true, "" where it may be."""

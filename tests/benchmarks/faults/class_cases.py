@@ -58,13 +58,33 @@ class Setting:
 
 
 VAULT = Setting(
-    name="vault", wall="#", floor=" ", goal=">", prize="$", metric="GOLD", word="gold", harm="^", needed="k",
-    needed_word="key", life_metric="HP", life_words=("hit points", "HP"),
-)  # fmt: skip
+    name="vault",
+    wall="#",
+    floor=" ",
+    goal=">",
+    prize="$",
+    metric="GOLD",
+    word="gold",
+    harm="^",
+    needed="k",
+    needed_word="key",
+    life_metric="HP",
+    life_words=("hit points", "HP"),
+)
 TRAIL = Setting(
-    name="trail", wall="#", floor=".", goal="G", prize="*", metric="GEMS", word="gem", harm="~", needed="f",
-    needed_word="food", life_metric="STR", life_words=("strength", "STR"),
-)  # fmt: skip
+    name="trail",
+    wall="#",
+    floor=".",
+    goal="G",
+    prize="*",
+    metric="GEMS",
+    word="gem",
+    harm="~",
+    needed="f",
+    needed_word="food",
+    life_metric="STR",
+    life_words=("strength", "STR"),
+)
 Cells = dict[Spot, str]
 
 
@@ -176,8 +196,13 @@ def walled_prize(setting: Setting, cells: Cells, rng: Random) -> Found | None:
         sides = [n for n in beside(spot) if cells[n] != setting.wall]
         new = {**cells, **dict.fromkeys(sides, setting.wall)}
         if all(cells[n] == setting.floor for n in sides) and (f := facts(setting, new)) and f.most == 0.5:
-            return new, ("unreachable_object", "out_of_reach"), {spot, *sides}, (setting.word, setting.metric), \
-                "no state has it"  # fmt: skip
+            return (
+                new,
+                ("unreachable_object", "out_of_reach"),
+                {spot, *sides},
+                (setting.word, setting.metric),
+                "no state has it",
+            )
     return None
 
 
@@ -267,10 +292,14 @@ def _steps(cells: Cells, setting: Setting, start: Spot) -> dict[Spot, int]:
 
 
 FAULTS: dict[str, Callable[[Setting, Cells, Random], Found | None]] = {
-    "walled-in objective": walled_prize, "unreachable exit": walled_goal, "scarce resource": missing_need,
-    "no return": one_way, "mandatory lethal path": deadly_ring, "lethal start": deadly_start,
+    "walled-in objective": walled_prize,
+    "unreachable exit": walled_goal,
+    "scarce resource": missing_need,
+    "no return": one_way,
+    "mandatory lethal path": deadly_ring,
+    "lethal start": deadly_start,
     "lethal choke point": forced_harm,
-}  # fmt: skip
+}
 
 
 def class_cases(seed: int, count: int) -> Iterator[Case]:
@@ -280,22 +309,44 @@ def class_cases(seed: int, count: int) -> Iterator[Case]:
             rng = Random(f"{setting.name} {seed} {number}")
             cells = generated(setting, rng)
             text = text_of(cells)
-            yield Case(f"{setting.name}-sound-{number}", setting.spec, SOUND, "generated", (text,),
-                       proof="won with all there is to collect; all floor can be walked")  # fmt: skip
+            yield Case(
+                f"{setting.name}-sound-{number}",
+                setting.spec,
+                SOUND,
+                "generated",
+                (text,),
+                proof="won with all there is to collect; all floor can be walked",
+            )
             for fault, plant in FAULTS.items():
                 if made := _planted(setting, plant, rng):
                     new, kinds, places, words, proof = made
-                    yield Case(f"{setting.name}-{fault.replace(' ', '-')}-{number}", setting.spec, FAULT, fault,
-                               (text_of(new),), kinds, frozenset(places), words, proof)  # fmt: skip
+                    yield Case(
+                        f"{setting.name}-{fault.replace(' ', '-')}-{number}",
+                        setting.spec,
+                        FAULT,
+                        fault,
+                        (text_of(new),),
+                        kinds,
+                        frozenset(places),
+                        words,
+                        proof,
+                    )
             if made := _planted(setting, forced_harm, rng, cells):
-                yield Case(f"{setting.name}-harder-copy-{number}", setting.spec, FAULT, "harder copy",
-                           (text, text_of(made[0])), ("harder_copy",),
-                           proof="fewer hit points are left at best")  # fmt: skip
+                yield Case(
+                    f"{setting.name}-harder-copy-{number}",
+                    setting.spec,
+                    FAULT,
+                    "harder copy",
+                    (text, text_of(made[0])),
+                    ("harder_copy",),
+                    proof="fewer hit points are left at best",
+                )
             yield from _alike(setting, cells, number)
 
 
-def _planted(setting: Setting, plant: Callable[[Setting, Cells, Random], Found | None], rng: Random,
-             cells: Cells | None = None) -> Found | None:  # fmt: skip
+def _planted(
+    setting: Setting, plant: Callable[[Setting, Cells, Random], Found | None], rng: Random, cells: Cells | None = None
+) -> Found | None:
     """The fault in the given level, or in the first of some generated ones that can have it."""
     for _ in range(1 if cells else 12):
         if made := plant(setting, cells or generated(setting, rng), rng):
@@ -310,6 +361,12 @@ def _alike(setting: Setting, cells: Cells, number: int) -> Iterator[Case]:
         new = {**cells, spot: setting.harm}
         after = sound(setting, new)
         if before and after and after.life == before.life:
-            yield Case(f"{setting.name}-alike-{number}", setting.spec, ALIKE, "lethal choke point", (text_of(new),),
-                       proof="won with as much left as without")  # fmt: skip
+            yield Case(
+                f"{setting.name}-alike-{number}",
+                setting.spec,
+                ALIKE,
+                "lethal choke point",
+                (text_of(new),),
+                proof="won with as much left as without",
+            )
             return

@@ -51,11 +51,28 @@ def diagnose(case: Case, how: str) -> list[Finding]:
             data = out
         else:
             run = Path(folder) / "run"
-            code, out, errors = command([
-                "playtest", *levels, "--game", case.game, "--trials", str(TRIALS), "--iterations", str(ITERATIONS),
-                "--jobs", "1", "--seed", "1", "--out", str(run), "--no-pictures",
-                "--no-replays", *personas_of(case), *case.options,
-            ])  # fmt: skip
+            code, out, errors = command(
+                [
+                    "playtest",
+                    *levels,
+                    "--game",
+                    case.game,
+                    "--trials",
+                    str(TRIALS),
+                    "--iterations",
+                    str(ITERATIONS),
+                    "--jobs",
+                    "1",
+                    "--seed",
+                    "1",
+                    "--out",
+                    str(run),
+                    "--no-pictures",
+                    "--no-replays",
+                    *personas_of(case),
+                    *case.options,
+                ]
+            )
             data = (run / "findings.json").read_text(encoding="utf-8") if (run / "findings.json").exists() else ""
         if code not in (0, 1) or not data.strip():
             raise RuntimeError(f"{case.name}: {how} ended with {code}\n{errors or out}")

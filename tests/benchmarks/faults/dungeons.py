@@ -56,8 +56,14 @@ def health(world: World, state: State) -> float:
     return 10 * world.value(state, "HL")
 
 
-def win(world: World, board: Board, begin: State | None = None, careful: float = 2.0, most: int = 20_000,
-        untouched: bool = False) -> State | None:  # fmt: skip
+def win(
+    world: World,
+    board: Board,
+    begin: State | None = None,
+    careful: float = 2.0,
+    most: int = 20_000,
+    untouched: bool = False,
+) -> State | None:
     """A won state; `careful` says how many moves a hit point is worth; untouched: without losing any."""
     way = board.to(board.exit)
     full = health(world, world.start())
@@ -165,8 +171,9 @@ def rooms(rng: Random, small: bool = False) -> tuple[dict[Spot, str], list[list[
     spaces = []
     for j in range(rows):
         for i in range(columns):
-            spaces.append([(x, y) for y in range(tops[j], tops[j] + heights[j])
-                           for x in range(lefts[i], lefts[i] + widths[i])])  # fmt: skip
+            spaces.append(
+                [(x, y) for y in range(tops[j], tops[j] + heights[j]) for x in range(lefts[i], lefts[i] + widths[i])]
+            )
             cells.update(dict.fromkeys(spaces[-1], " "))
     pairs = [(k, k + 1) for k in range(columns * rows) if (k + 1) % columns]
     pairs += [(k, k + columns) for k in range(columns * (rows - 1))]
@@ -179,8 +186,11 @@ def rooms(rng: Random, small: bool = False) -> tuple[dict[Spot, str], list[list[
     doors += [p for p in pairs if p not in doors][: rng.choice((0, 0, 1, 2))]
     found = []
     for a, b in doors:
-        walls = [s for s, c in cells.items() if c == "X" and any(n in spaces[a] for n in beside(s))
-                 and any(n in spaces[b] for n in beside(s))]  # fmt: skip
+        walls = [
+            s
+            for s, c in cells.items()
+            if c == "X" and any(n in spaces[a] for n in beside(s)) and any(n in spaces[b] for n in beside(s))
+        ]
         door = rng.choice(walls)
         cells[door] = " "
         found.append((a, b, door))
@@ -198,8 +208,11 @@ def _furnished(rng: Random) -> Board:
     cells[rng.choice([s for s in spaces[last] if cells[s] == " "])] = "e"
 
     def put(char: str, room: int) -> None:
-        free = [s for s in spaces[room] if cells[s] == " " and not any(cells[n] != " " and cells[n] != "X"
-                                                                      for n in beside(s))]  # fmt: skip
+        free = [
+            s
+            for s in spaces[room]
+            if cells[s] == " " and not any(cells[n] != " " and cells[n] != "X" for n in beside(s))
+        ]
         if free:
             cells[rng.choice(free)] = char
 

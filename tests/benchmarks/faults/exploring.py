@@ -64,8 +64,13 @@ class World:
         return found or (-1, -1)
 
 
-def reached(world: World, done: Callable[[State], bool], rank: Callable[[State], float], begin: State | None = None,
-            most: int = MOST_STATES) -> State | None:  # fmt: skip
+def reached(
+    world: World,
+    done: Callable[[State], bool],
+    rank: Callable[[State], float],
+    begin: State | None = None,
+    most: int = MOST_STATES,
+) -> State | None:
     """A state for which `done` holds, the lowest `rank` tried first; None where none was found within `most`.
 
     States of infinite rank are left out.

@@ -99,8 +99,13 @@ def closed_exit(board: Board, rng: Random) -> Planted | None:
     for walls in [*doors[:1], *around] if rng.random() < 0.7 else [*around, *doors[:1]]:
         new = board.changed(dict.fromkeys(walls, "X"))
         if world_of(new, allow_unreachable=True) and board.exit not in new.ways():
-            return Planted(new, ("unreachable_exit",), frozenset({board.exit, *walls}), "no way leads to the exit",
-                           options=("--allow-unreachable",))  # fmt: skip
+            return Planted(
+                new,
+                ("unreachable_exit",),
+                frozenset({board.exit, *walls}),
+                "no way leads to the exit",
+                options=("--allow-unreachable",),
+            )
     return None
 
 
@@ -116,8 +121,9 @@ def lethal_start(board: Board, rng: Random) -> Planted | None:
             world = world_of(new)
             depth = dies_within(world, SOON) if world else None
             if depth is not None:
-                return Planted(new, ("lethal_start",), frozenset({board.hero, *placed}),
-                               f"all states after {depth} moves are lost")  # fmt: skip
+                return Planted(
+                    new, ("lethal_start",), frozenset({board.hero, *placed}), f"all states after {depth} moves are lost"
+                )
     return None
 
 
@@ -211,8 +217,9 @@ def portal_shortcut(board: Board, rng: Random) -> Planted | None:
             if a != b and 2 * (short := _portals(board, a, b).ways()[board.exit]) <= way[board.exit]:
                 new = _portals(board, a, b)
                 if set(new.ways()) == set(board.ways()) and winnable(new):
-                    return Planted(new, ("shortcut",), frozenset({a, b}),
-                                   f"{short} moves to the exit instead of {way[board.exit]}")  # fmt: skip
+                    return Planted(
+                        new, ("shortcut",), frozenset({a, b}), f"{short} moves to the exit instead of {way[board.exit]}"
+                    )
     return None
 
 
@@ -281,8 +288,12 @@ def thief(board: Board, rng: Random) -> Planted | None:
         for post in shuffled(rng, [s for s in board.free if 1 <= near.get(s, 99) <= 3])[:6]:
             new = board.changed({spot: loot, post: monster})
             if set(new.ways()) == set(way) and (moves := _stolen(new, spot, way[spot])) and winnable(new):
-                return Planted(new, ("stolen_object",), frozenset({spot, post}),
-                               f"gone after {moves} moves whatever is played, {way[spot]} moves away")  # fmt: skip
+                return Planted(
+                    new,
+                    ("stolen_object",),
+                    frozenset({spot, post}),
+                    f"gone after {moves} moves whatever is played, {way[spot]} moves away",
+                )
     return None
 
 

@@ -122,8 +122,14 @@ class Line:
         """As text."""
         low, high = wilson(self.found, self.cases)
         interval = f"{100 * low:.0f}–{100 * high:.0f} %"
-        return self.what, str(self.cases), str(self.found), f"{100 * self.share:.0f} %", interval, \
-            "" if self.enough else "short"  # fmt: skip
+        return (
+            self.what,
+            str(self.cases),
+            str(self.found),
+            f"{100 * self.share:.0f} %",
+            interval,
+            "" if self.enough else "short",
+        )
 
 
 def recall(verdicts: Iterable[Verdict], role: str = FAULT) -> list[Line]:
@@ -159,8 +165,13 @@ def markdown(verdicts: Sequence[Verdict], title: str) -> str:
             reach = f"reach: {100 * REACH['recall']:.0f} % over all, {100 * REACH['kind']:.0f} % of each kind"
             lines += _table((heading, "faults", "found", "share", "95 % interval", reach), [x.cells for x in table])
     rows = [(role, str(n), f"{p:.2f}", f"{q:.2f}", f"{r:.2f}") for role, n, p, q, r in precision(verdicts)]
-    heads = ("without a fault", "levels", f"false problems a level (reach: {REACH['problems']})",
-             f"notices a level (reach: {REACH['notices']:.0f})", "false notices a level")  # fmt: skip
+    heads = (
+        "without a fault",
+        "levels",
+        f"false problems a level (reach: {REACH['problems']})",
+        f"notices a level (reach: {REACH['notices']:.0f})",
+        "false notices a level",
+    )
     return "\n".join([*lines, *(_table(heads, rows) if rows else [])])
 
 
@@ -186,8 +197,14 @@ def misses(verdicts: Iterable[Verdict]) -> str:
 def _told(v: Verdict) -> list[str]:
     expected = f"expected: {', '.join(v.case.kinds)} at {_places(v.case.places)}"
     said = [f"{f['severity']} {f['kind']} {' '.join(f.get('places', ())[:8])}: {f.get('text', '')}" for f in v.findings]
-    return [f"{v.case.name}: {v.case.proof}", *([expected, f"nearest: {v.hint}"] if v.case.faulty else []),
-            "```", *"\n".join(v.case.texts).splitlines(), "```", *(f"- {s}" for s in said)]  # fmt: skip
+    return [
+        f"{v.case.name}: {v.case.proof}",
+        *([expected, f"nearest: {v.hint}"] if v.case.faulty else []),
+        "```",
+        *"\n".join(v.case.texts).splitlines(),
+        "```",
+        *(f"- {s}" for s in said),
+    ]
 
 
 def _places(places: Iterable[Spot]) -> str:
@@ -200,12 +217,45 @@ def write(folder: Path, how: str, verdicts: Sequence[Verdict], title: str) -> No
     (folder / f"{how}.md").write_text(f"{markdown(verdicts, title)}\n{misses(verdicts)}\n", encoding="utf-8")
     with (folder / f"{how}.csv").open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
-        out.writerow(("case", "game", "role", "fault", "found", "rank", "nearest", "problems", "notices", "false",
-                      "expected kinds", "expected places", "proof", "level", "said"))  # fmt: skip
+        out.writerow(
+            (
+                "case",
+                "game",
+                "role",
+                "fault",
+                "found",
+                "rank",
+                "nearest",
+                "problems",
+                "notices",
+                "false",
+                "expected kinds",
+                "expected places",
+                "proof",
+                "level",
+                "said",
+            )
+        )
         for v in verdicts:
-            said = " | ".join(f"{f['severity']} {f['kind']} {' '.join(f.get('places', ()))}: {f.get('text', '')}"
-                              for f in v.findings)  # fmt: skip
-            out.writerow((v.case.name, Path(v.case.game).name, v.case.role, v.case.fault,
-                          ("yes" if v.found else "no") if v.case.faulty else "", v.rank or "", v.hint, v.problems,
-                          v.notices, " | ".join(v.false), ", ".join(v.case.kinds), _places(v.case.places),
-                          v.case.proof, "\n".join(v.case.texts), said))  # fmt: skip
+            said = " | ".join(
+                f"{f['severity']} {f['kind']} {' '.join(f.get('places', ()))}: {f.get('text', '')}" for f in v.findings
+            )
+            out.writerow(
+                (
+                    v.case.name,
+                    Path(v.case.game).name,
+                    v.case.role,
+                    v.case.fault,
+                    ("yes" if v.found else "no") if v.case.faulty else "",
+                    v.rank or "",
+                    v.hint,
+                    v.problems,
+                    v.notices,
+                    " | ".join(v.false),
+                    ", ".join(v.case.kinds),
+                    _places(v.case.places),
+                    v.case.proof,
+                    "\n".join(v.case.texts),
+                    said,
+                )
+            )

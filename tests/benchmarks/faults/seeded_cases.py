@@ -78,8 +78,11 @@ def _ahead(state: State, laid: layout.Layout) -> tuple[int, ...]:
     for k, at in enumerate(laid.walls):
         left = int(state[rules.WALLS_AT + (k >> 2)]) >> 4 * (k & 3) & 15
         walls.append(left if at % side >= x and at // side >= y else min(left, 1))
-    items = sum(1 << k for k, (at, _) in enumerate(laid.items)
-                if int(state[rules.ITEMS_AT]) >> k & 1 and at % side >= x and at // side >= y)  # fmt: skip
+    items = sum(
+        1 << k
+        for k, (at, _) in enumerate(laid.items)
+        if int(state[rules.ITEMS_AT]) >> k & 1 and at % side >= x and at // side >= y
+    )
     enemies = (int(e) for e in state[rules.ENEMIES_AT : rules.STEPS_AT])
     return cell, int(state[rules.TURN_AT]), items, *walls, *enemies
 
@@ -100,8 +103,9 @@ def roguelike_sound(seed: int, count: int) -> Iterator[Case]:
         text = _roguelike(1000 * seed + number, 2 + number % 4, "unrestricted")
         done = _won(world := _world("roguelike2d", text))
         if done is not None and world.value(done, "HT") == 0:
-            yield Case(f"roguelike-sound-{number}", "roguelike2d", SOUND, "generated", (text,),
-                       proof="won without a hit")  # fmt: skip
+            yield Case(
+                f"roguelike-sound-{number}", "roguelike2d", SOUND, "generated", (text,), proof="won without a hit"
+            )
 
 
 def roguelike_faults(seed: int, count: int) -> Iterator[Case]:
@@ -112,8 +116,15 @@ def roguelike_faults(seed: int, count: int) -> Iterator[Case]:
         world = _world("roguelike2d", text)
         if day_after(world, DAYS, 1_000, hits=False) == 0 and _won(world) is not None:
             hit += 1
-            yield Case(f"roguelike-hit-{sown}", "roguelike2d", FAULT, "lethal choke point", (text,),
-                       ("forced_hazard",), proof="on the last day every way to the exit is hit")  # fmt: skip
+            yield Case(
+                f"roguelike-hit-{sown}",
+                "roguelike2d",
+                FAULT,
+                "lethal choke point",
+                (text,),
+                ("forced_hazard",),
+                proof="on the last day every way to the exit is hit",
+            )
         if hit == count:
             return
 
@@ -130,14 +141,27 @@ def alive_cases(seed: int, count: int) -> Iterator[Case]:
         for other in others:
             if found[FAULT] < count and never_won(_world("its_alive", other), TINY_STATES):
                 found[FAULT] += 1
-                yield Case(f"alive-impossible-{sown}", "its_alive", FAULT, "scarce resource", (other,),
-                           ("impossible", "scarce_resource"), proof="no game whatever is won")  # fmt: skip
+                yield Case(
+                    f"alive-impossible-{sown}",
+                    "its_alive",
+                    FAULT,
+                    "scarce resource",
+                    (other,),
+                    ("impossible", "scarce_resource"),
+                    proof="no game whatever is won",
+                )
                 break
         role = SOUND if found[SOUND] <= found[ALIKE] else ALIKE
         if found[role] < count:
             found[role] += 1
-            yield Case(f"alive-{role}-{sown}", "its_alive", role, "generated" if role == SOUND else "scarce resource",
-                       (text,), proof="a won game was found")  # fmt: skip
+            yield Case(
+                f"alive-{role}-{sown}",
+                "its_alive",
+                role,
+                "generated" if role == SOUND else "scarce resource",
+                (text,),
+                proof="a won game was found",
+            )
         if min(found.values()) == count:
             return
 

@@ -69,8 +69,13 @@ class Trail:
         gems = [spot for spot, c in self.tiles.items() if c == "*"]
         taken = sum(spot in self.gone for spot in gems) / max(1, len(gems))
         ate = sum(self.tiles[spot] == "f" for spot in self.gone)
-        return {"ST": self.steps, "STR": max(0, self.strength), "GEMS": taken, "ATE": ate,
-                "WON": float(self.over() == "won")}  # fmt: skip
+        return {
+            "ST": self.steps,
+            "STR": max(0, self.strength),
+            "GEMS": taken,
+            "ATE": ate,
+            "WON": float(self.over() == "won"),
+        }
 
     def key(self):
         return self.at, self.strength, *sorted(self.gone)

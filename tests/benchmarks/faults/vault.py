@@ -68,8 +68,14 @@ class Vault:
         gold = [spot for spot, c in self.tiles.items() if c == "$"]
         taken = sum(spot in self.gone for spot in gold) / max(1, len(gold))
         over = self.over()
-        return {"ST": self.steps, "HP": max(0, self.health), "GOLD": taken, "KEYS": self.keys,
-                "DEAD": float(over == "lost"), "WON": float(over == "won")}  # fmt: skip
+        return {
+            "ST": self.steps,
+            "HP": max(0, self.health),
+            "GOLD": taken,
+            "KEYS": self.keys,
+            "DEAD": float(over == "lost"),
+            "WON": float(over == "won"),
+        }
 
     def key(self):
         return self.at, self.health, self.keys, *sorted(self.gone)

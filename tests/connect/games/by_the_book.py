@@ -37,13 +37,23 @@ def limit(x):
 
 
 OPERATIONS = {
-    "+": (2, lambda a, b: limit(a + b)), "-": (2, lambda a, b: limit(a - b)), "*": (2, lambda a, b: limit(a * b)),
-    "/": (2, lambda a, b: limit(a / b) if b else 1.0), "neg": (1, lambda a: -a), "abs": (1, abs),
-    "sqrt": (1, lambda a: math.sqrt(abs(a))), "log": (1, lambda a: math.log(abs(a)) if a else 0.0),
-    "exp": (1, lambda a: limit(math.exp(min(max(a, -700.0), 700.0)))), "min": (2, min), "max": (2, max),
-    ">": (2, lambda a, b: float(a > b)), ">=": (2, lambda a, b: float(a >= b)), "<": (2, lambda a, b: float(a < b)),
-    "<=": (2, lambda a, b: float(a <= b)), "if": (3, lambda c, a, b: a if c > 0 else b),
-}  # fmt: skip
+    "+": (2, lambda a, b: limit(a + b)),
+    "-": (2, lambda a, b: limit(a - b)),
+    "*": (2, lambda a, b: limit(a * b)),
+    "/": (2, lambda a, b: limit(a / b) if b else 1.0),
+    "neg": (1, lambda a: -a),
+    "abs": (1, abs),
+    "sqrt": (1, lambda a: math.sqrt(abs(a))),
+    "log": (1, lambda a: math.log(abs(a)) if a else 0.0),
+    "exp": (1, lambda a: limit(math.exp(min(max(a, -700.0), 700.0)))),
+    "min": (2, min),
+    "max": (2, max),
+    ">": (2, lambda a, b: float(a > b)),
+    ">=": (2, lambda a, b: float(a >= b)),
+    "<": (2, lambda a, b: float(a < b)),
+    "<=": (2, lambda a, b: float(a <= b)),
+    "if": (3, lambda c, a, b: a if c > 0 else b),
+}
 
 
 def value(code, variables):
@@ -91,11 +101,21 @@ class Game:
         self.policies = {}
         self.socket = socket.create_connection((environment["PE_ADDR"], int(environment["PE_PORT"])))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.send(1, json.dumps({
-            "magic": "persona-evo", "protocol": [1, 0], "library": "none 1", "nonce": environment["PE_NONCE"],
-            "game": {"name": "by the book", "version": "1"}, "capabilities": ["seed", "maps", "lookahead"],
-            "metrics": [{"name": s, "symbol": s, "low": 0, "high": None} for s in ("SUM", "ZERO")], "max_decisions": 6,
-        }).encode())  # fmt: skip
+        self.send(
+            1,
+            json.dumps(
+                {
+                    "magic": "persona-evo",
+                    "protocol": [1, 0],
+                    "library": "none 1",
+                    "nonce": environment["PE_NONCE"],
+                    "game": {"name": "by the book", "version": "1"},
+                    "capabilities": ["seed", "maps", "lookahead"],
+                    "metrics": [{"name": s, "symbol": s, "low": 0, "high": None} for s in ("SUM", "ZERO")],
+                    "max_decisions": 6,
+                }
+            ).encode(),
+        )
 
     def send(self, kind, payload):
         self.socket.sendall(struct.pack("<IB", len(payload), kind) + payload)
@@ -176,10 +196,20 @@ class Game:
         hashed = 0xCBF29CE484222325
         for byte in pairs + final:
             hashed = ((hashed ^ byte) * 0x100000001B3) & MASK
-        self.send(4, b"".join((
-            struct.pack("<QBdI", number, status, state.sum if status < 2 else 0.0, len(trace)), pairs,
-            struct.pack("<IH", len(rows) // 8, 2 if flags else 0), rows, final, struct.pack("<QI", hashed, 0), message,
-        )))  # fmt: skip
+        self.send(
+            4,
+            b"".join(
+                (
+                    struct.pack("<QBdI", number, status, state.sum if status < 2 else 0.0, len(trace)),
+                    pairs,
+                    struct.pack("<IH", len(rows) // 8, 2 if flags else 0),
+                    rows,
+                    final,
+                    struct.pack("<QI", hashed, 0),
+                    message,
+                )
+            ),
+        )
 
 
 if __name__ == "__main__":

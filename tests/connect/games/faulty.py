@@ -85,8 +85,9 @@ def raw(client):
             one = order._replace(prefix=order.prefix or b"")
             send(answer(client, one._replace(id=2**63), 9.0))
             rows = len(one.prefix) // 4
-            whole = p.encode_result(p.Result(one.id, p.OK, 2.0, one.prefix, rows, 1, bytes(4 * rows),
-                                             struct.pack("<f", 1), 0, 0))  # fmt: skip
+            whole = p.encode_result(
+                p.Result(one.id, p.OK, 2.0, one.prefix, rows, 1, bytes(4 * rows), struct.pack("<f", 1), 0, 0)
+            )
             send(whole + whole)
 
 
@@ -101,8 +102,14 @@ def main():
     if FAULT == "nowhere":
         time.sleep(1000)
     if FAULT == "child":
-        subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); "
-                          "time.sleep(1000)", sys.argv[0]])  # fmt: skip
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(1000)",
+                sys.argv[0],
+            ]
+        )
     env = dict(os.environ)
     if FAULT in ("silent", "noise_first"):
         s = socket.create_connection((env["PE_ADDR"], int(env["PE_PORT"])))
@@ -122,8 +129,7 @@ def main():
         p.Hello.__new__.__defaults__ = ((2, 0),)
     name = p.MetricInfo("red \x1b[31m", "TURN") if FAULT == "red" else "TURN"
     client = Client("faulty", metrics=[name], max_decisions=10, capabilities=["seed"], environ=env)
-    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error",
-               "error_garbage")
+    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error", "error_garbage")
     raw(client) if FAULT in by_hand else client.run(play)
 
 

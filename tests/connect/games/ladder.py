@@ -9,8 +9,11 @@ import sys
 from persona_evo.connect.client import Client
 from persona_evo.connect.protocol import MetricInfo
 
-METRICS = (MetricInfo("height climbed", "HEIGHT", 0.0, None), MetricInfo("turns", "TURN", 0.0, None),
-           MetricInfo("1 after a fall", "FELL", 0.0, 1.0))  # fmt: skip
+METRICS = (
+    MetricInfo("height climbed", "HEIGHT", 0.0, None),
+    MetricInfo("turns", "TURN", 0.0, None),
+    MetricInfo("1 after a fall", "FELL", 0.0, 1.0),
+)
 TURNS = {"": 6, "short": 3, "long": 40}
 
 

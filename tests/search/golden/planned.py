@@ -68,8 +68,13 @@ CHANGES: Mapping[str, tuple[Any, ...]] = {
 }
 """Single settings that are varied, all else being that of a preset."""
 
-SMALL = ("ucb1", "R + 0.5 * MS + 0.3 * PE - 0.2 * DEAD - HL", "R + MS + PE - DEAD + sqrt(2 * log(P) / N)",
-         "MS + PE - 0.1 * NM - 0.01 * ST", "R + RSD * sqrt(log(P) / N)")  # fmt: skip
+SMALL = (
+    "ucb1",
+    "R + 0.5 * MS + 0.3 * PE - 0.2 * DEAD - HL",
+    "R + MS + PE - DEAD + sqrt(2 * log(P) / N)",
+    "MS + PE - 0.1 * NM - 0.01 * ST",
+    "R + RSD * sqrt(log(P) / N)",
+)
 """The policies with which settings are varied: one of each kind that the engine tells apart."""
 
 
@@ -120,8 +125,11 @@ def settings() -> Cases:
     """Each setting varied on its own in MiniDungeons 2."""
     game = registry.get("minidungeons2")
     goal = utility_of("monster_killer", game)
-    base = {"paper": SearchSettings.paper(), "paper, on": replace(SearchSettings.paper(), stop="budget"),
-            "single": SearchSettings.single()}  # fmt: skip
+    base = {
+        "paper": SearchSettings.paper(),
+        "paper, on": replace(SearchSettings.paper(), stop="budget"),
+        "single": SearchSettings.single(),
+    }
     for level, (name, given), text in itertools.product(levels_of(game, "train01", "train07"), base.items(), SMALL):
         for key, values in CHANGES.items():
             for value in values:
@@ -178,21 +186,33 @@ def shipped() -> Cases:
         if game.players > 1 or not data["formula"]:
             continue
         goal, policy = parse(data["utility"], game.symbols), TreePolicy.of(data["formula"], game)
-        names = {"minidungeons2": ("train02", "train05", "train10"), "puyo": ("short01", "five01"),
-                 "roguelike2d": ("train01", "forward01")}[game.name]  # fmt: skip
+        names = {
+            "minidungeons2": ("train02", "train05", "train10"),
+            "puyo": ("short01", "five01"),
+            "roguelike2d": ("train01", "forward01"),
+        }[game.name]
         for level, preset, seed in itertools.product(levels_of(game, *names), PRESETS, (1, 2)):
             found = plan(game, level, goal, policy, Budget(600), SearchSettings.preset(preset), seed)
             yield f"{file.stem}, {level.name}, {preset}, seed {seed}", record(found)
 
 
 GAMES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
-    "its_alive": (("tiny01", "train01", "lazy01"), ("collector", "builder"),
-                  ("R + PR - 0.01 * PL", "LM + 0.1 * CP - 0.001 * ST", "RMAX + MC * sqrt(log(P) / N) - LOST")),
-    "puyo": (("short01", "buried01", "stairs01"), ("chain_builder", "survivor"),
-             ("R + 0.1 * LC - PU", "LC + 0.02 * CP - 0.001 * DR", "R + (R + R * sqrt(R / N)) * sqrt(R / N) - DEAD")),
-    "roguelike2d": (("test01", "train01", "forward01"), ("forager", "sprinter"),
-                    ("R + PR - DS", "PR + 0.1 * EA - HT - 0.001 * ST", "R + NX * sqrt(log(P) / N) - WD")),
-}  # fmt: skip
+    "its_alive": (
+        ("tiny01", "train01", "lazy01"),
+        ("collector", "builder"),
+        ("R + PR - 0.01 * PL", "LM + 0.1 * CP - 0.001 * ST", "RMAX + MC * sqrt(log(P) / N) - LOST"),
+    ),
+    "puyo": (
+        ("short01", "buried01", "stairs01"),
+        ("chain_builder", "survivor"),
+        ("R + 0.1 * LC - PU", "LC + 0.02 * CP - 0.001 * DR", "R + (R + R * sqrt(R / N)) * sqrt(R / N) - DEAD"),
+    ),
+    "roguelike2d": (
+        ("test01", "train01", "forward01"),
+        ("forager", "sprinter"),
+        ("R + PR - DS", "PR + 0.1 * EA - HT - 0.001 * ST", "R + NX * sqrt(log(P) / N) - WD"),
+    ),
+}
 """By game: levels, personas, and policies of its metrics."""
 
 
@@ -208,8 +228,15 @@ def games() -> Cases:
     game = registry.get("its_alive")
     for level in levels_of(game, "small01", choices="factored"):
         for preset in PRESETS:
-            found = plan(game, level, utility_of("scorer", game), TreePolicy.ucb1(), Budget(300),
-                         SearchSettings.preset(preset), 2)  # fmt: skip
+            found = plan(
+                game,
+                level,
+                utility_of("scorer", game),
+                TreePolicy.ucb1(),
+                Budget(300),
+                SearchSettings.preset(preset),
+                2,
+            )
             yield f"its_alive, {level.name}, factored choices, {preset}", record(found)
 
 
@@ -217,21 +244,45 @@ def lists() -> Cases:
     """Open lists: the defaults with every persona, lists of one's own, and the settings that belong to them."""
     game = registry.get("minidungeons2")
     changes: tuple[dict[str, Any], ...] = (
-        {}, {"hedge": 0.3}, {"tolerance": 0.05}, {"finish": 0.0}, {"finish": 0.4}, {"horizon": 12}, {"rollout": 0},
-        {"stop": "first_win"}, {"value": "mean"}, {"expansion": "random"}, {"terminal": "revisit"},
-        {"transpositions": "off"}, {"variant": "informed"},
-    )  # fmt: skip
+        {},
+        {"hedge": 0.3},
+        {"tolerance": 0.05},
+        {"finish": 0.0},
+        {"finish": 0.4},
+        {"horizon": 12},
+        {"rollout": 0},
+        {"stop": "first_win"},
+        {"value": "mean"},
+        {"expansion": "random"},
+        {"terminal": "revisit"},
+        {"transpositions": "off"},
+        {"variant": "informed"},
+    )
     for level, wish in itertools.product(levels_of(game, "train03", "train09"), ("runner", "completionist")):
         goal = utility_of(wish, game)
         for change, seed in itertools.product(changes, (1, 2)):
-            found = plan(game, level, goal, TreePolicy.utility(goal), Budget(1_000),
-                         replace(SearchSettings.anytime(), **change), seed)  # fmt: skip
+            found = plan(
+                game,
+                level,
+                goal,
+                TreePolicy.utility(goal),
+                Budget(1_000),
+                replace(SearchSettings.anytime(), **change),
+                seed,
+            )
             yield f"{level.name}, {wish}, {change}, seed {seed}", record(found)
     (level,) = levels_of(game, "test01")
-    own = TreePolicy("lists", lists=tuple(
-        OpenList(parse(score), weight, novel)
-        for score, weight, novel in (("UTILITY - 0.01 * D", 2.0, False), ("CEILING", 1.0, True), ("NEAR", 1.0, False))
-    ))  # fmt: skip
+    own = TreePolicy(
+        "lists",
+        lists=tuple(
+            OpenList(parse(score), weight, novel)
+            for score, weight, novel in (
+                ("UTILITY - 0.01 * D", 2.0, False),
+                ("CEILING", 1.0, True),
+                ("NEAR", 1.0, False),
+            )
+        ),
+    )
     static = replace(policy_of("TO - 0.1 * NT", game), lists=own.lists)
     goal = utility_of("treasure_collector", game)
     for policy, most in itertools.product((own, static), (100, 1_500)):
@@ -261,8 +312,9 @@ def classes() -> Cases:
         level = game.load(text, text)
         for policy, preset, seed in itertools.product(
             ("ucb1", "R + 0.1 * COINS", "COINS + OUT - 0.01 * ST", "RMAX + sqrt(log(P) / N) + 0.01 * D"),
-            PRESETS, (1, 2),
-        ):  # fmt: skip
+            PRESETS,
+            (1, 2),
+        ):
             given = replace(SearchSettings.preset(preset), horizon=steps)
             found = plan(game, level, goal, policy_of(policy, game), Budget(200), given, seed)
             yield f"{text}, {policy}, {preset}, seed {seed}", record(found)

@@ -44,8 +44,10 @@ def _moves_policy(text: str, game: Game) -> TreePolicy:
 def _thought(actor: Actor, state: Any) -> Record:
     """What an actor thinks of a state: its choice, its tree and all options."""
     move = actor.think(state)
-    return {"move": [move.action, move.iterations, move.nodes, move.kept, move.full],
-            "options": [[o.action, o.visits, o.mean.hex(), o.max.hex()] for o in move.options]}  # fmt: skip
+    return {
+        "move": [move.action, move.iterations, move.nodes, move.kept, move.full],
+        "options": [[o.action, o.visits, o.mean.hex(), o.max.hex()] for o in move.options],
+    }
 
 
 def _walked(game: Game, level: Level, actor: Actor, count: int) -> Record:
@@ -65,31 +67,61 @@ def actors() -> Cases:
     """Single moves with all options, in games for one, for two and of chance; the tree goes on with the game."""
     md2, colosseum = registry.get("minidungeons2"), registry.get("colosseum")
     changes: tuple[dict[str, Any], ...] = (
-        {}, {"rollout": 0}, {"value": "mean"}, {"expansion": "random"}, {"horizon": 9}, {"selection": "child"},
-    )  # fmt: skip
+        {},
+        {"rollout": 0},
+        {"value": "mean"},
+        {"expansion": "random"},
+        {"horizon": 9},
+        {"selection": "child"},
+    )
     for text, change in itertools.product(("ucb1", "R - 0.1 * HL", "R + NM * 0.01 - RSD / N", RAVE), changes):
         (level,) = levels_of(md2, "train05")
-        actor = Actor(md2, level, utility_of("monster_killer", md2), _moves_policy(text, md2), Budget(150),
-                      replace(SearchSettings.single(), **change), seed=3)  # fmt: skip
+        actor = Actor(
+            md2,
+            level,
+            utility_of("monster_killer", md2),
+            _moves_policy(text, md2),
+            Budget(150),
+            replace(SearchSettings.single(), **change),
+            seed=3,
+        )
         yield f"minidungeons2, {text}, {change}", _walked(md2, level, actor, 4)
     level = colosseum.load("random 6 seed 2", "six")
-    for text, choose in itertools.product(("ucb1", "R - 0.02 * WA + 0.3 * sqrt(log(P) / N)", RAVE),
-                                          ("visits", "mean", "max", "R*N/(N + 2)")):  # fmt: skip
+    for text, choose in itertools.product(
+        ("ucb1", "R - 0.02 * WA + 0.3 * sqrt(log(P) / N)", RAVE), ("visits", "mean", "max", "R*N/(N + 2)")
+    ):
         given = SearchSettings(rollout=200, value="mean")
         answer = parse(choose) if "/" in choose else choose
-        actor = Actor(colosseum, level, parse("WIN - LOSS"), _moves_policy(text, colosseum), Budget(120), given,
-                      choose=answer, seed=4)  # fmt: skip
+        actor = Actor(
+            colosseum,
+            level,
+            parse("WIN - LOSS"),
+            _moves_policy(text, colosseum),
+            Budget(120),
+            given,
+            choose=answer,
+            seed=4,
+        )
         yield f"colosseum, {text}, {choose}", _walked(colosseum, level, actor, 3)
     few = Actor(md2, levels_of(md2, "train05")[0], utility_of("runner", md2), budget=Budget(None, nodes=60), seed=5)
     yield "minidungeons2, 60 nodes", _walked(md2, few.level, few, 3)
     small: tuple[tuple[Game, str, str], ...] = (
-        (coin.GAME, "0.4 1", "PRIZE"), (lanes.GAME, "", "LEAD"), (nim.GAME, "9", "GAIN")
-    )  # fmt: skip
+        (coin.GAME, "0.4 1", "PRIZE"),
+        (lanes.GAME, "", "LEAD"),
+        (nim.GAME, "9", "GAIN"),
+    )
     for game, text, goal in small:
         for policy, seed in itertools.product(("ucb1", "R + 0.5 * sqrt(log(P) / N)", RAVE), (1, 2)):
             level = game.load(text, "level")
-            actor = Actor(game, level, parse(goal, game.symbols), _moves_policy(policy, game), Budget(80),
-                          SearchSettings(rollout=20, value="mean"), seed=seed)  # fmt: skip
+            actor = Actor(
+                game,
+                level,
+                parse(goal, game.symbols),
+                _moves_policy(policy, game),
+                Budget(80),
+                SearchSettings(rollout=20, value="mean"),
+                seed=seed,
+            )
             yield f"{game.name}, {policy}, seed {seed}", _walked(game, level, actor, 3)
     game, level = corridor.GAME, corridor.GAME.load("$..@..$..D", "level")
     actor = Actor(game, level, parse("COINS + OUT - 0.01 * ST"), budget=Budget(60), seed=1)
@@ -109,8 +141,14 @@ def contests() -> Cases:
             continue
         minds = [Mind(one, game, level, 1), Mind(rival, game, level, 2)]
         found = contest(game, level, minds, 3, 4)
-        yield f"{name} and random", {"game": moves(found.actions), "outcome": found.outcome,
-                                     "thoughts": [list(map(list, of)) for of in found.thoughts]}  # fmt: skip
+        yield (
+            f"{name} and random",
+            {
+                "game": moves(found.actions),
+                "outcome": found.outcome,
+                "thoughts": [list(map(list, of)) for of in found.thoughts],
+            },
+        )
     duels = Duel(game, level, agents["evolver"], agents["two_ply"].with_budget(10, None))
     goal = utility_of("duelist", game)
     for text, side in itertools.product(("ucb1", "R + -0.07 * sqrt(R / sqrt(R / OTE))", RAVE), (0, 1)):
@@ -136,35 +174,46 @@ def contests() -> Cases:
 
 def lookaheads() -> Cases:
     """Moves chosen by looking so many moves ahead, and the baselines that look for one plan."""
-    for name, levels, goal in (("puyo", ("stairs01", "buried01"), "SC - 1000000 * DEAD"),
-                               ("minidungeons2", ("train01", "test03"), "MS + 0.3 * PE - DEAD")):  # fmt: skip
+    for name, levels, goal in (
+        ("puyo", ("stairs01", "buried01"), "SC - 1000000 * DEAD"),
+        ("minidungeons2", ("train01", "test03"), "MS + 0.3 * PE - DEAD"),
+    ):
         game = registry.get(name)
         for level, method, ties in itertools.product(levels_of(game, *levels), METHODS, ("random", "first")):
             one = Lookahead(game, level, parse(goal, game.symbols), 3, method, Allowance(90, 700), ties=ties, seed=2)
             for turn in range(2):
                 look = one.think(level.start)
-                yield f"{name}, {level.name}, {method}, {ties}, turn {turn}", {
-                    "look": [look.action, look.steps, look.playouts, look.whole],
-                    "values": [[a, v.hex()] for a, v in look.values.items()],
-                }
+                yield (
+                    f"{name}, {level.name}, {method}, {ties}, turn {turn}",
+                    {
+                        "look": [look.action, look.steps, look.playouts, look.whole],
+                        "values": [[a, v.hex()] for a, v in look.values.items()],
+                    },
+                )
         for level in levels_of(game, *levels):
             problem = Problem.of(game, level, parse(goal, game.symbols), 20)
             for method in ("auto", "bfs", "dfs", "random", "flat"):
-                found = bounds.solve(game, level, problem.utility, method=method, iterations=400, states=3_000,
-                                     horizon=20, seed=3)  # fmt: skip
-                yield f"{name}, {level.name}, solved by {method}", {
-                    "plan": [moves(found.actions), found.utility.hex(), found.outcome],
-                    "search": [found.states, found.stopped, found.proven, found.upper.hex()],
-                }
+                found = bounds.solve(
+                    game, level, problem.utility, method=method, iterations=400, states=3_000, horizon=20, seed=3
+                )
+                yield (
+                    f"{name}, {level.name}, solved by {method}",
+                    {
+                        "plan": [moves(found.actions), found.utility.hex(), found.outcome],
+                        "search": [found.states, found.stopped, found.proven, found.upper.hex()],
+                    },
+                )
             yield f"{name}, {level.name}, all plans of 3 moves", record(exhaustive(problem, 3))
             drawn = random_games(problem, 50, seed=4)
-            yield f"{name}, {level.name}, 50 random games", record(drawn.plan) | {
-                "games": [drawn.games, drawn.mean.hex(), drawn.deviation.hex()]
-            }
+            yield (
+                f"{name}, {level.name}, 50 random games",
+                record(drawn.plan) | {"games": [drawn.games, drawn.mean.hex(), drawn.deviation.hex()]},
+            )
             first = flat(problem, 50, seed=4)
-            yield f"{name}, {level.name}, 50 flat games", record(first.plan) | {
-                "moves": [[a, v.hex()] for a, v in first.scores.items()]
-            }
+            yield (
+                f"{name}, {level.name}, 50 flat games",
+                record(first.plan) | {"moves": [[a, v.hex()] for a, v in first.scores.items()]},
+            )
 
 
 def players() -> Cases:
@@ -183,9 +232,10 @@ def players() -> Cases:
     for name in ("train01", "train09", "test02"):
         (level,) = levels_of(game, name)
         seen = outlook(game, level, iterations=1_500, states=2_000)
-        yield f"outlook of {name}", {
-            "found": [seen.possible, moves(seen.actions), seen.iterations, seen.states, seen.longest]
-        }
+        yield (
+            f"outlook of {name}",
+            {"found": [seen.possible, moves(seen.actions), seen.iterations, seen.states, seen.longest]},
+        )
     prize = parse("PRIZE", coin.GAME.symbols)
     level = coin.GAME.load("0.4 1", "coin")
     player = SkilledPlayer(coin.GAME, level, prize, TreePolicy.ucb1(), LADDER["casual"])
@@ -207,8 +257,11 @@ PREFIXES: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 def prefixes() -> Cases:
     """The search by prefixes on games of the catalog in this process."""
-    for name, names, wish in (("its_alive", ("small01", "train01"), "collector"), ("puyo", ("short01",), "survivor"),
-                              ("roguelike2d", ("long01",), "thesis")):  # fmt: skip
+    for name, names, wish in (
+        ("its_alive", ("small01", "train01"), "collector"),
+        ("puyo", ("short01",), "survivor"),
+        ("roguelike2d", ("long01",), "thesis"),
+    ):
         game = registry.get(name)
         goal = utility_of(wish, game)
         for level in levels_of(game, *names):
@@ -217,8 +270,9 @@ def prefixes() -> Cases:
                 ("ucb1", "R + sqrt(log(P) / N)", "RMAX + 0.1 * D - RSD", goal.text, "R + 2 * sqrt(P) / N - 0.1 * D"),
             ):
                 given = replace(SearchSettings.anytime(), **change)
-                search = Search(game, Within(game, level), 0, goal, policy_of(text, game), given, Ordering(**ordering),
-                                5, 200)  # fmt: skip
+                search = Search(
+                    game, Within(game, level), 0, goal, policy_of(text, game), given, Ordering(**ordering), 5, 200
+                )
                 search.spend(Budget(250), 0.0)
                 yield f"{name}, {level.name}, {text}, {how}", _searched(search)
 

@@ -18,19 +18,38 @@ METRICS = (
     Metric("MV", "to move", "1 when it is this player's turn", high=1),
     Metric("WIN", "won", "1 when this player has won, 1/2 for a tie", high=1, better="higher"),
     Metric("LOSS", "lost", "1 when this player has lost, 1/2 for a tie", high=1, better="lower"),
-    Metric("MG", "margin", "own cells less the other's at the end, as a share of the board; 0 before", low=-1, high=1,
-           better="higher", main=True),
+    Metric(
+        "MG",
+        "margin",
+        "own cells less the other's at the end, as a share of the board; 0 before",
+        low=-1,
+        high=1,
+        better="higher",
+        main=True,
+    ),
     Metric("WA", "walls around me", "walled sides of this player's cell", high=4, better="lower"),
     Metric("OWA", "walls around the other", "walled sides of the other's cell", high=4, better="higher"),
     Metric("MD", "distance", "rows plus columns between the players", "cells"),
-    Metric("RC", "reach", "cells this player could walk to in one move, its own among them", "cells", better="higher",
-           costly=True),
+    Metric(
+        "RC",
+        "reach",
+        "cells this player could walk to in one move, its own among them",
+        "cells",
+        better="higher",
+        costly=True,
+    ),
     Metric("ORC", "reach of the other", "the same for the other", "cells", better="lower", costly=True),
     Metric("NM", "moves", "moves this player could choose from, were it its turn", better="higher", costly=True),
     Metric("ONM", "moves of the other", "the same for the other", better="lower", costly=True),
     Metric("DI", "way", "steps from one player to the other, size * size where there is no way", "steps", costly=True),
-    Metric("TE", "territory", "cells fewer steps from this player than from the other", "cells", better="higher",
-           costly=True),
+    Metric(
+        "TE",
+        "territory",
+        "cells fewer steps from this player than from the other",
+        "cells",
+        better="higher",
+        costly=True,
+    ),
     Metric("OTE", "territory of the other", "cells fewer steps from the other", "cells", better="lower", costly=True),
 )
 """In the order of `rules`. Each player sees the board as its own."""
@@ -73,8 +92,11 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
         raise SettingsError("the board's seed is out of range", found=str(seed), expected="at least 0")
     found = parse(text, source or name)
     if isinstance(found, Board) and (size or seed >= 0):
-        raise SettingsError("size and seed go with random boards", found=f"{name}, which is drawn",
-                            hint="leave the options out, or name random boards")  # fmt: skip
+        raise SettingsError(
+            "size and seed go with random boards",
+            found=f"{name}, which is drawn",
+            hint="leave the options out, or name random boards",
+        )
     if isinstance(found, Wanted):
         found = Wanted(size or found.size, seed if seed >= 0 else found.seed)
     board = random_board(found.size, found.seed or 0) if isinstance(found, Wanted) else found
@@ -83,10 +105,16 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
     options = {k: v for k, v in (("size", size), ("seed", seed)) if v != {"size": 0, "seed": -1}[k]}
     reach = (board.size + 1) // 2
     return Level(
-        game="colosseum", name=name, text=text, tables=tables, start=start,
-        max_actions=4 * min(board.size**2, 2 * reach * (reach + 1) + 1), source=source, options=options,
+        game="colosseum",
+        name=name,
+        text=text,
+        tables=tables,
+        start=start,
+        max_actions=4 * min(board.size**2, 2 * reach * (reach + 1) + 1),
+        source=source,
+        options=options,
         facts={"size": board.size, "fixed": fixed},
-    )  # fmt: skip
+    )
 
 
 def rows_of(board: Board) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -118,12 +146,14 @@ def board_of(level: Level, state: Any) -> Board:
 
     walls = tuple(
         tuple(
-            wall(r - 1, c, True) << UP | wall(r, c, False) << RIGHT | wall(r, c, True) << DOWN
+            wall(r - 1, c, True) << UP
+            | wall(r, c, False) << RIGHT
+            | wall(r, c, True) << DOWN
             | wall(r, c - 1, False) << LEFT
             for c in range(n)
         )
         for r in range(n)
-    )  # fmt: skip
+    )
     players = tuple(divmod(int(state[SEATS + p]), n) for p in range(2))
     return Board(n, walls, (players[0], players[1]), int(state[SIDE]))
 
@@ -149,8 +179,11 @@ def parse_action(level: Level, state: Any, text: str) -> int:
         r, c = (int(p) if len(p) < 4 else n for p in parts[:2])
         if r < n and c < n:
             return 4 * (r * n + c) + DIRECTIONS.index(parts[2])
-    raise SettingsError("no such move", found=text, expected=f"ROW,COLUMN,SIDE with rows and columns from 0 to {n - 1} "
-                        "and a side N, E, S or W")  # fmt: skip
+    raise SettingsError(
+        "no such move",
+        found=text,
+        expected=f"ROW,COLUMN,SIDE with rows and columns from 0 to {n - 1} and a side N, E, S or W",
+    )
 
 
 def scores(level: Level, state: Any) -> tuple[int, int]:

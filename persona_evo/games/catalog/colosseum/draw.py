@@ -23,9 +23,11 @@ PLAYERS = (("blue", "#2f6fd0"), ("red", "#c8442f"))
 TINTS = ("#dce8fa", "#fae1dc")
 FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 
+
 def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """One state: players 0 (blue) and 1 (red), whose cells are tinted once they are apart."""
     return board_image(board_of(level, state), scale=scale, caption=caption)
+
 
 def state_text(level: Level, state: Any) -> str:
     """One state as a level file draws it."""
@@ -37,6 +39,7 @@ def standing(level: Level, state: Any) -> str:
     board = board_of(level, state)
     areas = [reached(board.walls, who) for who in board.players]
     return "" if areas[0] & areas[1] else f"{len(areas[0])} : {len(areas[1])} cells"
+
 
 def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """A position as a picture of (size * scale) pixels a side, with a line of text below where there is a caption."""
@@ -62,15 +65,18 @@ def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image
         draw.text((4, n * scale + 3), caption, INK, font=lettering.font(text))
     return picture
 
+
 def _walls(draw: Any, board: Board, scale: int) -> None:
     thick, last = max(1, scale // 10), board.size * scale - 1
     for r, line in enumerate(board.walls):
         for c, sides in enumerate(line):
             left, top, right, bottom = c * scale, r * scale, (c + 1) * scale, (r + 1) * scale
             ends = {
-                UP: (left, top, right, top), RIGHT: (right, top, right, bottom), DOWN: (left, bottom, right, bottom),
+                UP: (left, top, right, top),
+                RIGHT: (right, top, right, bottom),
+                DOWN: (left, bottom, right, bottom),
                 LEFT: (left, top, left, bottom),
-            }  # fmt: skip
+            }
             for d, (x1, y1, x2, y2) in ends.items():
                 if sides >> d & 1:
                     box = (x1 - thick, y1 - thick, x2 + thick - 1, y2 + thick - 1)

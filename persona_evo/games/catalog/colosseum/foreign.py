@@ -20,8 +20,11 @@ def shown(level: Level, state: Any) -> dict[str, Any]:
     board = board_of(level, state)
     me = board.turn
     return {
-        "walls": board.walls, "me": board.players[me], "other": board.players[1 - me], "steps": int(level.tables[1]),
-    }  # fmt: skip
+        "walls": board.walls,
+        "me": board.players[me],
+        "other": board.players[1 - me],
+        "steps": int(level.tables[1]),
+    }
 
 
 def read(level: Level, state: Any, answer: Any) -> int:

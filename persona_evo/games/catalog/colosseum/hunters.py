@@ -21,12 +21,33 @@ from typing import Any
 
 from persona_evo.compiling import compiled, row
 from persona_evo.games.catalog.colosseum.board import (
-    MOST, REACH, RESULT, ROWS, SEATS, SIDE, is_open, neighbour, open_sides, read_walls, walk_area, walls_around,
+    MOST,
+    REACH,
+    RESULT,
+    ROWS,
+    SEATS,
+    SIDE,
+    is_open,
+    neighbour,
+    open_sides,
+    read_walls,
+    walk_area,
+    walls_around,
     word,
 )
 from persona_evo.games.catalog.colosseum.rules import (
-    ALL_METRICS, RULES, area_of_mover, count_moves, list_moves, measure, measure_all, nth_move, play_uniform, put_down,
-    step, walks,
+    ALL_METRICS,
+    RULES,
+    area_of_mover,
+    count_moves,
+    list_moves,
+    measure,
+    measure_all,
+    nth_move,
+    play_uniform,
+    put_down,
+    step,
+    walks,
 )
 from persona_evo.games.core import RUNNING, Rules, rule
 from persona_evo.seeds import below

@@ -87,8 +87,10 @@ def random_board(size: int, seed: int) -> Board:
     size // 2 - 1 pairs of walls that mirror each other in the centre, then the players, likewise.
     """
     draw = np.random.RandomState(seed if seed < 2**32 else [seed & 0xFFFFFFFF, seed >> 32])
-    walls = [[(r == 0) << UP | (c == size - 1) << RIGHT | (r == size - 1) << DOWN | (c == 0) << LEFT
-              for c in range(size)] for r in range(size)]  # fmt: skip
+    walls = [
+        [(r == 0) << UP | (c == size - 1) << RIGHT | (r == size - 1) << DOWN | (c == 0) << LEFT for c in range(size)]
+        for r in range(size)
+    ]
 
     def wall(r: int, c: int, d: int) -> None:
         walls[r][c] |= 1 << d
@@ -180,8 +182,15 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> Board:
     board = Board(n, tuple(map(tuple, walls)), (players["0"], players["1"]), turn)
     if not board.connected():
         r, c = players["1"]
-        _refuse("the players are apart: the game is over before it began", source, kept[2 * r + 1][0], 2 * c + 2, "1",
-                "a way from 0 to 1", "open a wall between them")  # fmt: skip
+        _refuse(
+            "the players are apart: the game is over before it began",
+            source,
+            kept[2 * r + 1][0],
+            2 * c + 2,
+            "1",
+            "a way from 0 to 1",
+            "open a wall between them",
+        )
     return board
 
 
@@ -204,7 +213,10 @@ def _read(
             _refuse(f"player {char} stands in two cells", at[0], at[1], x + 1, char, "one cell for each player")
         players[char] = (y // 2, x // 2)
     elif char in "|-":
-        for r, c, d in (((y // 2, x // 2 - 1, RIGHT), (y // 2, x // 2, LEFT)) if y % 2 else
-                        ((y // 2 - 1, x // 2, DOWN), (y // 2, x // 2, UP))):  # fmt: skip
+        for r, c, d in (
+            ((y // 2, x // 2 - 1, RIGHT), (y // 2, x // 2, LEFT))
+            if y % 2
+            else ((y // 2 - 1, x // 2, DOWN), (y // 2, x // 2, UP))
+        ):
             if 0 <= r < n and 0 <= c < n:
                 walls[r][c] |= 1 << d

@@ -10,14 +10,49 @@ from typing import Any
 
 from persona_evo.compiling import compiled, row
 from persona_evo.games.catalog.colosseum.board import (
-    CELLS, MOVES, REACH, RESULT, ROWS, SEATS, SIDE, SIZE, WALLS, WORDS, build, component, count_cells,
-    is_open, may_divide, nearer, neighbour, open_sides, read_walls, walk_area, walls_around, word,
+    CELLS,
+    MOVES,
+    REACH,
+    RESULT,
+    ROWS,
+    SEATS,
+    SIDE,
+    SIZE,
+    WALLS,
+    WORDS,
+    build,
+    component,
+    count_cells,
+    is_open,
+    may_divide,
+    nearer,
+    neighbour,
+    open_sides,
+    read_walls,
+    walk_area,
+    walls_around,
+    word,
 )
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Rules, rule
 from persona_evo.seeds import below
 
-(STEPS, TO_MOVE, WIN, LOSS, MARGIN, WALLED, OTHER_WALLED, BESIDE, REACHED, OTHER_REACHED, MOVES_LEFT, OTHER_MOVES,
- WAY, NEARER, OTHER_NEARER) = range(15)  # fmt: skip
+(
+    STEPS,
+    TO_MOVE,
+    WIN,
+    LOSS,
+    MARGIN,
+    WALLED,
+    OTHER_WALLED,
+    BESIDE,
+    REACHED,
+    OTHER_REACHED,
+    MOVES_LEFT,
+    OTHER_MOVES,
+    WAY,
+    NEARER,
+    OTHER_NEARER,
+) = range(15)
 """Order of the metrics."""
 
 
@@ -270,9 +305,7 @@ def key(t: Any, s: Any) -> int:
 
 
 @compiled
-def play_uniform(
-    measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int
-) -> int:
+def play_uniform(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """Uniformly random legal moves: what `core.play_out` does, without listing them."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)

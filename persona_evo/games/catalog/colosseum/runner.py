@@ -38,9 +38,10 @@ def register_agent(name: str) -> Any:
 def stand_ins(folder: str) -> None:
     """Modules under the frame's names."""
     for name, content in (
-        ("agents", {"__path__": [folder], "Agent": Agent}), ("agents.agent", {"Agent": Agent}),
+        ("agents", {"__path__": [folder], "Agent": Agent}),
+        ("agents.agent", {"Agent": Agent}),
         ("store", {"register_agent": register_agent, "AGENT_REGISTRY": {}}),
-    ):  # fmt: skip
+    ):
         module = types.ModuleType(name)
         vars(module).update(content)
         sys.modules[name] = module

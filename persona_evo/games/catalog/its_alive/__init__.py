@@ -22,19 +22,34 @@ MOST = max(win for _, _, win in layout.FIELDS.values())
 METRICS = (
     Metric("ST", "decisions", "decisions so far; up to three a turn for a factored player", "decisions", clock=True),
     Metric("PT", "points", "points for landings and monsters", "points", better="higher"),
-    Metric("SC", "score", "points, divided by those for a piece in each cell and all of them collected as one monster",
-           better="higher", main=True),
-    Metric("MC", "monsters collected", "living monsters taken off the field", "monsters", high=MOST, better="higher",
-           main=True),
+    Metric(
+        "SC",
+        "score",
+        "points, divided by those for a piece in each cell and all of them collected as one monster",
+        better="higher",
+        main=True,
+    ),
+    Metric(
+        "MC",
+        "monsters collected",
+        "living monsters taken off the field",
+        "monsters",
+        high=MOST,
+        better="higher",
+        main=True,
+    ),
     Metric("PR", "progress", "share of the monsters that win", high=1, better="higher", ratio=True, main=True),
     Metric("PL", "pieces landed", "pieces that have landed", "pieces"),
-    Metric("LM", "largest monster", "pieces of the largest monster collected / cells of the field", high=1,
-           better="higher"),
-    Metric("CP", "pairs collected", "joints between pieces of one colour in collected monsters", "pairs",
-           better="higher"),
+    Metric(
+        "LM", "largest monster", "pieces of the largest monster collected / cells of the field", high=1, better="higher"
+    ),
+    Metric(
+        "CP", "pairs collected", "joints between pieces of one colour in collected monsters", "pairs", better="higher"
+    ),
     Metric("LV", "living monsters", "monsters on the field that live", "monsters", better="higher"),
-    Metric("BV", "best monster", "score of the most valuable living monster on the field, 0 without any",
-           better="higher"),
+    Metric(
+        "BV", "best monster", "score of the most valuable living monster on the field, 0 without any", better="higher"
+    ),
     Metric("LG", "largest group", "pieces of the largest joined group on the field / cells", high=1, better="higher"),
     Metric("SP", "same-colour pairs", "joints between pieces of one colour on the field", "pairs", better="higher"),
     Metric("FI", "fill", "share of the cells that hold a piece", high=1, better="lower", ratio=True, main=True),
@@ -81,15 +96,23 @@ def load(
     width, height, _ = layout.FIELDS[found.word["field"]]
     if found.word["design"] == "tenacious" and width * height < layout.TENACIOUS_PIECES:
         raise LevelError(
-            "nothing can live on this field", place=Place(source or name), found=counted(width * height, "cell"),
-            expected=f"{layout.TENACIOUS_PIECES} for the design tenacious", hint="take another field or design",
-        )  # fmt: skip
+            "nothing can live on this field",
+            place=Place(source or name),
+            found=counted(width * height, "cell"),
+            expected=f"{layout.TENACIOUS_PIECES} for the design tenacious",
+            hint="take another field or design",
+        )
     tables = layout.build(found.whole["seed"], **found.word)
     return Level(
-        game="its_alive", name=name, text=text, tables=tables,
-        start=np.zeros(FIELD_AT + 2 * width * height, dtype=np.uint16), max_actions=4 * width + width * height,
-        source=source, options={k: v for k, v in given.items() if v},
-    )  # fmt: skip
+        game="its_alive",
+        name=name,
+        text=text,
+        tables=tables,
+        start=np.zeros(FIELD_AT + 2 * width * height, dtype=np.uint16),
+        max_actions=4 * width + width * height,
+        source=source,
+        options={k: v for k, v in given.items() if v},
+    )
 
 
 def action_name(level: Level, state: Any, action: int) -> str:
@@ -116,9 +139,11 @@ def parse_action(level: Level, state: Any, text: str) -> int:
         if action_name(level, state, action) == text:
             return action
     raise SettingsError(
-        "no such action", found=text, expected="L,column,N|E|S|W or C,x,y; land, collect, column,C, turn,N|E|S|W",
+        "no such action",
+        found=text,
+        expected="L,column,N|E|S|W or C,x,y; land, collect, column,C, turn,N|E|S|W",
         hint="see the game's README",
-    )  # fmt: skip
+    )
 
 
 def place(level: Level, cell: int) -> tuple[int, int]:

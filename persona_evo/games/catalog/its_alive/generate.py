@@ -16,7 +16,8 @@ def draw(rng: Random, kind: str, wanted: Constraints) -> str:
     return f"seed = {rng.randrange(SEEDS)}\nfield = {kind}\ndesign = regular\nplayer = unrestricted\nchoices = flat\n"
 
 
-KINDS = {name: f"a field of {width} x {height}, {win} monsters win" for name, (width, height, win) in
-         layout.FIELDS.items()}  # fmt: skip
+KINDS = {
+    name: f"a field of {width} x {height}, {win} monsters win" for name, (width, height, win) in layout.FIELDS.items()
+}
 
 GENERATOR = Generator(draw, KINDS, shown=("cells", "win"), from_seed=True)

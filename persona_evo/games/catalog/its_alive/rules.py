@@ -24,8 +24,24 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.its_alive.layout import (
-    DESIGN, EAST, FACTORED, HEAD, HEART, HEIGHT, LANDING_POINTS, MASKS, MONSTER_POINTS, NORTH, PAIR_POINTS, PIECES,
-    PLAYER, SOUTH, TENACIOUS_PIECES, WEST, WIDTH, WIN,
+    DESIGN,
+    EAST,
+    FACTORED,
+    HEAD,
+    HEART,
+    HEIGHT,
+    LANDING_POINTS,
+    MASKS,
+    MONSTER_POINTS,
+    NORTH,
+    PAIR_POINTS,
+    PIECES,
+    PLAYER,
+    SOUTH,
+    TENACIOUS_PIECES,
+    WEST,
+    WIDTH,
+    WIN,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
 from persona_evo.games.rows import HASH_START, Row, add, mix, put, word
@@ -37,8 +53,22 @@ REGULAR, MONOCHROMESTER, TENACIOUS = range(3)
 UNRESTRICTED, GREEDY, LAZY = range(3)
 SHAPES = 6
 
-(NEXT_AT, PHASE_AT, COLUMN_AT, COLLECTED_AT, OVER_AT, LIVING_AT, WORTH_AT, GROUP_AT, PAIRS_AT, FILLED_AT, STEPS_AT,
- POINTS_AT, LARGEST_AT, PAIRED_AT) = range(14)  # fmt: skip
+(
+    NEXT_AT,
+    PHASE_AT,
+    COLUMN_AT,
+    COLLECTED_AT,
+    OVER_AT,
+    LIVING_AT,
+    WORTH_AT,
+    GROUP_AT,
+    PAIRS_AT,
+    FILLED_AT,
+    STEPS_AT,
+    POINTS_AT,
+    LARGEST_AT,
+    PAIRED_AT,
+) = range(14)
 FIELD_AT = 14
 
 

@@ -68,18 +68,23 @@ def unreachable_exit(board: Board) -> list[Finding]:
     if goal in board.reached:
         return []
     around = board.pieces[board.piece_of[goal]]
-    why = "walls are on all sides of it" if len(around) == 1 else (
-        f"it lies among {counted(len(around), 'tile')} that no way leads to"
+    why = (
+        "walls are on all sides of it"
+        if len(around) == 1
+        else (f"it lies among {counted(len(around), 'tile')} that no way leads to")
     )
     wall = _thin_wall(board, around)
     return [
         Finding(
-            "unreachable_exit", "problem", board.level.name,
-            f"The exit at {where(goal)} cannot be reached: {why}.", (goal,),
+            "unreachable_exit",
+            "problem",
+            board.level.name,
+            f"The exit at {where(goal)} cannot be reached: {why}.",
+            (goal,),
             evidence={"tiles_in_reach": len(board.reached), "tiles_around_exit": len(around)},
             look=f"Open the wall at {where(wall)}." if wall else "",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _thin_wall(board: Board, area: Sequence[Spot]) -> Spot | None:
@@ -95,9 +100,10 @@ def unreachable_objects(board: Board) -> list[Finding]:
     """Objects that the hero can never touch, those with one cause together; what shares the exit's fate is left out."""
     grid = board.grid
     lost = [
-        (x, y) for char, x, y in grid.objects
+        (x, y)
+        for char, x, y in grid.objects
         if (x, y) != grid.exit and not (board.can_meet((x, y)) if char in MONSTERS else board.touches((x, y)))
-    ]  # fmt: skip
+    ]
     groups: dict[int, list[Spot]] = {}
     for spot in lost:
         groups.setdefault(board.piece_of[spot], []).append(spot)
@@ -105,9 +111,10 @@ def unreachable_objects(board: Board) -> list[Finding]:
     found = [_out_of_reach(board, piece, spots) for piece, spots in groups.items() if piece != shut]
     if grid.exit in board.reached:
         deadly = [
-            (x, y) for char, x, y in grid.objects
+            (x, y)
+            for char, x, y in grid.objects
             if char not in MONSTERS and (x, y) in board.reached and (x, y) not in board.survival.alive
-        ]  # fmt: skip
+        ]
         found += _only_dying(board, deadly)
     return found
 
@@ -123,11 +130,14 @@ def _out_of_reach(board: Board, piece: int, spots: list[Spot]) -> Finding:
     wall = _thin_wall(board, area)
     chars = {board.char[s] for s in spots}
     return Finding(
-        "unreachable_object", "notice" if chars <= {TRAP, MINITAUR} else "problem", board.level.name,
-        f"{capital(named(board, spots))} cannot be reached: {why}.", tuple(spots),
+        "unreachable_object",
+        "notice" if chars <= {TRAP, MINITAUR} else "problem",
+        board.level.name,
+        f"{capital(named(board, spots))} cannot be reached: {why}.",
+        tuple(spots),
         evidence={"objects": len(spots), "tiles": len(area)},
         look=f"Open the wall at {where(wall)}." if wall and piece not in board.open_pieces else "",
-    )  # fmt: skip
+    )
 
 
 def _only_dying(board: Board, spots: list[Spot]) -> list[Finding]:
@@ -138,12 +148,15 @@ def _only_dying(board: Board, spots: list[Spot]) -> list[Finding]:
     least = min(board.survival.damage[s] for s in spots)
     return [
         Finding(
-            "unreachable_object", "problem", board.level.name,
+            "unreachable_object",
+            "problem",
+            board.level.name,
             f"{capital(named(board, spots))} cannot be reached alive: every way there springs at least "
             f"{counted(least, 'trap')}, and the hero has {counted(board.health, 'hit point')}.",
-            tuple(spots), evidence={"objects": len(spots), "least_damage": least, "hit_points": board.health},
+            tuple(spots),
+            evidence={"objects": len(spots), "least_damage": least, "hit_points": board.health},
         )
-    ]  # fmt: skip
+    ]
 
 
 def deadly_way(board: Board) -> list[Finding]:
@@ -162,15 +175,21 @@ def deadly_way(board: Board) -> list[Finding]:
     told = f"those at {at(forced)} are on every way" if len(forced) > 1 else f"for example at {at(spots)}"
     return [
         Finding(
-            "deadly_way", "problem", board.level.name,
+            "deadly_way",
+            "problem",
+            board.level.name,
             f"No way to the exit at {where(goal)} can be survived: every way springs at least "
             f"{counted(least, 'trap')} of 1 hit point each ({told}), and {has}.",
             tuple(spots),
-            evidence={"least_damage": least, "hit_points": board.health, "potions": len(lives.drinkable),
-                      "forced_traps": len(forced)},
+            evidence={
+                "least_damage": least,
+                "hit_points": board.health,
+                "potions": len(lives.drinkable),
+                "forced_traps": len(forced),
+            },
             look="Remove some of the traps, open a way around them, or put more potions before them.",
         )
-    ]  # fmt: skip
+    ]
 
 
 def no_return(board: Board) -> list[Finding]:
@@ -186,11 +205,14 @@ def no_return(board: Board) -> list[Finding]:
         holds = f" (there {is_are(names)} {named(board, names)})" if names and set(names) != set(doors) else ""
         found.append(
             Finding(
-                "no_return", "problem", board.level.name,
+                "no_return",
+                "problem",
+                board.level.name,
                 f"Whoever comes to {at(doors)} never gets away from there{holds}: no way leads on to the exit.",
-                tuple(doors), evidence={"tiles": len(stuck)},
+                tuple(doors),
+                evidence={"tiles": len(stuck)},
             )
-        )  # fmt: skip
+        )
     goods = [t for t in dying if board.char.get(t) not in (None, TRAP)]
     if dying and hero not in dying:
         over = sorted(t for t in dying if board.char.get(t) == TRAP)
@@ -199,10 +221,13 @@ def no_return(board: Board) -> list[Finding]:
         spots = goods or over[:1]
         found.append(
             Finding(
-                "no_return", "problem" if goods else "notice", board.level.name,
+                "no_return",
+                "problem" if goods else "notice",
+                board.level.name,
                 f"The ground behind the traps at {at(over)}{holds} can be entered and not left alive: "
                 f"{counted(least, 'trap')} or more on the way in, and too few hit points for the way out.",
-                tuple(spots), evidence={"least_damage": least, "hit_points": board.health},
+                tuple(spots),
+                evidence={"least_damage": least, "hit_points": board.health},
             )
-        )  # fmt: skip
+        )
     return found

@@ -53,8 +53,9 @@ class Board:
     @cached_property
     def survival(self) -> Survival:
         """What can be reached alive over the traps."""
-        return survival(self.grid.hero, self.grid.exit, self.moves, set(self.at(TRAP)), self.at(POTION), self.health,
-                        self.cap)  # fmt: skip
+        return survival(
+            self.grid.hero, self.grid.exit, self.moves, set(self.at(TRAP)), self.at(POTION), self.health, self.cap
+        )
 
     @cached_property
     def pieces(self) -> list[list[Spot]]:
@@ -115,4 +116,3 @@ def tally(board: Board, spots: Iterable[Spot]) -> str:
 def is_are(spots: Sequence[Spot]) -> str:
     """The verb for so many things."""
     return "is" if len(spots) == 1 else "are"
-

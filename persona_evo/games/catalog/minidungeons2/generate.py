@@ -156,9 +156,12 @@ def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
     potions = rng.randint(0, 1) if rng.random() < SCARCE else rest - treasures
     portals = wanted.draw(rng, "portals", *((2, 2) if rng.random() < 0.4 else (0, 0)))
     return Contents(
-        monsters, wanted.draw(rng, "treasures", treasures, treasures), wanted.draw(rng, "potions", potions, potions),
-        wanted.draw(rng, "traps", 0, 3), portals > 0,
-    )  # fmt: skip
+        monsters,
+        wanted.draw(rng, "treasures", treasures, treasures),
+        wanted.draw(rng, "potions", potions, potions),
+        wanted.draw(rng, "traps", 0, 3),
+        portals > 0,
+    )
 
 
 def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> str:
@@ -169,9 +172,7 @@ def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> s
     return "\n".join(rows) + "\n"
 
 
-def furnished(
-    rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: Constraints
-) -> dict[Spot, str] | None:
+def furnished(rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: Constraints) -> dict[Spot, str] | None:
     """Where everything stands. The exit is rather far from the hero; a portal leads to the vault if there is one."""
     free, moves = sorted(floor), moves_on(floor)
     rng.shuffle(free)

@@ -42,11 +42,20 @@ ACTIONS = "N, E, S, W: a step; J@row:column: the javelin thrown at that tile; -:
 AIMED = ("J",)
 
 EVENTS = {
-    "treasure": "treasure opened", "potion": "potion drunk", "trap": "trap sprung", "portal": "portal used",
-    "exit": "exit reached", "treasure:": "treasure taken by the {}", "potion:": "potion drunk by the {}",
-    "trap:": "trap sprung by the {}", "monster:": "blows with the {}", "slain:": "{} slain",
-    "knockout": "minitaur knocked out", "javelin": "javelin thrown", "pickup": "javelin picked up",
+    "treasure": "treasure opened",
+    "potion": "potion drunk",
+    "trap": "trap sprung",
+    "portal": "portal used",
+    "exit": "exit reached",
+    "treasure:": "treasure taken by the {}",
+    "potion:": "potion drunk by the {}",
+    "trap:": "trap sprung by the {}",
+    "monster:": "blows with the {}",
+    "slain:": "{} slain",
+    "knockout": "minitaur knocked out",
+    "javelin": "javelin thrown",
+    "pickup": "javelin picked up",
     "death:": "killed by the {}",
-}  # fmt: skip
+}
 
 SIGNS = "x a slain monster, + a dead hero, J a javelin that lies there"

@@ -32,9 +32,9 @@ MOST_SUSPECTS = 6
 @dataclass(frozen=True)
 class Harm:
     """Attributes:
-        least: hit points that every play loses which comes to the exit, at least.
-        reached: whether a play was found that loses no more.
-        over: whether all states were looked at, and none is at the exit.
+    least: hit points that every play loses which comes to the exit, at least.
+    reached: whether a play was found that loses no more.
+    over: whether all states were looked at, and none is at the exit.
     """
 
     least: int
@@ -127,11 +127,14 @@ def _without(level: Level, spots: Iterable[Spot]) -> Level | None:
 def _harmful(board: Board, spots: list[Spot], harm: Harm, traps: int) -> Finding:
     also = f", {traps} of them to traps" if traps else ""
     return Finding(
-        "forced_hazard", "notice", board.level.name,
+        "forced_hazard",
+        "notice",
+        board.level.name,
         f"Nobody gets past {named(board, spots)} unhurt: whoever reaches the exit has lost at least {harm.least} of "
-        f"{counted(board.health, 'hit point')}{also} (proven).", tuple(spots),
+        f"{counted(board.health, 'hit point')}{also} (proven).",
+        tuple(spots),
         evidence={"least_damage": harm.least, "hit_points": board.health, "monsters": len(spots), "proven": True},
-    )  # fmt: skip
+    )
 
 
 def _in_the_way(board: Board, spots: list[Spot], unhurt: bool | None) -> Finding:
@@ -139,7 +142,11 @@ def _in_the_way(board: Board, spots: list[Spot], unhurt: bool | None) -> Finding
     them = "it" if len(spots) == 1 else "them"
     but = f". A hero who plays well gets past {them} unhurt" if unhurt else ""
     return Finding(
-        "forced_hazard", "notice", board.level.name,
+        "forced_hazard",
+        "notice",
+        board.level.name,
         f"{capital(named(board, spots))} {'stands' if len(spots) == 1 else 'stand'} in the only corridor from the "
-        f"start, which has no room to pass{but}.", tuple(spots), evidence={"monsters": len(spots)},
-    )  # fmt: skip
+        f"start, which has no room to pass{but}.",
+        tuple(spots),
+        evidence={"monsters": len(spots)},
+    )

@@ -40,9 +40,13 @@ KINDS = {tb.GOBLIN: "goblin", tb.WIZARD: "wizard", tb.OGRE: "ogre", tb.BLOB: "bl
 """Monsters as events call them."""
 
 THINGS = {
-    "T": "treasure", "P": "potion", "t": "trap", "p": "portal", "e": "exit",
+    "T": "treasure",
+    "P": "potion",
+    "t": "trap",
+    "p": "portal",
+    "e": "exit",
     **{c: f"monster:{KINDS[kind]}" for c, kind in tb.MONSTER_KINDS.items()},
-}  # fmt: skip
+}
 """Characters of a level file -> the kind of event by which somebody meets the object."""
 
 UNKNOWN = "unknown"
@@ -50,9 +54,16 @@ UNKNOWN = "unknown"
 
 _REMEMBERED = 4096
 _HEARD = (
-    "move_hero", "throw", "act", "hurt_hero", "hurt_monster", "take", "hero_meets_thing", "monster_meets_thing",
+    "move_hero",
+    "throw",
+    "act",
+    "hurt_hero",
+    "hurt_monster",
+    "take",
+    "hero_meets_thing",
+    "monster_meets_thing",
     "monster_meets_monster",
-)  # fmt: skip
+)
 _STAYS_COMPILED = "entry"
 
 

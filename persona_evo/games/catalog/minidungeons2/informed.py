@@ -81,9 +81,7 @@ def toward(t: Row, s: Row, target: int) -> int:
 
 
 @compiled
-def walk(
-    measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int
-) -> int:
+def walk(measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """As `core.play_out`, toward one thing after the other."""
     made, target = 0, NOWHERE
     while made < length and _over(t, s) == RUNNING:

@@ -19,17 +19,21 @@ LITTLE = 2
 def sealed_floor(board: Board) -> list[Finding]:
     """Floor without objects that no way leads to."""
     closed = [
-        piece for i, piece in enumerate(board.pieces)
+        piece
+        for i, piece in enumerate(board.pieces)
         if i not in board.open_pieces and not any(tile in board.char for tile in piece)
-    ]  # fmt: skip
+    ]
     if not closed:
         return []
     tiles = sum(map(len, closed))
     spots = tuple(piece[0] for piece in closed)
     return [
         Finding(
-            "unreachable_floor", "notice", board.level.name,
-            f"No way leads to the {counted(tiles, 'tile')} of floor {_around(closed)}.", spots,
+            "unreachable_floor",
+            "notice",
+            board.level.name,
+            f"No way leads to the {counted(tiles, 'tile')} of floor {_around(closed)}.",
+            spots,
             evidence={"tiles": tiles, "areas": len(closed)},
         )
     ]
@@ -61,26 +65,36 @@ def _dead_ends(board: Board) -> list[Finding]:
     else:
         text = f"{len(found)} dead ends are empty, those that end at {at(ends)}: {counted(tiles, 'tile')} in all"
     return [
-        Finding("empty_dead_end", "notice", board.level.name, f"{text} without anything to find.", tuple(ends),
-                evidence={"dead_ends": len(found), "tiles": tiles})
-    ]  # fmt: skip
+        Finding(
+            "empty_dead_end",
+            "notice",
+            board.level.name,
+            f"{text} without anything to find.",
+            tuple(ends),
+            evidence={"dead_ends": len(found), "tiles": tiles},
+        )
+    ]
 
 
 def _useless_traps(board: Board) -> list[Finding]:
     """Traps in dead ends with nothing else in them."""
     special = {board.grid.hero, board.grid.exit}
-    hangs = pockets(
-        board.grid.hero, board.walk, lambda tile: tile in special or board.char.get(tile, TRAP) != TRAP
-    )
+    hangs = pockets(board.grid.hero, board.walk, lambda tile: tile in special or board.char.get(tile, TRAP) != TRAP)
     traps = [tile for pocket in hangs for tile in pocket.tiles if tile in board.char]
     if not traps:
         return []
     them = "it" if len(traps) == 1 else "them"
     return [
-        Finding("useless_object", "notice", board.level.name,
-                f"Nobody has a reason to step on {named(board, traps)}: nothing else is in the dead end there, so "
-                f"players never meet {them}.", tuple(sorted(traps)), evidence={"traps": len(traps)})
-    ]  # fmt: skip
+        Finding(
+            "useless_object",
+            "notice",
+            board.level.name,
+            f"Nobody has a reason to step on {named(board, traps)}: nothing else is in the dead end there, so "
+            f"players never meet {them}.",
+            tuple(sorted(traps)),
+            evidence={"traps": len(traps)},
+        )
+    ]
 
 
 def _useless_potions(board: Board) -> list[Finding]:
@@ -88,10 +102,15 @@ def _useless_potions(board: Board) -> list[Finding]:
     potions = [p for p in board.at(POTION) if p in board.survival.alive]
     if potions and not board.at(MONSTERS + TRAP):
         return [
-            Finding("useless_object", "notice", board.level.name,
-                    f"Nothing in the level hurts, so nobody needs {named(board, potions)}.", tuple(potions),
-                    evidence={"potions": len(potions)})
-        ]  # fmt: skip
+            Finding(
+                "useless_object",
+                "notice",
+                board.level.name,
+                f"Nothing in the level hurts, so nobody needs {named(board, potions)}.",
+                tuple(potions),
+                evidence={"potions": len(potions)},
+            )
+        ]
     damage = board.survival.damage
     behind = [p for p in potions if damage[p] > 0]
     found = []
@@ -107,11 +126,16 @@ def _useless_potions(board: Board) -> list[Finding]:
     spots = [p for p, _ in found]
     least = min(extra for _, extra in found)
     return [
-        Finding("useless_object", "notice", board.level.name,
-                f"{capital(named(board, spots))} {is_are(spots)} not worth the way: a potion gives 1 hit point, and "
-                f"the traps on the way there and back cost at least {least}.", tuple(spots),
-                evidence={"least_cost": least})
-    ]  # fmt: skip
+        Finding(
+            "useless_object",
+            "notice",
+            board.level.name,
+            f"{capital(named(board, spots))} {is_are(spots)} not worth the way: a potion gives 1 hit point, and "
+            f"the traps on the way there and back cost at least {least}.",
+            tuple(spots),
+            evidence={"least_cost": least},
+        )
+    ]
 
 
 def _damage_from(board: Board, spot: Spot) -> int:
@@ -137,11 +161,16 @@ def _useless_portals(board: Board) -> list[Finding]:
         return [_portals_to_a_room(board, room)]
     more = f" by more than {counted(saved, 'step')}" if saved else ""
     return [
-        Finding("useless_object", "notice", board.level.name,
-                f"The portals at {where(one)} and {where(other)} lead nowhere new: they shorten no way between the "
-                f"start, the exit and any object{more}.", (one, other), evidence={"steps_saved": saved})
-    ]  # fmt: skip
-
+        Finding(
+            "useless_object",
+            "notice",
+            board.level.name,
+            f"The portals at {where(one)} and {where(other)} lead nowhere new: they shorten no way between the "
+            f"start, the exit and any object{more}.",
+            (one, other),
+            evidence={"steps_saved": saved},
+        )
+    ]
 
 
 def _portals_to_a_room(board: Board, room: list[Spot]) -> Finding:
@@ -150,7 +179,11 @@ def _portals_to_a_room(board: Board, room: list[Spot]) -> Finding:
     things = [tile for tile in room if tile in board.char]
     what = f"a room with nothing but {named(board, things)}" if things else "an empty room"
     return Finding(
-        "useless_object", "notice", board.level.name,
+        "useless_object",
+        "notice",
+        board.level.name,
         f"The portals at {where(one)} and {where(other)} lead to {what}: {counted(len(room), 'tile')} around "
-        f"{where(room[0])} without anything to find.", (one, other, *room[:1]), evidence={"tiles": len(room)},
-    )  # fmt: skip
+        f"{where(room[0])} without anything to find.",
+        (one, other, *room[:1]),
+        evidence={"tiles": len(room)},
+    )

@@ -55,11 +55,14 @@ def _lethal(board: Board, found: Exploration) -> Finding:
     spots = _attackers(board, moves)
     by = f", by {named(board, spots)}" if spots else ""
     return Finding(
-        "lethal_start", "problem", board.level.name,
+        "lethal_start",
+        "problem",
+        board.level.name,
         f"The hero cannot survive the start: every continuation dies within {counted(moves, 'move')} (proven){by}.",
-        (board.grid.hero, *spots), evidence={"moves": moves, "proven": True, "states": len(found.states)},
+        (board.grid.hero, *spots),
+        evidence={"moves": moves, "proven": True, "states": len(found.states)},
         look="Move the start or the monsters, or put walls between them.",
-    )  # fmt: skip
+    )
 
 
 def _no_win(board: Board, found: Exploration) -> list[Finding]:
@@ -71,12 +74,15 @@ def _no_win(board: Board, found: Exploration) -> list[Finding]:
         return [_too_many_traps(board, len(found.states))]
     return [
         Finding(
-            "impossible", "problem", board.level.name,
+            "impossible",
+            "problem",
+            board.level.name,
             f"The level cannot be won: all {counted(len(found.states), 'state')} that play can come to were looked at, "
             f"and none is at the exit alive. Monsters in play: {named(board, spots)}.",
-            tuple(spots), evidence={"states": len(found.states), "proven": True},
+            tuple(spots),
+            evidence={"states": len(found.states), "proven": True},
         )
-    ]  # fmt: skip
+    ]
 
 
 def _too_many_traps(board: Board, states: int) -> Finding:
@@ -85,12 +91,20 @@ def _too_many_traps(board: Board, states: int) -> Finding:
     least = board.survival.damage[board.grid.exit]
     limit = f", which potions do not raise above {board.cap}" if board.cap else ""
     return Finding(
-        "deadly_way", "problem", board.level.name,
+        "deadly_way",
+        "problem",
+        board.level.name,
         f"No way to the exit can be survived (proven): every way springs at least {counted(least, 'trap')}, and the "
-        f"hero has {counted(board.health, 'hit point')}{limit}.", tuple(traps),
-        evidence={"least_damage": least, "hit_points": board.health, "most_hit_points": board.cap, "states": states,
-                  "proven": True},
-    )  # fmt: skip
+        f"hero has {counted(board.health, 'hit point')}{limit}.",
+        tuple(traps),
+        evidence={
+            "least_damage": least,
+            "hit_points": board.health,
+            "most_hit_points": board.cap,
+            "states": states,
+            "proven": True,
+        },
+    )
 
 
 def _attackers(board: Board, turns: int) -> list[Spot]:
@@ -125,20 +139,32 @@ def _exposed(board: Board, found: Exploration) -> list[Finding]:
         return []
     if at_once or lost >= UNAVOIDABLE:
         first = losses.index(lost)
-        text = (f"whatever the hero does, he loses at least {lost} of {counted(board.health, 'hit point')} in "
-                f"the first {_turns(first)}")  # fmt: skip
+        text = (
+            f"whatever the hero does, he loses at least {lost} of {counted(board.health, 'hit point')} in "
+            f"the first {_turns(first)}"
+        )
     else:
-        text = (f"a hero who hesitates loses {standing} of {counted(board.health, 'hit point')} in "
-                f"the first {_turns(turns)}")  # fmt: skip
+        text = (
+            f"a hero who hesitates loses {standing} of {counted(board.health, 'hit point')} in "
+            f"the first {_turns(turns)}"
+        )
         text += f", and one who plays badly {worst}" if worst > standing else ""
     return [
         Finding(
-            "exposed_start", "notice", board.level.name,
-            f"The start is within reach of {named(board, spots)}: {text}.", (board.grid.hero, *spots),
-            evidence={"turns": turns, "unavoidable_damage": lost, "damage_standing_still": standing,
-                      "most_damage": worst, "hit_points": board.health},
+            "exposed_start",
+            "notice",
+            board.level.name,
+            f"The start is within reach of {named(board, spots)}: {text}.",
+            (board.grid.hero, *spots),
+            evidence={
+                "turns": turns,
+                "unavoidable_damage": lost,
+                "damage_standing_still": standing,
+                "most_damage": worst,
+                "hit_points": board.health,
+            },
         )
-    ]  # fmt: skip
+    ]
 
 
 def _struck(found: Exploration) -> bool:
@@ -154,8 +180,7 @@ def _turns(turns: int) -> str:
 
 
 def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
-    """The most or fewest (`max` or `min`) hit points left after so many moves; those of the start where none goes on.
-    """
+    """The most or fewest (`max` or `min`) hit points left after that many moves; the initial ones if no line goes on."""
     states = layer(found, moves)
     values = [int(found.states[i][tb.HP_AT]) - tb.HP_BIAS for i in states]
     return best(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
@@ -233,13 +258,20 @@ def _stolen_later(board: Board, things: dict[Spot, int]) -> list[Finding]:
     spots = list(turns)
     return [
         Finding(
-            "stolen_object", "notice", board.level.name,
+            "stolen_object",
+            "notice",
+            board.level.name,
             f"Monsters take {named(board, spots)} within {counted(max(turns.values()), 'turn')}, before the hero can "
-            "be there or in their sight.", tuple(spots),
-            evidence={"turns": max(turns.values()), "proven": False, "objects": len(spots),
-                      "steps_of_hero": min(board.reached.get(s, 0) for s in spots)},
+            "be there or in their sight.",
+            tuple(spots),
+            evidence={
+                "turns": max(turns.values()),
+                "proven": False,
+                "objects": len(spots),
+                "steps_of_hero": min(board.reached.get(s, 0) for s in spots),
+            },
         )
-    ]  # fmt: skip
+    ]
 
 
 def _seen_by_hero(board: Board, states: Sequence[Any], thing: Spot) -> bool:
@@ -285,11 +317,18 @@ def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -
     by = named(board, near or takers)
     nothing_left = "T" in chars and set(board.at("T")) <= set(spots)
     return Finding(
-        "stolen_object", "problem" if nothing_left else "notice", board.level.name,
+        "stolen_object",
+        "problem" if nothing_left else "notice",
+        board.level.name,
         f"The hero never gets {named(board, spots)}: {by} {'takes' if len(near) == 1 else 'take'} "
         f"{'it' if len(spots) == 1 else 'them'} within {counted(turns, 'turn')}, whatever he does (proven).",
-        tuple(spots), evidence={"turns": turns, "proven": True, "objects": len(spots),
-                                "steps_of_hero": min(board.reached.get(s, 0) for s in spots)},
+        tuple(spots),
+        evidence={
+            "turns": turns,
+            "proven": True,
+            "objects": len(spots),
+            "steps_of_hero": min(board.reached.get(s, 0) for s in spots),
+        },
         look=f"Move {_plainly(board, spots)} out of the sight of {_plainly(board, near or takers)}, or nearer to the "
         "start.",
-    )  # fmt: skip
+    )

@@ -54,10 +54,17 @@ STATE_WORDS = 20
 HP_BIAS = 128
 
 COUNTED = {
-    HERO_AT: general.HERO_AT, JAVELIN_AT: general.JAVELIN_AT, FLAGS_AT: general.FLAGS_AT, DRUNK_AT: general.DRUNK_AT,
-    OPENED_AT: general.OPENED_AT, STEPS_AT: general.STEPS_AT, KNOCKED_AT: general.KNOCKED_AT,
-    THROWN_AT: general.THROWN_AT, PORTALS_AT: general.PORTALS_AT, TRAPS_AT: general.TRAPS_AT,
-}  # fmt: skip
+    HERO_AT: general.HERO_AT,
+    JAVELIN_AT: general.JAVELIN_AT,
+    FLAGS_AT: general.FLAGS_AT,
+    DRUNK_AT: general.DRUNK_AT,
+    OPENED_AT: general.OPENED_AT,
+    STEPS_AT: general.STEPS_AT,
+    KNOCKED_AT: general.KNOCKED_AT,
+    THROWN_AT: general.THROWN_AT,
+    PORTALS_AT: general.PORTALS_AT,
+    TRAPS_AT: general.TRAPS_AT,
+}
 """Where what both layouts keep lies in each."""
 
 (MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B) = range(0, 14, 2)
@@ -111,17 +118,27 @@ def build(t: Row) -> Row:
     places = t[_targets(t) : _targets(t) + potions + treasures]
     pairs, steps = square(general.PAIR_AT), column(2, 4).reshape(n, 4)
     words[:13] = (
-        _bits(kinds == general.MINITAUR), _bits(kinds != general.MINITAUR),
-        _bits((kinds == general.OGRE) | (kinds == general.BLOB)), (1 << potions) - 1, ((1 << treasures) - 1) << potions,
-        *np.minimum(t[[general.PORTAL_A, general.PORTAL_B]], NONE), row, n > 127, t[general.WIZARD_RANGE],
-        t[general.FARTHEST], t[general.EXIT], n * row,
-    )  # fmt: skip
+        _bits(kinds == general.MINITAUR),
+        _bits(kinds != general.MINITAUR),
+        _bits((kinds == general.OGRE) | (kinds == general.BLOB)),
+        (1 << potions) - 1,
+        ((1 << treasures) - 1) << potions,
+        *np.minimum(t[[general.PORTAL_A, general.PORTAL_B]], NONE),
+        row,
+        n > 127,
+        t[general.WIZARD_RANGE],
+        t[general.FARTHEST],
+        t[general.EXIT],
+        n * row,
+    )
     bytes_[KINDS : KINDS + m] = kinds
     bytes_[PLACES : PLACES + len(places)] = places
     for at, whole in (
-        (PD_SHARES, potions), (TO_SHARES, treasures), (MS_SHARES, int(t[general.MORTALS])),
+        (PD_SHARES, potions),
+        (TO_SHARES, treasures),
+        (MS_SHARES, int(t[general.MORTALS])),
         (IC_SHARES, potions + treasures + int(t[general.MORTALS])),
-    ):  # fmt: skip
+    ):
         _floats(bytes_, at, np.arange(33) / whole if whole else np.zeros(33))
     _floats(bytes_, HEALTH, np.maximum(0, np.arange(256) - HP_BIAS) / 10.0)
     ways = column(6)

@@ -181,7 +181,19 @@ def _grave(pen: Pen, _: int) -> None:
 
 
 SHAPES: dict[str, Callable[[Pen, int], None]] = {
-    "H": _hero, "e": _exit, "p": _portal, "t": _trap, "T": _treasure, "P": _potion, "M": _goblin, "R": _wizard,
-    "o": _ogre, "b": _blob, "m": _minitaur, JAVELIN: _javelin, "x": _dead, "+": _grave,
-}  # fmt: skip
+    "H": _hero,
+    "e": _exit,
+    "p": _portal,
+    "t": _trap,
+    "T": _treasure,
+    "P": _potion,
+    "M": _goblin,
+    "R": _wizard,
+    "o": _ogre,
+    "b": _blob,
+    "m": _minitaur,
+    JAVELIN: _javelin,
+    "x": _dead,
+    "+": _grave,
+}
 """Character -> how it is drawn, given the pen and the object's state; dead monsters are `x`, a dead hero is `+`."""

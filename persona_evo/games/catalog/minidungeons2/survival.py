@@ -22,10 +22,10 @@ MOST_TRAPS = 300
 @dataclass(frozen=True)
 class Survival:
     """Attributes:
-        damage: fewest traps sprung on any way to each tile that can be reached.
-        alive: tiles that can be reached alive.
-        leaves: of those, the tiles from which the exit can be reached alive; all of them where that was not worked out.
-        drinkable: potions that can be drunk.
+    damage: fewest traps sprung on any way to each tile that can be reached.
+    alive: tiles that can be reached alive.
+    leaves: of those, the tiles from which the exit can be reached alive; all of them where that was not worked out.
+    drinkable: potions that can be drunk.
     """
 
     damage: dict[Spot, int]

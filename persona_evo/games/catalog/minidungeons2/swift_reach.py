@@ -9,9 +9,30 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.minidungeons2.packed import (
-    DRUNK_AT, EXIT, FARTHEST, FLAGS_AT, HEALTH, HERO_AT, HP_AT, HP_BIAS, IC_SHARES, JAVELIN_AT, MINITAURS,
-    MORTALS, MS_SHARES, NONE, OPENED_AT, PD_SHARES, PLACES, PORTAL_A, PORTAL_B, POTIONS, THINGS_AT, TILES_AT,
-    TO_SHARES, TREASURES,
+    DRUNK_AT,
+    EXIT,
+    FARTHEST,
+    FLAGS_AT,
+    HEALTH,
+    HERO_AT,
+    HP_AT,
+    HP_BIAS,
+    IC_SHARES,
+    JAVELIN_AT,
+    MINITAURS,
+    MORTALS,
+    MS_SHARES,
+    NONE,
+    OPENED_AT,
+    PD_SHARES,
+    PLACES,
+    PORTAL_A,
+    PORTAL_B,
+    POTIONS,
+    THINGS_AT,
+    TILES_AT,
+    TO_SHARES,
+    TREASURES,
 )
 from persona_evo.games.catalog.minidungeons2.reach import CHEAP, DAMAGE, METRICS
 from persona_evo.games.catalog.minidungeons2.swift import far, measure_cheap

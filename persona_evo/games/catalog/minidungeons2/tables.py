@@ -39,8 +39,13 @@ NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
 (POTIONS, TREASURES, MORTALS, FARTHEST, WIDTH, HEIGHT, PAIRED) = range(8, 15)
 (HP_CAP, WIZARD_RANGE, OBJECT_WINS_TIE, GOBLINS_AVOID, NPC_AFTER_END) = range(15, 20)
-SWITCHES = {"hp_cap": HP_CAP, "wizard_range": WIZARD_RANGE, "object_wins_tie": OBJECT_WINS_TIE,
-            "goblins_avoid": GOBLINS_AVOID, "npc_after_end": NPC_AFTER_END}  # fmt: skip
+SWITCHES = {
+    "hp_cap": HP_CAP,
+    "wizard_range": WIZARD_RANGE,
+    "object_wins_tie": OBJECT_WINS_TIE,
+    "goblins_avoid": GOBLINS_AVOID,
+    "npc_after_end": NPC_AFTER_END,
+}
 PAIR_AT, BOARD_AT, MOVES_AT, SCRATCH_AT = 20, 22, 24, 26
 """Offsets that need two words: low, high."""
 HEADER = 32
@@ -184,7 +189,6 @@ def find_path(t: Row, start: int, goal: int) -> int:
     return NO_STEP
 
 
-
 @apart
 def entry(t: Row, target: int, start: int) -> int:
     n = word(t, TILES)
@@ -192,7 +196,6 @@ def entry(t: Row, target: int, start: int) -> int:
     far = abs(word(t, HEADER + start) - word(t, HEADER + target))
     far += abs(word(t, HEADER + n + start) - word(t, HEADER + n + target))
     return (far << 6) | step | (SEES * line_of_sight(t, start, target)) | (SEEN * line_of_sight(t, target, start))
-
 
 
 @compiled
@@ -233,7 +236,6 @@ def fill_pairs(t: Row) -> int:
         for start in range(n):
             pair(t, target, start)
     return 0
-
 
 
 @compiled
@@ -281,7 +283,6 @@ def fill_ways(t: Row, exact: int) -> int:
     return longest
 
 
-
 @callback()
 def fill_moves(t: Row) -> int:
     """The moves between all pairs of tiles."""
@@ -289,7 +290,6 @@ def fill_moves(t: Row) -> int:
     for start in range(n):
         spread(t, offset(t, MOVES_AT) + start * n, start)
     return 0
-
 
 
 @callback()
@@ -303,7 +303,6 @@ def fill_sight(t: Row) -> int:
             if pair(t, word(t, targets + k), i) & SEES:
                 t[HEADER + 9 * n + i] |= bit
     return 0
-
 
 
 def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:

@@ -54,11 +54,19 @@ def forced(board: Board) -> list[Finding]:
             text += f", which only the potions at {at(board.survival.drinkable)} make up for"
         found.append(
             Finding(
-                "forced_hazard", "notice", board.level.name, f"{text}.", tuple(spots),
-                evidence={"least_damage": least, "hit_points": board.health, "forced_traps": len(traps),
-                          "doors": len(doors)},
+                "forced_hazard",
+                "notice",
+                board.level.name,
+                f"{text}.",
+                tuple(spots),
+                evidence={
+                    "least_damage": least,
+                    "hit_points": board.health,
+                    "forced_traps": len(traps),
+                    "doors": len(doors),
+                },
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -114,12 +122,15 @@ def _at_hand(board: Board) -> list[Finding]:
     rest = tally(board, beyond)
     return [
         Finding(
-            "shortcut", "notice", board.level.name,
+            "shortcut",
+            "notice",
+            board.level.name,
             f"The exit at {where(goal)} is {counted(steps, 'step')} from the start at {where(hero)}, so that players "
-            f"can leave at once: {rest} {is_are(beyond)} farther away.", (goal, hero),
+            f"can leave at once: {rest} {is_are(beyond)} farther away.",
+            (goal, hero),
             evidence={"steps": steps, "objects": len(objects), "skipped": len(beyond)},
         )
-    ]  # fmt: skip
+    ]
 
 
 def _gap(board: Board) -> list[Finding]:
@@ -144,8 +155,10 @@ def _gap(board: Board) -> list[Finding]:
 def _shortcut(board: Board, what: str, spots: tuple[Spot, ...], short: list[Spot], long: list[Spot]) -> Finding:
     """The finding on two ways, the shorter of which leads through `spots`."""
     objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
-    on_short, on_long = ({s for s in objects if near.get(s, NEAR + 1) <= NEAR} for near in
-                         (distances(way, board.walk) for way in (short, long)))  # fmt: skip
+    on_short, on_long = (
+        {s for s in objects if near.get(s, NEAR + 1) <= NEAR}
+        for near in (distances(way, board.walk) for way in (short, long))
+    )
     skipped = [s for s in objects if s in on_long and s not in on_short]
     share = 1 - len(on_short) / len(objects) if objects else 0.0
     everything = share >= SKIPS_ALL and len(short) - 1 <= TINY * (len(long) - 1) and len(objects) >= OBJECTS
@@ -158,11 +171,19 @@ def _shortcut(board: Board, what: str, spots: tuple[Spot, ...], short: list[Spot
     else:
         tail = ""
     return Finding(
-        "shortcut", severity, board.level.name,
-        f"{what} the way to the exit {counted(len(short) - 1, 'step')} long instead of {len(long) - 1}{tail}.", spots,
-        evidence={"steps": len(short) - 1, "steps_without": len(long) - 1, "objects": len(objects),
-                  "skipped": len(objects) - len(on_short), "skipped_share": round(share, 2)},
-    )  # fmt: skip
+        "shortcut",
+        severity,
+        board.level.name,
+        f"{what} the way to the exit {counted(len(short) - 1, 'step')} long instead of {len(long) - 1}{tail}.",
+        spots,
+        evidence={
+            "steps": len(short) - 1,
+            "steps_without": len(long) - 1,
+            "objects": len(objects),
+            "skipped": len(objects) - len(on_short),
+            "skipped_share": round(share, 2),
+        },
+    )
 
 
 def is_skipped(what: str) -> str:
@@ -173,4 +194,3 @@ def is_skipped(what: str) -> str:
 def _few(board: Board, spots: Sequence[Spot]) -> str:
     """Objects with their places, or counted where they are many."""
     return named(board, spots) if len(spots) <= 3 else tally(board, spots)
-

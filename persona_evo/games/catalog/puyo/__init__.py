@@ -25,13 +25,17 @@ METRICS = (
     Metric("CH", "last chain", "links of the last drop's chain", "links", better="higher"),
     Metric("AC", "all clears", "drops that left the field empty", "times", better="higher"),
     Metric("PU", "puyos", "puyos on the field, garbage too", "puyos", high=78, better="lower"),
-    Metric("HC", "highest column", "height of the highest column, ghost row included", "rows", high=13,
-           better="lower"),
-    Metric("H3", "third column", "height of the third column; at 12 the game is lost", "rows", high=13,
-           better="lower"),
+    Metric("HC", "highest column", "height of the highest column, ghost row included", "rows", high=13, better="lower"),
+    Metric("H3", "third column", "height of the third column; at 12 the game is lost", "rows", high=13, better="lower"),
     Metric("DEAD", "dead", "1 when the third column is full", high=1, better="lower"),
-    Metric("CP", "chain potential", "links that two more puyos of one colour in one column would set off at most",
-           "links", better="higher", costly=True),
+    Metric(
+        "CP",
+        "chain potential",
+        "links that two more puyos of one colour in one column would set off at most",
+        "links",
+        better="higher",
+        costly=True,
+    ),
     Metric("P2", "pairs connected", "groups of two of a colour", "groups", high=36, costly=True),
     Metric("P3", "threes connected", "groups of three of a colour", "groups", high=24, better="higher", costly=True),
 )
@@ -69,13 +73,18 @@ def _level(text: str, name: str, source: str, hidden: bool) -> Level:
     from persona_evo.games.catalog.puyo import levels, tables
 
     setup = levels.parse(text, source or name)
-    row, start = tables.build(
-        setup.colours, min(setup.visible, setup.drops), setup.pairs, setup.rows, hidden
-    )
+    row, start = tables.build(setup.colours, min(setup.visible, setup.drops), setup.pairs, setup.rows, hidden)
     return Level(
-        game="puyo_hidden" if hidden else "puyo", name=name, text=text, tables=row, start=start,
-        max_actions=tables.PLACEMENTS, source=source, facts={"setup": setup}, horizon=setup.drops,
-    )  # fmt: skip
+        game="puyo_hidden" if hidden else "puyo",
+        name=name,
+        text=text,
+        tables=row,
+        start=start,
+        max_actions=tables.PLACEMENTS,
+        source=source,
+        facts={"setup": setup},
+        horizon=setup.drops,
+    )
 
 
 def restart(level: Level, seed: int) -> Any:
@@ -111,9 +120,11 @@ def parse_action(level: Level, state: Any, text: str) -> int:
         if action in placements(0, COLUMNS - 1):
             return action
     raise SettingsError(
-        "no such placement", found=text, expected=f"one of {PLACEMENTS}: the axis' column 1 to 6, then U, R, D or L",
+        "no such placement",
+        found=text,
+        expected=f"one of {PLACEMENTS}: the axis' column 1 to 6, then U, R, D or L",
         hint="the letter says where the child is: above, right, below or left of the axis",
-    )  # fmt: skip
+    )
 
 
 def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
@@ -145,8 +156,13 @@ def structure(level: Level) -> dict[str, float]:
     setup = level.facts["setup"]
     doubles = sum(pair & 7 == pair >> 3 for pair in setup.pairs) / len(setup.pairs)
     filled = sum(cell != "." for row in setup.rows for cell in row)
-    return {"colours": float(setup.colours), "drops": float(setup.drops), "visible": float(setup.visible),
-            "doubles": doubles, "filled": float(filled)}  # fmt: skip
+    return {
+        "colours": float(setup.colours),
+        "drops": float(setup.drops),
+        "visible": float(setup.visible),
+        "doubles": doubles,
+        "filled": float(filled),
+    }
 
 
 def reach() -> Any:
@@ -203,6 +219,13 @@ GAME = Game(
 )
 
 HIDDEN = dataclasses.replace(
-    GAME, name="puyo_hidden", title=f"{TITLE}, hidden queue", deterministic=False, load=load_hidden, restart=restart,
-    kin="puyo", reach=None, analyse=None,
+    GAME,
+    name="puyo_hidden",
+    title=f"{TITLE}, hidden queue",
+    deterministic=False,
+    load=load_hidden,
+    restart=restart,
+    kin="puyo",
+    reach=None,
+    analyse=None,
 )

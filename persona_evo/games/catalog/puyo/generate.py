@@ -32,11 +32,9 @@ def field(rng: Random, colours: int) -> str:
     letters = tables.LETTERS[1 : colours + 1]
     heights = [rng.randint(0, HIGHEST) for _ in range(tables.COLUMNS)]
     rows = [
-        "".join(
-            "." if height < y else "#" if rng.random() < GARBAGE else rng.choice(letters) for height in heights
-        )
+        "".join("." if height < y else "#" if rng.random() < GARBAGE else rng.choice(letters) for height in heights)
         for y in range(max(heights), 0, -1)
-    ]  # fmt: skip
+    ]
     return 'field = """\n' + "".join(f"{row}\n" for row in rows) + '"""\n'
 
 

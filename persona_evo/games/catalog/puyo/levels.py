@@ -50,10 +50,12 @@ def parse(text: str, source: str) -> Setup:
     file = _File(data, Places(text, source))
     if not data:
         raise LevelError(
-            "the level is empty", place=Place(source, 1, 1), found="comments alone" if text.strip() else "no text",
+            "the level is empty",
+            place=Place(source, 1, 1),
+            found="comments alone" if text.strip() else "no text",
             expected="a line at least, such as  seed = 1",
             hint="persona-evo level new NAME --game puyo writes a level to start from",
-        )  # fmt: skip
+        )
     for key in data:
         if key not in KEYS:
             expected, hint = unknown(key, KEYS)
@@ -89,18 +91,25 @@ class _File:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not low <= value <= high:
             raise LevelError(
-                f"{key} is out of range" if whole else f"{key} is no whole number", place=self.places.value(key),
-                found=textfile.shown(value), expected=f"a whole number from {low} to {high}",
+                f"{key} is out of range" if whole else f"{key} is no whole number",
+                place=self.places.value(key),
+                found=textfile.shown(value),
+                expected=f"a whole number from {low} to {high}",
                 hint=f"without this line it is {usual}",
-            )  # fmt: skip
+            )
         return int(value)
 
     def text(self, key: str, such_as: str) -> str:
         """A text, "" where it is left out."""
         value = self.data.get(key, "")
         if not isinstance(value, str):
-            raise LevelError(f"{key} is no text", place=self.places.value(key), found=textfile.shown(value),
-                             expected="letters in quotes", hint=f"such as  {key} = {such_as}")  # fmt: skip
+            raise LevelError(
+                f"{key} is no text",
+                place=self.places.value(key),
+                found=textfile.shown(value),
+                expected="letters in quotes",
+                hint=f"such as  {key} = {such_as}",
+            )
         return value
 
 
@@ -114,10 +123,12 @@ def _pairs(file: _File, colours: int) -> tuple[int, ...]:
             wrong = 1
         if wrong is not None:
             raise LevelError(
-                "not a pair", place=file.places.within(("pairs",), match.start() + wrong), found=pair[:20],
+                "not a pair",
+                place=file.places.within(("pairs",), match.start() + wrong),
+                found=pair[:20],
                 expected=f"two letters of {allowed} ({colours} colours)",
                 hint="the axis first, then the child; a space between pairs",
-            )  # fmt: skip
+            )
         found.append(tables.LETTERS.index(pair[0]) + 8 * tables.LETTERS.index(pair[1]))
     return tuple(found)
 
@@ -149,22 +160,28 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
         wrong = next((i for i, c in enumerate(row.cells) if c not in allowed), None)
         if wrong is not None:
             raise LevelError(
-                "no such cell", place=file.places.within(("field",), row.start + wrong), found=repr(row.cells[wrong]),
-                expected=f"one of {allowed}", hint=f"{colours} colours, # for garbage, . for an empty cell",
-            )  # fmt: skip
+                "no such cell",
+                place=file.places.within(("field",), row.start + wrong),
+                found=repr(row.cells[wrong]),
+                expected=f"one of {allowed}",
+                hint=f"{colours} colours, # for garbage, . for an empty cell",
+            )
         if len(row.cells) != tables.COLUMNS:
             raise LevelError(
-                "a row of another length", found=f"{len(row.cells)} cells",
+                "a row of another length",
+                found=f"{len(row.cells)} cells",
                 place=file.places.within(("field",), row.start + min(len(row.cells), tables.COLUMNS)),
                 expected=f"{tables.COLUMNS} cells, . for an empty one",
                 hint="add what is missing" if len(row.cells) < tables.COLUMNS else "delete from here on",
-            )  # fmt: skip
+            )
     if len(given) > tables.ROWS:
         raise LevelError(
-            "the field has too many rows", place=file.places.within(("field",), given[tables.ROWS].start),
-            found=f"{len(given)} rows", expected=f"at most {tables.ROWS}, the topmost being the ghost row",
+            "the field has too many rows",
+            place=file.places.within(("field",), given[tables.ROWS].start),
+            found=f"{len(given)} rows",
+            expected=f"at most {tables.ROWS}, the topmost being the ghost row",
             hint=f"delete {len(given) - tables.ROWS} of them; empty ones on top may be left out",
-        )  # fmt: skip
+        )
     _settled(file, given)
     return ("." * tables.COLUMNS,) * (tables.ROWS - len(given)) + tuple(row.cells for row in given)
 
@@ -180,20 +197,30 @@ def _settled(file: _File, given: list[_Row]) -> None:
     for y in range(1, tables.ROWS):
         for x in range(tables.COLUMNS):
             if rows[y][x] == "." != rows[y - 1][x]:
-                raise LevelError("a puyo floats", place=at(y - 1, x),
-                                 found=f"{rows[y - 1][x]} in column {x + 1} over nothing",
-                                 expected="puyos that stand on the ground or on others",
-                                 hint="fill the cell below it, or move it down")  # fmt: skip
+                raise LevelError(
+                    "a puyo floats",
+                    place=at(y - 1, x),
+                    found=f"{rows[y - 1][x]} in column {x + 1} over nothing",
+                    expected="puyos that stand on the ground or on others",
+                    hint="fill the cell below it, or move it down",
+                )
     top = tables.ROWS - tables.VISIBLE_ROWS
     if rows[top][tables.THIRD] != ".":
-        raise LevelError("the game is over before it begins", place=at(top, tables.THIRD),
-                         found="a third column full up to row 12", expected="room in the third column",
-                         hint="the game is lost when this cell is filled")  # fmt: skip
+        raise LevelError(
+            "the game is over before it begins",
+            place=at(top, tables.THIRD),
+            found="a third column full up to row 12",
+            expected="room in the third column",
+            hint="the game is lost when this cell is filled",
+        )
     found = links.groups([[tables.LETTERS.index(cell) for cell in row] for row in rows])
     group = next((sorted(g) for g in found if len(g) >= 4), None)
     if group:
         y, x = group[0]
-        raise LevelError("the field pops before the first drop", place=at(y, x),
-                         found=f"a group of {len(group)} {rows[y][x]} at column {x + 1}, row {tables.ROWS - y}",
-                         expected="groups of three at most",
-                         hint="give one of them another colour")  # fmt: skip
+        raise LevelError(
+            "the field pops before the first drop",
+            place=at(y, x),
+            found=f"a group of {len(group)} {rows[y][x]} at column {x + 1}, row {tables.ROWS - y}",
+            expected="groups of three at most",
+            hint="give one of them another colour",
+        )

@@ -16,9 +16,36 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.puyo.tables import (
-    CHAIN, CLEARS, COLOURS, COLUMNS, DOWN, DROPPED, DROPS, FREE, GAIN_HIGH, GAIN_LOW, GARBAGE, HEIGHTS, HIDDEN, LEFT,
-    LISTS, LIST, LONGEST, PAIRS, PLANES, QUEUE, RIGHT, ROWS, SCORE_HIGH, SCORE_LOW, THIRD, VISIBLE, VISIBLE_ROWS, Row,
-    put, word,
+    CHAIN,
+    CLEARS,
+    COLOURS,
+    COLUMNS,
+    DOWN,
+    DROPPED,
+    DROPS,
+    FREE,
+    GAIN_HIGH,
+    GAIN_LOW,
+    GARBAGE,
+    HEIGHTS,
+    HIDDEN,
+    LEFT,
+    LISTS,
+    LIST,
+    LONGEST,
+    PAIRS,
+    PLANES,
+    QUEUE,
+    RIGHT,
+    ROWS,
+    SCORE_HIGH,
+    SCORE_LOW,
+    THIRD,
+    VISIBLE,
+    VISIBLE_ROWS,
+    Row,
+    put,
+    word,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
 from persona_evo.seeds import below
@@ -28,8 +55,9 @@ SEEN_A, SEEN_B = 0x0FFF0FFF0FFF0FFF, 0x0FFF0FFF
 LANE = 0xFFFF
 ALL = 0b111110
 """Set of all colours, bit c for colour c."""
-M1, M2, M4, M8 = (np.uint64(v) for v in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F,
-                                         0x0101010101010101))  # fmt: skip
+M1, M2, M4, M8 = (
+    np.uint64(v) for v in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+)
 S1, S2, S4, S56 = (np.uint64(v) for v in (1, 2, 4, 56))
 
 
@@ -363,8 +391,15 @@ def potential(t: Row, s: Row) -> int:
             two_b = np.int64(3) << (16 * (x - 4) + height)
         for colour in range(1, word(t, COLOURS) + 1):
             m0, m1, m2 = -(colour & 1), -((colour >> 1) & 1), -((colour >> 2) & 1)
-            link = resolve(a0 | (two_a & m0), a1 | (two_a & m1), a2 | (two_a & m2), b0 | (two_b & m0),
-                           b1 | (two_b & m1), b2 | (two_b & m2), 1 << colour)[6]  # fmt: skip
+            link = resolve(
+                a0 | (two_a & m0),
+                a1 | (two_a & m1),
+                a2 | (two_a & m2),
+                b0 | (two_b & m0),
+                b1 | (two_b & m1),
+                b2 | (two_b & m2),
+                1 << colour,
+            )[6]
             best = max(best, link)
     return best
 

@@ -117,8 +117,7 @@ def cells(state: NDArray[Any]) -> list[list[int]]:
     """The field of a state as numbers: 13 rows of 6, the ghost row first."""
     planes = [[int(state[PLANES + 6 * p + x]) for x in range(COLUMNS)] for p in range(3)]
     return [
-        [sum((planes[p][x] >> r & 1) << p for p in range(3)) for x in range(COLUMNS)]
-        for r in range(ROWS - 1, -1, -1)
+        [sum((planes[p][x] >> r & 1) << p for p in range(3)) for x in range(COLUMNS)] for r in range(ROWS - 1, -1, -1)
     ]
 
 

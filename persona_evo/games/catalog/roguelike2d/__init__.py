@@ -18,28 +18,53 @@ if TYPE_CHECKING:
     from persona_evo.games.generating import Generator
 
 METRICS = (
-    Metric("ST", "decisions", "decisions so far; two a move for a factored player", "decisions", better="lower",
-           clock=True),
+    Metric(
+        "ST", "decisions", "decisions so far; two a move for a factored player", "decisions", better="lower", clock=True
+    ),
     Metric("MV", "moves", "attempted moves so far, each of which costs 1 food", "moves"),
     Metric("FD", "food left", "food points left", "points", better="higher", main=True),
     Metric("DS", "days survived", "days ended at the exit", "days", high=layout.MAX_DAYS, better="higher"),
-    Metric("PR", "progress", "share of the level's days survived, the way to the exit walked today included", high=1,
-           better="higher", ratio=True, main=True),
+    Metric(
+        "PR",
+        "progress",
+        "share of the level's days survived, the way to the exit walked today included",
+        high=1,
+        better="higher",
+        ratio=True,
+        main=True,
+    ),
     Metric("EA", "items eaten", "Food and Soda picked up", "items", better="higher", main=True),
     Metric("FG", "food gained", "food points of what was picked up", "points", better="higher"),
     Metric("HT", "hits taken", "attacks by enemies", "times", better="lower", main=True),
     Metric("DT", "damage taken", "food points that attacks cost", "points", better="lower"),
     Metric("WD", "walls destroyed", "inner walls that gave way", "walls"),
-    Metric("RW", "reward", "food left at the end of each day, summed, and x + y at death on the day of death, divided "
-           "by 100 for each day of the level", better="higher"),
+    Metric(
+        "RW",
+        "reward",
+        "food left at the end of each day, summed, and x + y at death on the day of death, divided "
+        "by 100 for each day of the level",
+        better="higher",
+    ),
     Metric("DEAD", "dead", "1 when the food has run out", high=1, better="lower"),
     Metric("WON", "won", "1 when every day of the level is survived", high=1, better="higher"),
-    Metric("NX", "way to the exit", "moves to the exit / moves from start to exit, walls ignored", high=1,
-           better="lower"),
-    Metric("NF", "nearest item", "moves to the nearest item / moves from start to exit, 0 without any", high=1,
-           better="lower", costly=True),
-    Metric("NM", "nearest enemy", "moves to the nearest enemy / moves from start to exit, 1 without any", high=1,
-           better="higher"),
+    Metric(
+        "NX", "way to the exit", "moves to the exit / moves from start to exit, walls ignored", high=1, better="lower"
+    ),
+    Metric(
+        "NF",
+        "nearest item",
+        "moves to the nearest item / moves from start to exit, 0 without any",
+        high=1,
+        better="lower",
+        costly=True,
+    ),
+    Metric(
+        "NM",
+        "nearest enemy",
+        "moves to the nearest enemy / moves from start to exit, 1 without any",
+        high=1,
+        better="higher",
+    ),
 )
 
 SETTINGS: dict[str, keyed.Whole | keyed.Word] = {
@@ -85,9 +110,16 @@ def load(text: str, name: str, source: str = "", *, variant: str = "", player: s
     tables = layout.build(days, found.word["variant"], found.word["player"])
     options = {k: v for k, v in (("variant", variant), ("player", player)) if v}
     return Level(
-        game="roguelike2d", name=name, text=text, tables=tables, start=first(tables), max_actions=4, source=source,
-        options=options, facts={"grid": Board(), "days": days},
-    )  # fmt: skip
+        game="roguelike2d",
+        name=name,
+        text=text,
+        tables=tables,
+        start=first(tables),
+        max_actions=4,
+        source=source,
+        options=options,
+        facts={"grid": Board(), "days": days},
+    )
 
 
 def action_name(level: Level, state: Any, action: int) -> str:

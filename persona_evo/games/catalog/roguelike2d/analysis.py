@@ -84,7 +84,9 @@ def _only_the_board(state: Any) -> Any:
 
 def _tight(level: Level, day: int, left: int) -> Finding:
     return Finding(
-        "scarce_resource", "notice", level.name,
+        "scarce_resource",
+        "notice",
+        level.name,
         f"Food is tight: at most {left} is left at the end of day {day}, even with no wall in the way.",
         evidence={"day": day, "food_left": left},
     )
@@ -95,18 +97,23 @@ def _hit(level: Level, harm: dict[int, int]) -> Finding:
     spots = [(cell, kind) for cell, kind in level.facts["days"][min(harm) - 1].enemies] if len(harm) == 1 else []
     places = tuple((cell % layout.SIDE, layout.SIDE - 1 - cell // layout.SIDE) for cell, _ in spots)
     return Finding(
-        "forced_hazard", "notice", level.name,
+        "forced_hazard",
+        "notice",
+        level.name,
         f"On {plural(len(harm), 'day')} {names} enemies hit everybody on the way to the exit: it costs at least "
-        f"{sum(harm.values())} food in all (proven).", places,
+        f"{sum(harm.values())} food in all (proven).",
+        places,
         evidence={"days": list(harm), "least_damage": sum(harm.values()), "proven": True},
-    )  # fmt: skip
+    )
 
 
 def _runs_out(level: Level, number: int, day: layout.Layout, food: int) -> Finding:
     return Finding(
-        "scarce_resource", "problem", level.name,
+        "scarce_resource",
+        "problem",
+        level.name,
         f"The food cannot last: on day {number} it runs out before the exit, even if every item is eaten and no wall "
         f"is in the way (proven). That day has {counted(len(day.items), 'item')}.",
         evidence={"day": number, "missing": 1 - food, "items": len(day.items), "proven": True},
         look="Take another seed, fewer days, or a variant whose items give more food.",
-    )  # fmt: skip
+    )

@@ -26,8 +26,28 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.games.catalog.roguelike2d.layout import (
-    BOARD, CELLS, DAY, DAYS, ENEMIES, ENEMY_CELLS, ENEMY_KINDS, EXIT, GAINS, HEADER, HURTS, ITEM, ITEMS_COUNT,
-    ITEM_KINDS, MOST_ENEMIES, PLAYER, SIDE, START, START_FOOD, WALL_COUNT, WALL_HITS, WAY,
+    BOARD,
+    CELLS,
+    DAY,
+    DAYS,
+    ENEMIES,
+    ENEMY_CELLS,
+    ENEMY_KINDS,
+    EXIT,
+    GAINS,
+    HEADER,
+    HURTS,
+    ITEM,
+    ITEMS_COUNT,
+    ITEM_KINDS,
+    MOST_ENEMIES,
+    PLAYER,
+    SIDE,
+    START,
+    START_FOOD,
+    WALL_COUNT,
+    WALL_HITS,
+    WAY,
 )
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
 from persona_evo.games.rows import HASH_START, Row, add, add_long, mix, put, word

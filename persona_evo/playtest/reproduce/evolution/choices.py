@@ -116,8 +116,13 @@ class Choices:
 
     def references(self, setting: str) -> list[str]:
         """What runs of a setting are compared with."""
-        return [LINE, *([SEED] if setting == SEEDS else []), SHIPPED,
-                *([UTILITY] if SETTINGS[setting].lists else []), PLAIN]  # fmt: skip
+        return [
+            LINE,
+            *([SEED] if setting == SEEDS else []),
+            SHIPPED,
+            *([UTILITY] if SETTINGS[setting].lists else []),
+            PLAIN,
+        ]
 
     # measurements
 
@@ -136,13 +141,26 @@ class Choices:
         return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
     def probe(
-        self, setting: str, persona: str, policy: str, where: str = HELD_OUT, trials: int = 0, seeds: str = "",
+        self,
+        setting: str,
+        persona: str,
+        policy: str,
+        where: str = HELD_OUT,
+        trials: int = 0,
+        seeds: str = "",
         iterations: int = 0,
-    ) -> Probe:  # fmt: skip
+    ) -> Probe:
         """A policy in a setting; trials and iterations are those of the study unless given."""
         s = self.settings
-        return probe(persona, SETTINGS[setting].search, iterations or s.iterations[setting],
-                     self.levels.set_of(persona, where), trials or s.trials, policy, seeds)  # fmt: skip
+        return probe(
+            persona,
+            SETTINGS[setting].search,
+            iterations or s.iterations[setting],
+            self.levels.set_of(persona, where),
+            trials or s.trials,
+            policy,
+            seeds,
+        )
 
 
 def choose(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
@@ -163,6 +181,10 @@ def _run(row: dict[str, Any], path: Path, number: int) -> Run:
         found = Run(cell, int(row["run"]), str(row["policy"]), int(row["playthroughs"]), float(row["seconds"]), curve)
         found.validation  # noqa: B018 (a run has a curve)
     except (KeyError, TypeError, ValueError, IndexError) as e:
-        raise RunError("a run cannot be read", place=Place(str(path), number),
-                       expected="a line as this program wrote it", hint="delete the line; the run is made again") from e
+        raise RunError(
+            "a run cannot be read",
+            place=Place(str(path), number),
+            expected="a line as this program wrote it",
+            hint="delete the line; the run is made again",
+        ) from e
     return found

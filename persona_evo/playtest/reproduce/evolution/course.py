@@ -29,9 +29,17 @@ STAGES: dict[str, Stage] = {
 
 
 def run(
-    folder: Path, settings: Settings, wanted: Sequence[str], sets: Mapping[str, LevelSet], *, jobs: int = 1,
-    backend: str = "loky", end: float | None = None, tell: journal.Tell | None = None, long: Path | None = None,
-) -> str:  # fmt: skip
+    folder: Path,
+    settings: Settings,
+    wanted: Sequence[str],
+    sets: Mapping[str, LevelSet],
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    end: float | None = None,
+    tell: journal.Tell | None = None,
+    long: Path | None = None,
+) -> str:
     """Do what is not done yet.
 
     Args:
@@ -55,8 +63,9 @@ def run(
             training.add_long(folder, settings, long)
         with Workers(jobs, backend) as workers:
             for name, stage in STAGES.items():
-                if name in wanted and not stage(folder, settings, levels.read(folder, sets),
-                                                journal.Shift(workers, end, tell)):  # fmt: skip
+                if name in wanted and not stage(
+                    folder, settings, levels.read(folder, sets), journal.Shift(workers, end, tell)
+                ):
                     return name
     return ""
 

@@ -126,8 +126,9 @@ def at_budget(c: Choices, cell: Cell, iterations: int) -> Comparison | None:
     text = c.reference(SHIPPED, cell.setting, cell.persona)
     if text is None:
         return None
-    found = [c.known.get(budget_probe(c, cell.setting, cell.persona, run.policy, iterations))
-             for run in c.runs.get(cell, [])]  # fmt: skip
+    found = [
+        c.known.get(budget_probe(c, cell.setting, cell.persona, run.policy, iterations)) for run in c.runs.get(cell, [])
+    ]
     other, runs = c.known.get(budget_probe(c, cell.setting, cell.persona, text, iterations)), [m for m in found if m]
     return _comparison(cell, SHIPPED, HELD_OUT, runs, other) if runs and other else None
 
@@ -136,8 +137,9 @@ def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewe
     """Levels in which evolved lists win less often than UCB1, the clearest first; None where wins were not measured."""
     cell, ucb1 = Cell(setting, SEEDED, persona), c.reference(PLAIN, setting, persona)
     assert ucb1 is not None
-    runs = [c.known.get(win_probe(c, setting, persona, run.policy, trials, c.settings.runs)) for run in
-            c.runs.get(cell, [])]  # fmt: skip
+    runs = [
+        c.known.get(win_probe(c, setting, persona, run.policy, trials, c.settings.runs)) for run in c.runs.get(cell, [])
+    ]
     found, other = [m for m in runs if m], c.known.get(win_probe(c, setting, persona, ucb1, trials, 1))
     if not found or other is None:
         return None
@@ -178,26 +180,50 @@ def goals(c: Choices) -> list[Goal]:
     """What was to be reached."""
     everybody = len(c.settings.personas)
     found = [
-        _for_personas(c, "single, evolution without seeds: mean at least that of the best line", everybody,
-                      _pairs(c, "single", EVOLUTION, (LINE,)), lambda one: one.gain.value >= 0),
-        _for_personas(c, "single, evolution with seeds: better than the best seed and the best line", MOST,
-                      _pairs(c, "single", SEEDED, (SEED, LINE)), lambda one: one.gain.low > 0),
-    ]  # fmt: skip
+        _for_personas(
+            c,
+            "single, evolution without seeds: mean at least that of the best line",
+            everybody,
+            _pairs(c, "single", EVOLUTION, (LINE,)),
+            lambda one: one.gain.value >= 0,
+        ),
+        _for_personas(
+            c,
+            "single, evolution with seeds: better than the best seed and the best line",
+            MOST,
+            _pairs(c, "single", SEEDED, (SEED, LINE)),
+            lambda one: one.gain.low > 0,
+        ),
+    ]
     for setting, how in SETTINGS.items():
         if how.lists:
             found += [
-                _for_personas(c, f"{setting}: evolved lists better than the default lists", MOST,
-                              _pairs(c, setting, SEEDED, (SHIPPED,)), lambda one: one.gain.low > 0),
+                _for_personas(
+                    c,
+                    f"{setting}: evolved lists better than the default lists",
+                    MOST,
+                    _pairs(c, setting, SEEDED, (SHIPPED,)),
+                    lambda one: one.gain.low > 0,
+                ),
                 _wins(c, setting),
-                _for_personas(c, f"{setting}: nothing lost at {ENOUGH:,} iterations", everybody,
-                              {p: [at_budget(c, Cell(setting, SEEDED, p), ENOUGH)] for p in c.settings.personas},
-                              lambda one: one.gain.low > LOSS),
-            ]  # fmt: skip
+                _for_personas(
+                    c,
+                    f"{setting}: nothing lost at {ENOUGH:,} iterations",
+                    everybody,
+                    {p: [at_budget(c, Cell(setting, SEEDED, p), ENOUGH)] for p in c.settings.personas},
+                    lambda one: one.gain.low > LOSS,
+                ),
+            ]
     found += [
-        _for_personas(c, "casual: evolved policies better than UCB1 and the best line", MOST,
-                      _pairs(c, "casual", SEEDED, (PLAIN, LINE)), lambda one: one.gain.low > 0),
+        _for_personas(
+            c,
+            "casual: evolved policies better than UCB1 and the best line",
+            MOST,
+            _pairs(c, "casual", SEEDED, (PLAIN, LINE)),
+            lambda one: one.gain.low > 0,
+        ),
         _cross(c, "casual"),
-    ]  # fmt: skip
+    ]
     return found
 
 
@@ -214,8 +240,11 @@ def _for_personas(c: Choices, text: str, needed: int, pairs: Pairs, holds: Calla
     count, unknown = sum(m is True for m in met.values()), sum(m is None for m in met.values())
     needed = min(needed, len(pairs))
     verdict = None if unknown and count < needed <= count + unknown else count >= needed
-    said = [f"{plain(p)}: " + ", ".join(f"{signed(one.gain)} against {spoken(one.against)}" for one in found if one)
-            for p, found in pairs.items() if any(found)]  # fmt: skip
+    said = [
+        f"{plain(p)}: " + ", ".join(f"{signed(one.gain)} against {spoken(one.against)}" for one in found if one)
+        for p, found in pairs.items()
+        if any(found)
+    ]
     why = f"{count} met it. {'; '.join(said)}" if said else ""
     return Goal(f"{text}, for {needed} of {len(pairs)} personas", verdict, why)
 
@@ -240,9 +269,12 @@ def _cross(c: Choices, setting: str) -> Goal:
     means = in_own_metric(c, setting)
     if means is None:
         return Goal(text, None, "")
-    above = [f"The {plain(theirs)} has {value:.4f} in the metric of the {plain(persona)}, who has {row[persona]:.4f}"
-             for persona, row in means.items() for theirs, value in row.items()
-             if value > row[persona] and not math.isclose(value, row[persona], rel_tol=1e-9)]  # fmt: skip
+    above = [
+        f"The {plain(theirs)} has {value:.4f} in the metric of the {plain(persona)}, who has {row[persona]:.4f}"
+        for persona, row in means.items()
+        for theirs, value in row.items()
+        if value > row[persona] and not math.isclose(value, row[persona], rel_tol=1e-9)
+    ]
     return Goal(text, not above, "; ".join(above) or "There is none.")
 
 
@@ -253,8 +285,10 @@ def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:
         for one in comparisons(c, setting, where):
             if one.cell.method in (SEEDED, EVOLUTION) and one.gain.low <= 0:
                 how = "is worse than" if one.gain.high < 0 else "is not shown to be better than"
-                found.append(f"In {setting}, {METHODS[one.cell.method]} for the {plain(one.cell.persona)} "
-                             f"{how} {spoken(one.against)}: {signed(one.gain)}.")  # fmt: skip
+                found.append(
+                    f"In {setting}, {METHODS[one.cell.method]} for the {plain(one.cell.persona)} "
+                    f"{how} {spoken(one.against)}: {signed(one.gain)}."
+                )
     return found
 
 

@@ -35,9 +35,13 @@ def read(path: Path) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise RunError("a line cannot be read", place=Place(str(path), number), found=repr(line[:80]),
-                           expected="a line as this program wrote it",
-                           hint="delete the line; what it says is worked out again")  # fmt: skip
+            raise RunError(
+                "a line cannot be read",
+                place=Place(str(path), number),
+                found=repr(line[:80]),
+                expected="a line as this program wrote it",
+                hint="delete the line; what it says is worked out again",
+            )
         rows.append(row)
     return rows
 

@@ -57,8 +57,9 @@ class Levels:
             RunError: it is not there yet.
         """
         if (persona, stream) not in self.pools:
-            raise RunError("the study has no such levels yet", found=f"{stream}, {persona}",
-                           hint="begin with --stage pools")  # fmt: skip
+            raise RunError(
+                "the study has no such levels yet", found=f"{stream}, {persona}", hint="begin with --stage pools"
+            )
         return self.pools[persona, stream]
 
     def sets(self, persona: str) -> list[LevelSet]:
@@ -90,13 +91,15 @@ def make(folder: Path, settings: Settings, shift: journal.Shift) -> bool:
             texts = [{"name": v.name, "text": v.text, "options": dict(v.options)} for v in streams[stream]]
             return [*texts, {"stream": stream, "levels": [level.digest for level in streams[stream]]}]
         persona = load_persona(name, game)
-        found = pools.best_known(game, streams[stream], persona.utility, settings.seed, shift.workers,
-                                 lists=persona.lists)  # fmt: skip
+        found = pools.best_known(
+            game, streams[stream], persona.utility, settings.seed, shift.workers, lists=persona.lists
+        )
         return [{"stream": stream, "persona": name, "best": [round(value, 9) for value in found]}]
 
     wanted = [(stream, name) for stream in counts for name in ("", *settings.personas)]
-    missing = [(stream, name) for stream, name in wanted if (name, stream) not in best and (name or
-               stream not in streams)]  # fmt: skip
+    missing = [
+        (stream, name) for stream, name in wanted if (name, stream) not in best and (name or stream not in streams)
+    ]
     jobs = [journal.Job(f"{stream}, {name or 'levels'}", (stream, name), counts[stream]) for stream, name in missing]
     here = journal.Shift(Workers(1), shift.end, shift.tell)
     return here.do("pools", made, jobs, lambda rows: journal.add(folder / FILE, rows), len(wanted) - len(missing))
@@ -130,8 +133,11 @@ def _read(
             else:
                 best[row["persona"], row["stream"]] = tuple(float(value) for value in row["best"])
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise RunError("a line of the pools cannot be read", place=Place(str(folder / FILE), number),
-                           hint="restore the file from a copy") from e  # fmt: skip
+            raise RunError(
+                "a line of the pools cannot be read",
+                place=Place(str(folder / FILE), number),
+                hint="restore the file from a copy",
+            ) from e
     return streams, best
 
 

@@ -118,15 +118,19 @@ def play(task: _Task) -> dict[str, Any]:
     probe, spec = task.probe, task.spec
     game = study_game()
     policy = playable(probe.policy)
-    trials = [FitnessTrial(policy, case, derive(task.seed, "measure", probe.seeds, level.digest, trial))
-              for case, level in enumerate(spec.levels) for trial in range(probe.trials)]  # fmt: skip
+    trials = [
+        FitnessTrial(policy, case, derive(task.seed, "measure", probe.seeds, level.digest, trial))
+        for case, level in enumerate(spec.levels)
+        for trial in range(probe.trials)
+    ]
     ends = list(plans(spec, trials))
     groups = [ends[i : i + probe.trials] for i in range(0, len(ends), probe.trials)]
     return {
-        **probe._asdict(), "utilities": [[round(end.utility, 6) for end in group] for group in groups],
+        **probe._asdict(),
+        "utilities": [[round(end.utility, 6) for end in group] for group in groups],
         "won": [sum(end.outcome == WON for end in group) for group in groups],
         "metrics": {s: round(sum(end.metrics[s] for end in ends) / len(ends), 6) for s in game.symbols},
-    }  # fmt: skip
+    }
 
 
 def read(folder: Path) -> dict[Probe, Measure]:
@@ -142,8 +146,11 @@ def read(folder: Path) -> dict[Probe, Measure]:
             utilities = tuple(tuple(float(u) for u in group) for group in row["utilities"])
             found[probe] = Measure(utilities, tuple(int(n) for n in row["won"]), dict(row["metrics"]))
         except (KeyError, TypeError, ValueError) as e:
-            raise RunError("a measurement cannot be read", place=Place(str(folder / FILE), number),
-                           hint="delete the line; it is measured again") from e  # fmt: skip
+            raise RunError(
+                "a measurement cannot be read",
+                place=Place(str(folder / FILE), number),
+                hint="delete the line; it is measured again",
+            ) from e
     return found
 
 

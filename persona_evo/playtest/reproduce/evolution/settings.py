@@ -24,9 +24,13 @@ from persona_evo.store import policies
 
 SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
 METHODS = {
-    SEEDED: "evolution with seeds", EVOLUTION: "evolution without seeds", RANDOM: "random search",
-    HILL: "hill climbing", UCB1: "UCB1, C tuned", LONG: "one long run",
-}  # fmt: skip
+    SEEDED: "evolution with seeds",
+    EVOLUTION: "evolution without seeds",
+    RANDOM: "random search",
+    HILL: "hill climbing",
+    UCB1: "UCB1, C tuned",
+    LONG: "one long run",
+}
 """Methods that have runs, in words. The last one is a single run that was made elsewhere."""
 
 
@@ -117,9 +121,14 @@ class Settings:
 
     @classmethod
     def of(
-        cls, *, quick: bool = False, playthroughs: int | None = None, chosen: Sequence[str] = (),
-        personas: Sequence[str] = (), **given: Any,
-    ) -> Settings:  # fmt: skip
+        cls,
+        *,
+        quick: bool = False,
+        playthroughs: int | None = None,
+        chosen: Sequence[str] = (),
+        personas: Sequence[str] = (),
+        **given: Any,
+    ) -> Settings:
         """The settings of a whole study, or with `quick` of a first look; what is not None replaces single values.
 
         Args:
@@ -133,10 +142,14 @@ class Settings:
         values["playthroughs"] = {name: each or SETTINGS[name].playthroughs for name in chosen or SETTINGS}
         values["personas"] = tuple(p.name for p in _four() if p.name in (personas or (p.name,)))
         values.setdefault("shipped", {name: _shipped(name) for name in values["personas"]})
-        values.setdefault("evolution", {
-            f"{name} {method}": evolution_of(name, method, quick).to_dict()
-            for name in SETTINGS for method in (SEEDED, EVOLUTION)
-        })  # fmt: skip
+        values.setdefault(
+            "evolution",
+            {
+                f"{name} {method}": evolution_of(name, method, quick).to_dict()
+                for name in SETTINGS
+                for method in (SEEDED, EVOLUTION)
+            },
+        )
         return cls(quick=quick, **values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,8 +170,12 @@ class Settings:
         """All cells that have runs, the most telling first."""
         order = [(name, method) for name, setting in SETTINGS.items() for method in setting.methods]
         order.sort(key=lambda pair: pair[1] not in (SEEDED, EVOLUTION))
-        return [Cell(name, method, persona) for name, method in order if name in self.playthroughs
-                for persona in self.personas]  # fmt: skip
+        return [
+            Cell(name, method, persona)
+            for name, method in order
+            if name in self.playthroughs
+            for persona in self.personas
+        ]
 
 
 def from_values(**values: Any) -> Settings:
@@ -183,8 +200,9 @@ def spec_of(settings: Settings, setting: str, persona: Persona, levels: tuple[Le
 def play_spec(search: str, iterations: int, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
     """The same for any number of iterations."""
     rules = SearchSettings.preset(search or "single")
-    found = FitnessSpec.of(study_game().name, (), persona.utility, rules, Budget(iterations), persona.priority,
-                           lists=persona.lists)  # fmt: skip
+    found = FitnessSpec.of(
+        study_game().name, (), persona.utility, rules, Budget(iterations), persona.priority, lists=persona.lists
+    )
     return dataclasses.replace(found, levels=levels, skill=None if search else _full_sight())
 
 
@@ -222,9 +240,17 @@ def _whole(name: str, value: object) -> None:
 
 
 _QUICK: dict[str, Any] = {
-    "runs": 2, "each": 60, "training": 8, "validation": 3, "held_out": 4, "trials": 1, "wins": (4, 6), "lines": 2,
-    "curves": 1, "budgets": (300, 1_000),
-}  # fmt: skip
+    "runs": 2,
+    "each": 60,
+    "training": 8,
+    "validation": 3,
+    "held_out": 4,
+    "trials": 1,
+    "wins": (4, 6),
+    "lines": 2,
+    "curves": 1,
+    "budgets": (300, 1_000),
+}
 _SLOW = {"population": 24, "islands": 1, "elites": 2, "migrants": 0, "levels_a_generation": 12, "race_from": 3}
 """What an evolution is where a playthrough takes long, and there are few of them."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}

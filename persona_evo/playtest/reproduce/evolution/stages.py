@@ -20,8 +20,12 @@ def finals(c: Choices) -> Iterator[Probe]:
     """The policies of all runs, and those that they are compared with, on all sets of levels."""
     for setting in c.settings.chosen:
         for persona in c.settings.personas:
-            texts = [run.policy for cell, runs in c.runs.items() for run in runs
-                     if (cell.setting, cell.persona) == (setting, persona)]  # fmt: skip
+            texts = [
+                run.policy
+                for cell, runs in c.runs.items()
+                for run in runs
+                if (cell.setting, cell.persona) == (setting, persona)
+            ]
             texts += filter(None, (c.reference(what, setting, persona) for what in c.references(setting)))
             for levels in c.levels.sets(persona):
                 yield from (c.probe(setting, persona, text, levels.name) for text in texts)
@@ -32,8 +36,10 @@ def wins(c: Choices) -> Iterator[Probe]:
     for setting, how in c.settings.chosen.items():
         for persona in c.settings.personas if how.lists else ():
             for trials in c.settings.wins:
-                yield from (win_probe(c, setting, persona, run.policy, trials, c.settings.runs) for run in
-                            c.runs[Cell(setting, SEEDED, persona)])  # fmt: skip
+                yield from (
+                    win_probe(c, setting, persona, run.policy, trials, c.settings.runs)
+                    for run in c.runs[Cell(setting, SEEDED, persona)]
+                )
                 plain = c.reference(PLAIN, setting, persona)
                 assert plain is not None
                 yield win_probe(c, setting, persona, plain, trials, 1)
@@ -72,18 +78,25 @@ def budgets(c: Choices) -> Iterator[Probe]:
     for persona in c.settings.personas:
         for settings in budgeted(c).values():
             for iterations in c.settings.budgets:
-                yield from (budget_probe(c, settings[0], persona, text, iterations) for text in
-                            budget_policies(c, settings, persona).values())  # fmt: skip
+                yield from (
+                    budget_probe(c, settings[0], persona, text, iterations)
+                    for text in budget_policies(c, settings, persona).values()
+                )
         for setting, how in c.settings.chosen.items():
             if how.lists and ENOUGH in c.settings.budgets:
-                yield from (budget_probe(c, setting, persona, run.policy, ENOUGH) for run in
-                            c.runs[Cell(setting, SEEDED, persona)])  # fmt: skip
+                yield from (
+                    budget_probe(c, setting, persona, run.policy, ENOUGH)
+                    for run in c.runs[Cell(setting, SEEDED, persona)]
+                )
 
 
 def budget_policies(c: Choices, settings: tuple[str, ...], persona: str) -> dict[str, str]:
     """What is compared over budgets, by names: the chosen run of each setting, then the references of the first."""
-    found = {f"evolved, {setting}": run.policy for setting in settings
-             if (run := c.chosen_run(Cell(setting, SEEDED, persona)))}  # fmt: skip
+    found = {
+        f"evolved, {setting}": run.policy
+        for setting in settings
+        if (run := c.chosen_run(Cell(setting, SEEDED, persona)))
+    }
     names = [LINE, SHIPPED, *([UTILITY] if SETTINGS[settings[0]].lists else []), PLAIN]
     texts = {what: c.reference(what, settings[0], persona) for what in names}
     return found | {what: text for what, text in texts.items() if text}

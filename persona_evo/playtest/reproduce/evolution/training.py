@@ -67,11 +67,17 @@ def run(task: Task) -> dict[str, Any]:
     began = time.process_time()
     found = _trained(task)
     return {
-        **task.cell._asdict(), "run": task.number, **({"line": task.line} if task.line else {}), "seed": task.seed,
-        "playthroughs": found.playthroughs, "seconds": round(time.process_time() - began, 2), "policy": found.policy,
-        "curve": [[p.playthroughs, round(p.training, 6), round(p.validation, 6), p.policy]
-                  for p in _turns(found.curve)],
-    }  # fmt: skip
+        **task.cell._asdict(),
+        "run": task.number,
+        **({"line": task.line} if task.line else {}),
+        "seed": task.seed,
+        "playthroughs": found.playthroughs,
+        "seconds": round(time.process_time() - began, 2),
+        "policy": found.policy,
+        "curve": [
+            [p.playthroughs, round(p.training, 6), round(p.validation, 6), p.policy] for p in _turns(found.curve)
+        ],
+    }
 
 
 def add_long(folder: Path, settings: Settings, where: Path) -> None:
@@ -82,22 +88,41 @@ def add_long(folder: Path, settings: Settings, where: Path) -> None:
         PolicyError: one cannot be read.
     """
     game = study_game()
-    known = {tuple(row[key] for key in ("setting", "persona", "policy")) for row in journal.read(folder / RUNS)
-             if row.get("method") == LONG}  # fmt: skip
-    found = [(setting, persona, where / f"{setting}-{persona}.json") for setting in settings.chosen
-             for persona in settings.personas]  # fmt: skip
+    known = {
+        tuple(row[key] for key in ("setting", "persona", "policy"))
+        for row in journal.read(folder / RUNS)
+        if row.get("method") == LONG
+    }
+    found = [
+        (setting, persona, where / f"{setting}-{persona}.json")
+        for setting in settings.chosen
+        for persona in settings.personas
+    ]
     if not any(path.is_file() for *_, path in found):
-        raise SettingsError("the folder has no policies of long runs", place=Place(str(where)),
-                            expected=f"files such as {found[0][2].name}")  # fmt: skip
+        raise SettingsError(
+            "the folder has no policies of long runs",
+            place=Place(str(where)),
+            expected=f"files such as {found[0][2].name}",
+        )
     for setting, persona, path in found:
         policy = policies.read(path) if path.is_file() else None
         text = "" if policy is None else genome.of_policy(policy.tree_policy(game)) or ""
         if policy is not None and text and (setting, persona, text) not in known:
             mean = round(policy.mean or 0.0, 6)
-            journal.add(folder / RUNS, [{
-                **Cell(setting, LONG, persona)._asdict(), "run": 1, "seed": policy.seed, "playthroughs": 0,
-                "seconds": 0.0, "policy": text, "curve": [[0, mean, mean, text]],
-            }])  # fmt: skip
+            journal.add(
+                folder / RUNS,
+                [
+                    {
+                        **Cell(setting, LONG, persona)._asdict(),
+                        "run": 1,
+                        "seed": policy.seed,
+                        "playthroughs": 0,
+                        "seconds": 0.0,
+                        "policy": text,
+                        "curve": [[0, mean, mean, text]],
+                    }
+                ],
+            )
 
 
 def _turns(curve: Sequence[Point]) -> list[Point]:
@@ -118,8 +143,12 @@ def _trained(task: Task) -> Trained:
 def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
     """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
     tuned = tuned_lines(settings)
-    wanted = [(Cell(setting, LINE, persona), number, line) for setting in settings.chosen for persona in tuned
-              for number, line in enumerate(tuned[persona], 1)]  # fmt: skip
+    wanted = [
+        (Cell(setting, LINE, persona), number, line)
+        for setting in settings.chosen
+        for persona in tuned
+        for number, line in enumerate(tuned[persona], 1)
+    ]
     return _do("lines", folder / LINES, wanted, settings, levels, shift)
 
 
@@ -138,11 +167,16 @@ def train(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift
 
 
 def _do(
-    stage: str, path: Path, wanted: list[tuple[Cell, int, str]], settings: Settings, levels: Levels,
+    stage: str,
+    path: Path,
+    wanted: list[tuple[Cell, int, str]],
+    settings: Settings,
+    levels: Levels,
     shift: journal.Shift,
-) -> bool:  # fmt: skip
-    known = {(row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in
-             journal.read(path)}  # fmt: skip
+) -> bool:
+    known = {
+        (row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in journal.read(path)
+    }
     made: dict[tuple[str, str], Training] = {}
     jobs = []
     for cell, number, line in wanted:
@@ -153,8 +187,9 @@ def _do(
             made[where] = material(settings, levels, *where)
         shared = len(tuned_lines(settings)[cell.persona]) if line else 1
         playthroughs = settings.playthroughs[cell.setting] // shared
-        task = Task(cell, number, line, made[where], settings.evolving(cell), seed_of(settings, cell, number),
-                    playthroughs)  # fmt: skip
+        task = Task(
+            cell, number, line, made[where], settings.evolving(cell), seed_of(settings, cell, number), playthroughs
+        )
         name = f"{cell.setting}, {cell.method}, {cell.persona}, {number}"
         jobs.append(journal.Job(name, task, playthroughs * COST[cell.setting]))
     return shift.do(stage, run, jobs, lambda row: journal.add(path, [row]), len(wanted) - len(jobs))
