@@ -107,12 +107,12 @@ class Environment:
             return
         before = self.metrics, self.actions
         self.environment.close()
-        self.__init__(
+        self.__init__(  # type: ignore[misc]
             self.name,
             settings,
             map_key=self.map_key,
             most=self.most,
-            grid=self.grid,  # type: ignore[misc]
+            grid=self.grid,
             masked=self.masked,
         )
         if (self.metrics, self.actions) != before:

@@ -16,7 +16,7 @@ import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from persona_evo.errors import ProtocolError, has_control
 
@@ -429,9 +429,9 @@ def decode_hello(payload: bytes) -> Hello:
         nonce,
         tuple(capabilities),
         _metrics(value.get("metrics")),
-        int(most),
+        most,
         (protocol[0], protocol[1]),
-    )  # type: ignore[arg-type]
+    )
 
 
 def _metrics(value: Any) -> tuple[MetricInfo, ...]:
@@ -458,7 +458,7 @@ def _line(value: Any) -> bool:
     return isinstance(value, str) and "\n" not in value and not has_control(value)
 
 
-def _whole(value: Any, low: int, high: int) -> bool:
+def _whole(value: Any, low: int, high: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 

@@ -180,7 +180,7 @@ def _turns(turns: int) -> str:
 
 
 def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
-    """The most or fewest (`max` or `min`) hit points left after that many moves; the initial ones if no line goes on."""
+    """The most or fewest (`max` or `min`) hit points left after that many moves; the first ones if no line goes on."""
     states = layer(found, moves)
     values = [int(found.states[i][tb.HP_AT]) - tb.HP_BIAS for i in states]
     return best(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
