@@ -11,13 +11,13 @@ from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, leag
 from persona_evo.evolve import comparison, pools
 from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import Progress as Generation
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona, load
 from persona_evo.search.duel import budget_for
 from persona_evo.search.settings import SearchSettings

@@ -24,9 +24,9 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.parallel import lent
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
+from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits

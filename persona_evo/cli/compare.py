@@ -14,7 +14,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.jobs.workers import Workers
 
 ROOT = Path("runs") / "comparisons"
 """Where comparisons are kept for which no folder is named."""

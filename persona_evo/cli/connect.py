@@ -157,11 +157,11 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo import api
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
     from persona_evo.search.settings import SearchSettings
-    from persona_evo.store.schema import writing_in
 
     game = registry.get(args.game)
     if game.outside is None:

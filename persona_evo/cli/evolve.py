@@ -21,11 +21,11 @@ from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
     from persona_evo.evolve.driving import Progress as Generation
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
+    from persona_evo.jobs.workers import Workers
     from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
 

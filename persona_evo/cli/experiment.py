@@ -94,9 +94,9 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> int:
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
-    from persona_evo.store.schema import writing_in
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name

@@ -128,8 +128,8 @@ def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constr
     """The levels one by one, as they are ready."""
     from persona_evo.evolve import pools
     from persona_evo.evolve.fitness_spec import LevelText
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.generating import generate
+    from persona_evo.jobs.workers import Workers
 
     given, stream = options.options_of(args, game), args.stream.replace("-", " ")
     if not game.planned:
@@ -174,7 +174,7 @@ def _write(target: Path, text: str, force: bool) -> None:
     Raises:
         LevelError: the file holds something else, or cannot be written.
     """
-    from persona_evo.store.schema import write_atomically
+    from persona_evo.jobs.schema import write_atomically
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -22,8 +22,8 @@ from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.match.play import Match, Played
 
 ROOT = Path("runs") / "matches"
@@ -246,9 +246,9 @@ class _Teller:
 
 def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
     """Print the tables, write the page; the exit code."""
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.report import match as report
     from persona_evo.report import match_tables as tables
-    from persona_evo.store.schema import writing_in
 
     match, records = played.match, played.records
     names, levels = [a.name for a in match.agents], [v.name for v in match.levels]
@@ -289,9 +289,9 @@ def _replay(args: argparse.Namespace) -> int:
         )
     folder = Path(args.agents[0])
     options.check_gif(args.out)
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.playtest.match import reopening
     from persona_evo.report import match as report
-    from persona_evo.store.schema import writing_in
 
     kept = reopening.reopen(folder)
     if not kept.records:

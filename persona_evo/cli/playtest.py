@@ -16,8 +16,8 @@ from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player

@@ -165,8 +165,8 @@ def run_simplify(args: argparse.Namespace) -> int:
     import contextlib
     import dataclasses
 
+    from persona_evo.jobs.lock import Lock
     from persona_evo.store import policies, runs
-    from persona_evo.store.lock import Lock
 
     file = policies.file_of(args.policy)
     if file is None:

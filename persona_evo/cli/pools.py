@@ -11,9 +11,9 @@ from persona_evo.cli.say import Progress
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.pools import Pool
     from persona_evo.games.core import Game
+    from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from persona_evo.evolve import reopening
 from persona_evo.evolve.fitness import OutOfTime
 from persona_evo.evolve.islands import Evaluate, generations
-from persona_evo.evolve.parallel import Usage
 from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.jobs.workers import Usage
 from persona_evo.store import runs
 
 FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"

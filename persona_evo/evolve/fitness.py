@@ -17,14 +17,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from persona_evo.evolve import genome
-from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
-from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
+from persona_evo.jobs.dispatch import Costs, Dispatch
+from persona_evo.jobs.workers import Usage, Workers
 from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled

@@ -18,10 +18,11 @@ from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.skill import Skill
-from persona_evo.store import runs, schema
+from persona_evo.store import runs
 from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
 

@@ -17,7 +17,6 @@ from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, dr
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
-from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.reopening import VALIDATION
@@ -27,6 +26,7 @@ from persona_evo.evolve.training import Training
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.jobs.workers import Workers, lent
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs
@@ -101,7 +101,7 @@ def evolve(
         search, budget: of each playthrough; unless given the search is the paper's for the preset `paper`, and one with
             a single list otherwise, which is what a formula is seen best by. Where an agent plays the budget is one of
             a move (the template's unless given), and the template says how it searches.
-        jobs, backend, address: see `parallel.Workers`; without influence on the result.
+        jobs, backend, address: see `jobs.workers.Workers`; without influence on the result.
         deadline: moment on `time.monotonic` by which all is done, the last steps included. A generation that would not
             end in time is not begun, and one that does not is given up.
         progress: called after each generation. tell: called in the last steps.

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest.journal import MAX_TRIALS, TRACES, Journal, Reopened, config_reader, reading, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
@@ -133,7 +133,7 @@ def playtest(
         trials: playthroughs of each player in each level, 1 to MAX_TRIALS.
         seed: everything follows from it, unless the budget is one of time.
         budget, settings: of each search; 10,000 iterations and the preset `anytime` if not given.
-        jobs, backend, address: see `evolve.parallel.Workers`; without influence on the result.
+        jobs, backend, address: see `jobs.workers.Workers`; without influence on the result.
         folder: where each playthrough is written down as soon as it is made. A folder with the beginning of the very
             same batch is continued.
         progress: called now and then.

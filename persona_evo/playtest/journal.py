@@ -19,13 +19,13 @@ from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import Lock
 from persona_evo.playtest.record_reading import from_json
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.skill import SKILLS
-from persona_evo.store import schema
 from persona_evo.store.lines import claim, made, whole_lines
-from persona_evo.store.lock import Lock
 
 SCHEMA = 1
 """Version of playtest.json."""

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from persona_evo.errors import Place, RunError
 from persona_evo.games.core import Event
+from persona_evo.jobs import schema
 from persona_evo.playtest.records import ENDS, NUMBERS, OUTCOMES, SCHEMA, SIDES, End, Playthrough, ended
-from persona_evo.store import schema
 
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
 _TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side", "skill")

@@ -15,8 +15,8 @@ from typing import Any
 
 from persona_evo.errors import GameError
 from persona_evo.games.core import Event
+from persona_evo.jobs import schema
 from persona_evo.search.settings import PROVEN
-from persona_evo.store import schema
 
 SCHEMA = 1
 """Version of the lines that `to_json` writes. It changes when a field changes its meaning."""

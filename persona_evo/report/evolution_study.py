@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 
 from persona_evo.evolve.winner import versions
+from persona_evo.jobs import schema
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.reproduce.evolution import course, findings, levels, measuring
 from persona_evo.playtest.reproduce.evolution.choices import LINE, SEED, Choices
@@ -30,7 +31,6 @@ from persona_evo.report.markdown import markdown
 from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, Svg, Text
 from persona_evo.report.tables import NONE, Table
 from persona_evo.report.written import Report
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 SETS = {HELD_OUT: "held-out levels", PAPER: "the paper's maps", OTHERS: "levels of other designers"}

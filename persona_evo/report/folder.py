@@ -24,10 +24,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import EVERY, grouped, players_of
@@ -42,7 +43,6 @@ from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawin
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
-from persona_evo.store import schema
 from persona_evo.words import counted, enumerated
 
 Progress = Callable[[str], None]

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from persona_evo.jobs import schema
 from persona_evo.report.tables import Table
-from persona_evo.store import schema
 
 if TYPE_CHECKING:
     from jinja2 import Environment

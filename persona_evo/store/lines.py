@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place, RunError
+from persona_evo.jobs import schema
 from persona_evo.search.settings import SearchSettings
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 HINTS = {

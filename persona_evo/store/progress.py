@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from persona_evo.errors import RunError
-from persona_evo.store import runs, schema
-from persona_evo.store.lock import LOCK
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import LOCK
+from persona_evo.store import runs
 from persona_evo.words import counted, enumerated
 
 _CHUNK = 1 << 16

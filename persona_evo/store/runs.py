@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
-from persona_evo.store import schema
 from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 
 SCHEMA = 1
 """Version of config.json and checkpoint.json."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from persona_evo.store import runs, schema
+from persona_evo.jobs import schema
+from persona_evo.store import runs
 
 from .drive_synthetic import GENERATIONS, config, work
 

@@ -15,12 +15,12 @@ from persona_evo.evolve import reopening
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, WON
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load
 from persona_evo.playtest import batch
 from persona_evo.playtest.match import names

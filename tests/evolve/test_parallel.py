@@ -17,9 +17,9 @@ from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.workers import Workers
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -119,7 +119,7 @@ def alive(pid: int) -> bool:
 
 SLEEPER = """
 import sys, time
-from persona_evo.evolve.parallel import Workers
+from persona_evo.jobs.workers import Workers
 from tests.evolve.tasks import slow
 if __name__ == "__main__":
     with Workers(2) as workers:

@@ -25,7 +25,6 @@ from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec, LevelText
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual, Island, Request, State
 from persona_evo.evolve.rivals import RivalComparison, of_policy
@@ -34,10 +33,12 @@ from persona_evo.evolve.schedule import Phase
 from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import policies, runs, schema
+from persona_evo.store import policies, runs
 
 from .synthetic import METRICS
 

@@ -12,10 +12,10 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve import dispatch
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Level
+from persona_evo.jobs import dispatch
 from persona_evo.playtest import batch, journal, playing
 from persona_evo.playtest.batch import Results
 from persona_evo.playtest.bounds import bounds
@@ -182,7 +182,7 @@ def test_damaged_folders_are_told_by_their_place(levels: list[Level], players: l
 
 def test_a_folder_in_use_is_left_alone(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
     played(levels[:1], players[:2], 1, folder=tmp_path)
-    from persona_evo.store.lock import Lock
+    from persona_evo.jobs.lock import Lock
 
     with Lock(tmp_path), pytest.raises(RunError, match="in use"):
         batch.resume(tmp_path)

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import pytest
 
 from persona_evo import personas
-from persona_evo.evolve import dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import DEFAULT_LISTS
 from persona_evo.playtest import batch, journal, playing
 from persona_evo.playtest.players import Player, Role

@@ -13,11 +13,11 @@ from persona_evo.cli.main import main
 from persona_evo.errors import RunError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.jobs import schema
 from persona_evo.playtest.match import again, names, play, records, reopening
 from persona_evo.playtest.match.play import Match
 from persona_evo.report import duels, match_replay, pages
 from persona_evo.report import match as report
-from persona_evo.store import schema
 
 GAME = registry.get("colosseum")
 LEVEL = GAME.load("random 5", "five", size=5)

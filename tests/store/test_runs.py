@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import RunError
+from persona_evo.jobs.lock import LOCK, Lock
 from persona_evo.store import runs
-from persona_evo.store.lock import LOCK, Lock
 
 CONFIG: dict[str, Any] = {"game": "pkg.mod:GAME", "persona": {"name": "runner"}, "seed": 7, "target": 4}
 NOW = datetime(2031, 5, 4, 7, 0, 1, tzinfo=UTC)

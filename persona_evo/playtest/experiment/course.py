@@ -23,14 +23,14 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
-from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.parallel import Workers
+from persona_evo.jobs import schema
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.lock import Lock
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, search
 from persona_evo.playtest.experiment.stage import Stage
-from persona_evo.store import schema
 from persona_evo.store.lines import claim, made, whole_lines
-from persona_evo.store.lock import Lock
 
 SCHEMA = 1
 CONFIG, RESULTS = "experiment.json", "results.jsonl"

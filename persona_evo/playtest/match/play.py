@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.match import cost
 from persona_evo.playtest.match.again import MARGIN, RESULTS, positions
 from persona_evo.playtest.match.records import AGAIN, CHANGED, PROGRAMS, Folder, Record
@@ -148,7 +148,7 @@ def play(
     """Play a match, or go on with the one in `folder`.
 
     Args:
-        jobs, backend, address: see `evolve.parallel.Workers`.
+        jobs, backend, address: see `jobs.workers.Workers`.
         workers: to be used instead of new ones; they are left running.
         folder: where each game is written down; one with the beginning of the very same match is continued.
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError, printable
-from persona_evo.store import schema
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import Lock
 from persona_evo.store.lines import claim, made, whole_lines
-from persona_evo.store.lock import Lock
 
 SCHEMA = 1
 CONFIG, GAMES, LOGS = "match.json", "games.jsonl", "programs"

@@ -11,9 +11,9 @@ from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
 from persona_evo.playtest.match.records import CONFIG, GAMES, SCHEMA, Record, from_json
 from persona_evo.search.agents import Agent, agent_from
-from persona_evo.store import schema
 from persona_evo.store.lines import HINTS
 
 T = TypeVar("T")

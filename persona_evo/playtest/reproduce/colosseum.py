@@ -25,15 +25,15 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
+from persona_evo.jobs.lock import Lock
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.match import cost, names, play
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import Record
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.search.agents import Agent
 from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 
 STUDY = "colosseum"
 RUNS = "runs"

@@ -31,6 +31,8 @@ from persona_evo.evolve.individuals import settled
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import Lock
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
@@ -44,9 +46,8 @@ from persona_evo.playtest.reproduce.published import Published
 from persona_evo.playtest.reproduce.settings import Settings, claim, training
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies, runs, schema
+from persona_evo.store import policies, runs
 from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
 from persona_evo.words import plural
 
@@ -178,7 +179,7 @@ class Course:
     """One call's way through the parts.
 
     Args:
-        jobs, backend: see `evolve.parallel.Workers`; without influence on results.
+        jobs, backend: see `jobs.workers.Workers`; without influence on results.
         seconds: time for this call; evolutions share what the playtests leave of it.
         tell: called now and then.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.store import schema
+from persona_evo.jobs import schema
 from persona_evo.store.lines import with_whole_search
 
 CONFIG = "reproduction.json"

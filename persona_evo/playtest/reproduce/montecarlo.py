@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.jobs.lock import Lock
 from persona_evo.playtest.experiment import course
 from persona_evo.playtest.experiment.course import Results
 from persona_evo.playtest.experiment.design import Experiment
@@ -25,7 +26,6 @@ from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.published import FOLDER
 from persona_evo.seeds import derive
 from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 
 FILE = FOLDER / "montecarlo.toml"
 STUDY = "montecarlo"

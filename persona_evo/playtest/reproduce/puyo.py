@@ -26,6 +26,8 @@ from persona_evo.evolve import run as evolution
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import Lock
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.reproduce import keeping
@@ -49,9 +51,8 @@ from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.seeds import derive
-from persona_evo.store import policies, schema
+from persona_evo.store import policies
 from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 from persona_evo.store.policies import Policy
 
 GAMES = "games.jsonl"

@@ -14,12 +14,12 @@ from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.keeping import CONFIG, SCHEMA
 from persona_evo.playtest.reproduce.published import Published
 from persona_evo.playtest.reproduce.published import load as load_published
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings
-from persona_evo.store import schema
 
 STAND_IN = "train"
 """Set of the project's own levels that stand in for the publication's maps."""

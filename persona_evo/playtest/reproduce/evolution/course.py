@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from persona_evo.evolve.parallel import Workers
+from persona_evo.jobs.lock import Lock
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.evolution import choices, journal, levels, stages, training
 from persona_evo.playtest.reproduce.evolution.levels import LevelSet
 from persona_evo.playtest.reproduce.evolution.settings import Settings, from_values, study_game
 from persona_evo.playtest.reproduce.evolution.stages import Stage
 from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 
 STUDY = "evolution"
 STAGES: dict[str, Stage] = {

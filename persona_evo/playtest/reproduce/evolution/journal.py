@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from persona_evo.errors import Place, RunError
-from persona_evo.evolve.parallel import Workers
-from persona_evo.store import schema
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import Workers
 from persona_evo.store.lines import whole_lines
 
 T = TypeVar("T")

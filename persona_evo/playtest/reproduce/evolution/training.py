@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, SettingsError
 from persona_evo.evolve import genome, searchers, training
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.reproduce.evolution import journal
 from persona_evo.playtest.reproduce.evolution.levels import TRAINING, VALIDATION, Levels

@@ -1,0 +1,1 @@
+"""Jobs that can be interrupted and resumed: a journal in a locked folder, workers, progress and time estimates."""
