@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.games import registry
 from persona_evo.games.core import Level
+from persona_evo.jobs.progress import Tell
 from persona_evo.playtest.experiment import course as course_of_experiment
 from persona_evo.playtest.reproduce import course
 from persona_evo.playtest.reproduce import published as publications
@@ -26,7 +27,7 @@ def experiment(
     replicates: int | None = None,
     rollouts: int | None = None,
     jobs: int = 1,
-    progress: Callable[[course_of_experiment.Progress], None] | None = None,
+    progress: Tell | None = None,
 ) -> Report:
     """Make the searches of an experiment's TOML file and write the page; the same call goes on after any stop.
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import Progress, note, say, to_go
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.playtest.experiment.course import Progress as Told
+    from persona_evo.jobs.progress import Progress as Told
     from persona_evo.playtest.experiment.course import Record
     from persona_evo.playtest.experiment.design import Experiment
 
@@ -179,10 +179,7 @@ def teller() -> Callable[[Told], None]:
     line = Progress()
 
     def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(
-            f"{p.done / p.total:.0%}: {p.cell}, replicate {p.replicate + 1}; {p.done:,} of {p.total:,} rollouts{rest}",
-            last=p.done >= p.total,
-        )
+        made = f"{p.done:,} of {p.total:,} rollouts"
+        line.show(f"{p.done / p.total:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
 
     return tell

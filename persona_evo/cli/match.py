@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import Progress, duration, note, say, to_go
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.progress import Progress as Told
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.match.play import Match, Played
 
@@ -207,9 +208,9 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
             + (f", where {there} of {total} games are" if there else "")
         )
 
-    def progress(p: play.Progress) -> None:
+    def progress(p: Told) -> None:
         told.expect(p)
-        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}, {duration(p.eta)} to go", last=p.done == p.total)
+        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}{to_go(p.eta)}", last=p.done == p.total)
 
     played = play.play(match, workers=workers, folder=folder, progress=progress, begun=begun)
     Progress.done_with_line()
@@ -222,10 +223,10 @@ class _Teller:
     def __init__(self, match: Match, jobs: int) -> None:
         self._match, self._jobs, self._said = match, jobs, False
 
-    def expect(self, p: Any) -> None:
+    def expect(self, p: Told) -> None:
         """Hear of progress; the first time is before the first game."""
         said, self._said = self._said, True
-        if said or p.eta < LONG:
+        if said or p.eta is None or p.eta < LONG:
             return
         match = self._match
         budgets = sorted({a.budget.seconds for a in match.agents if a.kind == "search" and a.budget.seconds})

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import Progress, note, to_go
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.playtest.reproduce.montecarlo import Progress as Told
+    from persona_evo.jobs.progress import Progress as Told
 
 FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
@@ -70,12 +70,7 @@ def _teller() -> Callable[[Told], None]:
     line = Progress()
 
     def tell(p: Told) -> None:
-        inside = p.inside
-        rest = "" if inside.eta is None else f", {duration(inside.eta)} to go for it"
-        line.show(
-            f"{p.number}/{p.of} {p.title}, {inside.done / inside.total:.0%}: {inside.cell}, replicate "
-            f"{inside.replicate + 1}{rest}",
-            last=p.number == p.of and inside.done >= inside.total,
-        )
+        rest = to_go(p.eta, " for it")
+        line.show(f"{p.part}, {p.done / p.total:.0%}: {p.what}{rest}", last=p.done >= p.total)
 
     return tell

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import ci, options
 from persona_evo.cli.parser import filled, names, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import Progress, note, say, to_go
 from persona_evo.errors import SettingsError
 from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
@@ -17,9 +17,9 @@ from persona_evo.words import counted, plural
 if TYPE_CHECKING:
     from persona_evo.api import Results
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.progress import Progress as Played
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
     from persona_evo.playtest.require import Requirement
     from persona_evo.search.duel import League
@@ -358,7 +358,7 @@ def teller() -> Callable[[Played], None]:
 
     def tell(p: Played) -> None:
         made = f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"
-        line.show(f"{made}, {p.player} in {p.level}, {duration(p.eta)} to go", last=p.done == p.total)
+        line.show(f"{made}, {p.what}{to_go(p.eta)}", last=p.done == p.total)
 
     return tell
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
 from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, stopped
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import Progress, note, to_go
 
 if TYPE_CHECKING:
-    from persona_evo.playtest.reproduce.evolution.journal import Progress as Told
+    from persona_evo.jobs.progress import Progress as Told
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options that a resumed study has from its folder."""
@@ -123,7 +123,6 @@ def _teller() -> Callable[[Told], None]:
     line = Progress()
 
     def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(f"{p.stage} {p.done}/{p.total}: {p.what}{rest}", last=p.done == p.total)
+        line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
 
     return tell

@@ -37,6 +37,11 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
         raise
 
 
+def to_go(eta: float | None, what: str = "") -> str:
+    """The end of a line of progress: seconds to go, "" before they are known. what: they are for, in words."""
+    return "" if eta is None else f", {duration(eta)} to go{what}"
+
+
 def note(text: object) -> None:
     """Print to standard error: what is going on, and what is no result."""
     Progress.done_with_line()

@@ -72,10 +72,10 @@ def run(args: argparse.Namespace) -> int:
             hint=f"persona-evo playtest --game {args.game} LEVELS",
         )
     from persona_evo.api import latest
+    from persona_evo.jobs.folder import made
     from persona_evo.jobs.lock import Lock
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.live import LivePlaytest
-    from persona_evo.store.lines import made
 
     levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
     seed, folder, accepted = options.seed_of(args), args.out or FOLDER, options.accepted_of(args)

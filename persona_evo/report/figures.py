@@ -22,11 +22,11 @@ from persona_evo.errors import RunError, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.jobs import schema
+from persona_evo.jobs.folder import made
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import maps
 from persona_evo.report.charts import Axis, Bars, Chart, Plot, Series
 from persona_evo.report.written import Names
-from persona_evo.store.lines import made
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -30,9 +30,9 @@ from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
 from persona_evo.jobs import schema
+from persona_evo.jobs.folder import made
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
-from persona_evo.store.lines import made
 
 SCHEMA = 1
 """Version of config.json and checkpoint.json."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from persona_evo.jobs.progress import Progress
 from persona_evo.playtest.reproduce.evolution import course
-from persona_evo.playtest.reproduce.evolution.journal import Progress
 from persona_evo.playtest.reproduce.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
 from tests.cli.tool import command, environment, run
 from tests.shared import ROOT, hear_ctrl_c
@@ -141,7 +141,7 @@ def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
     )
     told: list[Progress] = []
     assert course.run(tmp_path, settings, list(course.STAGES), {}, end=0.0, tell=told.append) == "pools"
-    assert [(p.stage, p.done, p.total) for p in told] == [("pools", 0, 6)]
+    assert [(p.part, p.done, p.total) for p in told] == [("pools", 0, 6)]
     assert not (tmp_path / "pools.jsonl").exists()
 
 

@@ -71,7 +71,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for words in commands:
             assert main([str(w) for w in words]) == 0, words
         Path("runs/again").mkdir()
-        keeping.claim(Path("runs/again"), "minidungeons", {"seed": 4})
+        keeping.opened(Path("runs/again"), "minidungeons", {"seed": 4}).close()
         found = Path("runs/found")
         found.mkdir()
         (found / "samples.csv").write_text("sample,utility,SC,decisions,rollout_seed,hash\n1,2.0,2.0,1,5,aa\n")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from persona_evo.cli.main import main
+from persona_evo.jobs.progress import Forecast, Progress
 from persona_evo.playtest.match import cost, play
-from persona_evo.playtest.match.cost import Forecast, Pace
-from persona_evo.playtest.match.play import Progress
+from persona_evo.playtest.match.cost import Pace
 from persona_evo.playtest.reproduce.colosseum import _Ahead
 from persona_evo.search.agents import Agent
 

@@ -142,7 +142,7 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
 def test_a_damaged_match_is_told_with_its_file_and_place(
     folder: Path, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
-    config = json.loads((folder / records.CONFIG).read_text())
+    config, _ = schema.read(folder / records.CONFIG, RunError)
     (tmp_path / records.CONFIG).write_text(schema.dump({**config, **change}))
     with pytest.raises(RunError) as caught:
         reopening.reopen(tmp_path)

@@ -131,7 +131,7 @@ def test_what_is_no_run_s_own_file_keeps_it(tmp_path: Path) -> None:
         (folder / name).write_text("mine")
     again = tmp_path / "again"
     run_in(again / "runs" / "playtest")
-    keeping.claim(again, "minidungeons", {"seed": 4})
+    keeping.opened(again, "minidungeons", {"seed": 4}).close()
     (again / "index.html").write_text("x")
     shutil.copytree(again, tmp_path / "again-2")
     (again / "runs" / "playtest" / "notes.md").write_text("mine")

@@ -32,7 +32,6 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs import schema
-from persona_evo.jobs.lock import Lock
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
@@ -43,11 +42,10 @@ from persona_evo.playtest.players import Player, Role
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce import published as publications
 from persona_evo.playtest.reproduce.published import Published
-from persona_evo.playtest.reproduce.settings import Settings, claim, training
+from persona_evo.playtest.reproduce.settings import Settings, opened, training
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
-from persona_evo.store.lines import made
 from persona_evo.store.policies import Policy
 from persona_evo.words import plural
 
@@ -214,9 +212,7 @@ class Course:
             RunError: the folder is for something else, damaged, or in use.
             KeyboardInterrupt: Ctrl-C; everything up to then is kept.
         """
-        made(self.folder)
-        with Lock(self.folder):
-            claim(self.folder, self.settings, self.game, self.levels)
+        with opened(self.folder, self.settings, self.game, self.levels):
             outcomes = {p.name: self._evolutions(p) for p in self.personas}
             best = self._best(outcomes)
             chosen = {name: _policy(outcome) for name, outcome in best.items()}

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from persona_evo.jobs.lock import Lock
+from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.reproduce import keeping
 from persona_evo.playtest.reproduce.evolution import choices, journal, levels, stages, training
 from persona_evo.playtest.reproduce.evolution.levels import LevelSet
 from persona_evo.playtest.reproduce.evolution.settings import Settings, from_values, study_game
 from persona_evo.playtest.reproduce.evolution.stages import Stage
-from persona_evo.store.lines import made
 
 STUDY = "evolution"
 STAGES: dict[str, Stage] = {
@@ -37,7 +36,7 @@ def run(
     jobs: int = 1,
     backend: str = "loky",
     end: float | None = None,
-    tell: journal.Tell | None = None,
+    tell: Tell | None = None,
     long: Path | None = None,
 ) -> str:
     """Do what is not done yet.
@@ -56,9 +55,7 @@ def run(
         RunError: the folder is for something else, damaged, or in use.
         KeyboardInterrupt: Ctrl-C; what was finished by then is kept.
     """
-    made(folder)
-    with Lock(folder):
-        keeping.claim(folder, STUDY, {"game_version": study_game().version, **settings.to_dict()})
+    with keeping.opened(folder, STUDY, {"game_version": study_game().version, **settings.to_dict()}):
         if long is not None:
             training.add_long(folder, settings, long)
         with Workers(jobs, backend) as workers:

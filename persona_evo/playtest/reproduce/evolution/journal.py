@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
-from persona_evo.errors import Place, RunError
-from persona_evo.jobs import schema
+from persona_evo.jobs.journal import Journal, Row, plain_rows
+from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
-from persona_evo.store.lines import whole_lines
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,53 +20,23 @@ AHEAD = 1
 """Jobs that wait for workers, beside those at work."""
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file, [] where there is none; a last line that was torn is cut off.
+def lines(path: Path) -> Journal[Row]:
+    """A file of lines, which come in any order."""
+    return Journal(path, plain_rows("line", hint="delete the line; what it says is worked out again"))
+
+
+def read(path: Path) -> list[Row]:
+    """Read the lines of a file, [] where there is none; a torn last line is ignored.
 
     Raises:
         RunError: a line cannot be read.
     """
-    rows = []
-    for number, line in enumerate(whole_lines(path), 1):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            raise RunError(
-                "a line cannot be read",
-                place=Place(str(path), number),
-                found=repr(line[:80]),
-                expected="a line as this program wrote it",
-                hint="delete the line; what it says is worked out again",
-            )
-        rows.append(row)
-    return rows
+    return lines(path).read()
 
 
-def add(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def add(path: Path, rows: Iterable[Row]) -> None:
     """Add lines to a file."""
-    schema.append_lines(path, [json.dumps(row, separators=(",", ":")) for row in rows])
-
-
-class Progress(NamedTuple):
-    """How far a stage is.
-
-    Attributes:
-        stage: its name.
-        done, total: jobs.
-        eta: seconds to go in it, None before anybody knows.
-        what: was done last.
-    """
-
-    stage: str
-    done: int
-    total: int
-    eta: float | None
-    what: str
-
-
-Tell = Callable[[Progress], None]
+    lines(path).append(rows)
 
 
 @dataclass
@@ -127,36 +95,28 @@ class Shift:
 
     def _say(self, stage: str, done: int, total: int, eta: float | None, what: str) -> None:
         if self.tell is not None:
-            self.tell(Progress(stage, done, total, eta, what))
+            self.tell(Progress(done, total, eta, what, stage))
 
 
 class _Clock:
     """What jobs take, as far as is known from those that are done."""
 
     def __init__(self, jobs: Sequence[Job[Any]], workers: int, end: float | None) -> None:
-        self._left = sum(job.weight for job in jobs)
-        self._workers, self._end = workers, end
-        self._began, self._worked = time.monotonic(), 0.0
+        self._forecast = Forecast([job.weight for job in jobs], workers, prior=0)
+        self._end, self._last = end, time.monotonic()
 
     def took(self, job: Job[Any]) -> None:
-        self._left -= job.weight
-        self._worked += job.weight
-
-    @property
-    def _pace(self) -> float | None:
-        """Seconds of all workers together for a weight of 1."""
-        return (time.monotonic() - self._began) / self._worked if self._worked else None
+        now = time.monotonic()
+        self._forecast.made([job.weight], now - self._last)
+        self._last = now
 
     @property
     def eta(self) -> float | None:
-        return None if self._pace is None else self._pace * self._left
+        return self._forecast.left
 
     def late(self, job: Job[Any]) -> bool:
         """Whether a job would end too late."""
-        if self._end is None:
-            return False
-        thought = (self._pace or 0.0) * job.weight * self._workers
-        return time.monotonic() + thought > self._end
+        return self._end is not None and time.monotonic() + (self._forecast.pace or 0.0) * job.weight > self._end
 
 
 def _begun(workers: Workers, function: Callable[[T], R], task: T) -> Future[R]:
