@@ -18,8 +18,8 @@ from persona_evo.jobs.lock import Lock, holder
 from persona_evo.playtest import journal
 from persona_evo.playtest.experiment import course
 from persona_evo.playtest.match import records
-from persona_evo.playtest.reproduce import keeping
 from persona_evo.store import cleaning, folders, runs
+from persona_evo.studies import keeping
 
 OLD = 1.5e9
 
