@@ -18,6 +18,19 @@ A variable that is NaN counts as 0, an infinite one as ±1e300, so every formula
 """
 
 from persona_evo.formula.core import Code, Formula, Token, parse
+from persona_evo.formula.operators import Operator
 from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE, Primitive
 
-__all__ = ["LIMIT", "MAX_NODES", "PRIMITIVES", "STACK", "TABLE", "Code", "Formula", "Primitive", "Token", "parse"]
+__all__ = [
+    "LIMIT",
+    "MAX_NODES",
+    "PRIMITIVES",
+    "STACK",
+    "TABLE",
+    "Code",
+    "Formula",
+    "Operator",
+    "Primitive",
+    "Token",
+    "parse",
+]

@@ -229,7 +229,8 @@ def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | Non
     """Read a formula.
 
     Numbers, symbols (case matters), + - * /, comparisons, brackets, calls like max(a, b) and if(c, a, b), powers with
-    a small whole exponent (x ^ 3 stands for x * x * x). Line breaks are spaces, # starts a comment.
+    a small whole exponent (x ^ 3 stands for x * x * x), calls of operators that other packages add (`operators`), which
+    are written out at once. Line breaks are spaces, # starts a comment.
 
     Args:
         text: the formula.
@@ -239,6 +240,8 @@ def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | Non
     Raises:
         FormulaError: with line and column.
     """
+    from persona_evo.formula.operators import operators
     from persona_evo.formula.parsing import read
 
-    return Formula(read(text, None if symbols is None else tuple(symbols), place or Place("formula", 1, 1)))
+    known = None if symbols is None else tuple(symbols)
+    return Formula(read(text, known, place or Place("formula", 1, 1), operators))
