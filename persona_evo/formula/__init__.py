@@ -17,7 +17,7 @@ computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sourc
 A variable that is NaN counts as 0, an infinite one as ±1e300, so every formula gives a number on every input.
 """
 
-from persona_evo.formula.core import Code, Formula, Token, parse
+from persona_evo.formula.core import Formula, Token, parse
 from persona_evo.formula.operators import Operator
 from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE, Primitive
 
@@ -27,7 +27,6 @@ __all__ = [
     "PRIMITIVES",
     "STACK",
     "TABLE",
-    "Code",
     "Formula",
     "Operator",
     "Primitive",

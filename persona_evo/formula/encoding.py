@@ -1,16 +1,30 @@
-"""From a formula's tokens to the words that the compiled machine runs."""
+"""From a formula's tokens to the words that the interpreter runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo.errors import FormulaError, unknown
 from persona_evo.formula import opcodes
+from persona_evo.formula.core import Formula
 from persona_evo.formula.primitives import PRIMITIVES, Primitive
 
-if TYPE_CHECKING:
-    from persona_evo.formula.core import Code, Formula
+
+class Code(NamedTuple):
+    """What the interpreter runs.
+
+    Attributes:
+        ops: int64[n], each opcode | argument << 8 (and a second argument << 24 where an opcode takes two); an argument
+            is an index into the variables or into constants.
+        constants: float64[m].
+    """
+
+    ops: NDArray[np.int64]
+    constants: NDArray[np.float64]
 
 
 def encode(formula: Formula, order: Sequence[str]) -> Code:
@@ -19,10 +33,6 @@ def encode(formula: Formula, order: Sequence[str]) -> Code:
     Arithmetic on symbols and numbers becomes one word with its operands (see the opcodes in `primitives`). Where an
     operation is commutative and only its left operand is a leaf, the two change places first, which is exact.
     """
-    import numpy as np
-
-    from persona_evo.formula.core import Code
-
     (words,), constants = encode_all([formula], order)
     return Code(np.array(words, dtype=np.int64), np.array(constants, dtype=np.float64))
 

@@ -92,9 +92,9 @@ def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
     """The value of a formula.
 
     Args:
-        ops: int64[n], opcode | argument << 8, a second argument << 24 (`Formula.code`).
+        ops: int64[n], opcode | argument << 8, a second argument << 24 (`encoding.encode`).
         constants: float64[m].
-        variables: float64[k], in the order given to `Formula.code`; any value, NaN and infinities included.
+        variables: float64[k], in the order given to `encoding.encode`; any value, NaN and infinities included.
         stack: float64[STACK] of scratch.
 
     Returns:

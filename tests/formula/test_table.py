@@ -20,6 +20,7 @@ from persona_evo.formula import LIMIT, PRIMITIVES, TABLE, Formula, Primitive, op
 from persona_evo.formula.algebra import from_sympy, to_sympy
 from persona_evo.formula.arithmetic import clean
 from persona_evo.formula.core import Token
+from persona_evo.formula.encoding import encode
 from persona_evo.formula.export import KINDS, export
 from persona_evo.formula.guards import guards
 from persona_evo.formula.intervals import CONSTANT, FALLING, RISING, span, spans
@@ -57,7 +58,8 @@ def test_nothing_of_an_operation_may_be_left_out() -> None:
 @given(st.tuples(*[st.tuples(numbers, numbers, st.floats(0, 1))] * 3))
 def test_the_interval_holds_the_value(primitive: Primitive, drawn: tuple[tuple[float, float, float], ...]) -> None:
     ranges = {n: (min(x, y), max(x, y)) for n, (x, y, _) in zip(NAMES, drawn, strict=True)}
-    inside = {n: min(h, max(low, low * (1 - t[2]) + h * t[2])) for (n, (low, h)), t in zip(ranges.items(), drawn, strict=True)}
+    shares = {n: t for n, (_, _, t) in zip(NAMES, drawn, strict=True)}
+    inside = {n: min(h, max(low, low * (1 - shares[n]) + h * shares[n])) for n, (low, h) in ranges.items()}
     formula = applied(primitive)
     low, high, _ = span(formula, ranges)
     value = formula.evaluate(inside)
@@ -93,7 +95,7 @@ def test_machine_code_gives_the_numbers_of_the_evaluator() -> None:
 
 @each
 def test_the_interpreter_gives_the_numbers_of_the_evaluator(primitive: Primitive) -> None:
-    code = applied(primitive).code(NAMES)
+    code = encode(applied(primitive), NAMES)
     for values in itertools.product(NASTY, NASTY, (0.0, 2.0)):
         value = run(code.ops, code.constants, np.array(values), np.zeros(opcodes.STACK))
         assert bits(value) == bits(applied(primitive).evaluate(point(values)))
@@ -161,7 +163,7 @@ CONSUMERS: dict[str, Any] = {
     "span": lambda f: span(f, {"a": (0.0, 1.0)}),
     "spans": lambda f: spans(f, {"a": np.array([[0.0], [1.0]])}),
     "native": lambda f: formula_on_row(f, ("a",)),
-    "interpreter": lambda f: f.code(("a",)),
+    "interpreter": lambda f: encode(f, ("a",)),
     "export": lambda f: export(f, "python"),
 }
 
