@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from persona_evo import seeds
 from persona_evo.evolve import genetics, genome, selection
+from persona_evo.evolve.genes import HEAVY, LIGHT
 from persona_evo.evolve.genetics import Primitives, Tree
 from persona_evo.evolve.racing import Ask, draw, part, validating
 from persona_evo.evolve.records import Individual, Request
@@ -169,7 +170,7 @@ def _moved(text: str, primitives: Primitives, step: float, stream: random.Random
         tuple(
             gene._replace(
                 tree=moved(gene.tree),
-                weight=min(genome.HEAVY, max(genome.LIGHT, float(f"{gene.weight * factor():.2g}"))),
+                weight=min(HEAVY, max(LIGHT, float(f"{gene.weight * factor():.2g}"))),
             )
             for gene in own
         )
