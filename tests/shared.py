@@ -28,6 +28,6 @@ def hear_ctrl_c() -> None:
 
 def unsealed(path: Path) -> str:
     """Take the checksums out of a file, as if an earlier version had written it; its text."""
-    text = re.sub(r',\s*"crc32": ?"[0-9a-f]{8}"', "", path.read_text(encoding="utf-8"))
+    text = re.sub(r',\s*"crc": ?"[0-9a-f]{8}"', "", path.read_text(encoding="utf-8"))
     path.write_text(text, encoding="utf-8")
     return text

@@ -250,6 +250,8 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)
+    if outcome.recovered:
+        note(outcome.recovered)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"] if level["source"]])
 
 

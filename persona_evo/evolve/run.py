@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Outcome:
     priority: mean of the metric that the persona is about, in the comparison at the end; utility: of the utility.
     found_in_start: the policy is one of the formulas that the first population was given, at least in its canonical
     form.
+    recovered: a damaged checkpoint that the run was resumed without, in words; "" for none.
     """
 
     folder: Path
@@ -58,6 +59,7 @@ class Outcome:
     priority: float | None = None
     utility: float | None = None
     found_in_start: bool = False
+    recovered: str = ""
 
     def __str__(self) -> str:
         best = "" if self.best is None else f", best {self.best.fitness:.4f} with {counted(self.best.size, 'node')}"
@@ -235,7 +237,7 @@ def resume(
                     "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
-        return _work(run, training, chosen, deadline, progress, tell)
+        return replace(_work(run, training, chosen, deadline, progress, tell), recovered=run.recovered)
 
 
 def evolve_runs(

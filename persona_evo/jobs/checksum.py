@@ -11,7 +11,7 @@ import zlib
 
 from persona_evo.errors import InputError, Place
 
-KEY = "crc32"
+KEY = "crc"
 """The key under which the checksum of an object is written."""
 
 _TAIL = re.compile(rf'"{KEY}"\s*:\s*"([0-9a-f]{{8}})"\s*\}}\s*\Z')

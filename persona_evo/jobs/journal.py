@@ -107,13 +107,14 @@ def append(path: Path, lines: Iterable[str]) -> int:
     return schema.append_lines(path, map(checksum.sealed, lines))
 
 
-def rows(path: Path, name: str, hint: str = REPEAT) -> Iterator[tuple[Row, Place]]:
+def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> Iterator[tuple[Row, Place]]:
     """Read the whole lines of a file without their checksums; a torn last line is left out.
 
     Args:
         path: of the file; one that does not exist has no lines.
         name: what a line holds, for messages.
         hint: what to do about a damaged line.
+        end: where to stop, in bytes; None for the end of the file.
 
     Raises:
         RunError: it is no regular file, or a line is damaged.
@@ -122,10 +123,11 @@ def rows(path: Path, name: str, hint: str = REPEAT) -> Iterator[tuple[Row, Place
         return
     if not path.is_file():
         raise RunError("this is no regular file", place=Place(str(path)), hint="restore it from a copy")
-    needed = False
+    needed, read = False, 0
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
+            read += len(line)
+            if not line.endswith(b"\n") or (end is not None and read > end):
                 return
             place = Place(str(path), number)
             row, has = _row(line, place, name, hint)
@@ -150,7 +152,7 @@ def _row(line: bytes, place: Place, name: str, hint: str) -> tuple[Row, bool]:
         raise _unreadable(text, place, name, hint, str(e)) from e
     if not isinstance(row, dict):
         raise RunError(
-            f"a {name} is not an object",
+            f"a {name} cannot be read: not an object",
             place=place,
             found=repr(text[:40]),
             expected="one JSON object a line",

@@ -51,6 +51,7 @@ _EVOLUTION = (
     "config.json",
     "journal.jsonl",
     "checkpoint.json",
+    "checkpoint-previous.json",
     "hall_of_fame.json",
     "policy.json",
     "policy-[0-9]*.json",

@@ -4,16 +4,20 @@
 |---|---|---|
 | config.json | the frozen configuration, seed and versions | once, before anything else |
 | journal.jsonl | a line for each island of each generation, times apart under "timing" | appended |
-| checkpoint.json | all that the next generation depends on, how far the run is to go | replaced each generation |
+| checkpoint.json | all that the next generation depends on, and the number of generations | replaced each generation |
+| checkpoint-previous.json | the checkpoint of the generation before | replaced each generation |
 | hall_of_fame.json | the best formulas so far | replaced each generation |
 | policy.json | the final policy | once; a run that is extended adds policy-<generations>.json |
 | policy-0.json | the policy of a run whose time was up in its first generation | until it has a generation |
-| lock | who is at work here | while it is |
+| lock | the process that is at work here | while it is |
 
 What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
 the generations that the checkpoint has, and whatever it has beyond them is made again. `Run.resume` therefore cuts the
 journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and continues; the
 journal is then equal to that of a run that was never stopped, but for the times.
+
+Every line and every file but the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
+one before it, whose next generation is made again. Other damage is reported and nothing is changed.
 """
 
 from __future__ import annotations
@@ -22,14 +26,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import schema
+from persona_evo.jobs import checksum, journal, schema
 from persona_evo.jobs.folder import made
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
@@ -44,6 +48,8 @@ CONFIG, JOURNAL, CHECKPOINT, HALL, POLICY = (
     "hall_of_fame.json",
     "policy.json",
 )
+PREVIOUS = "checkpoint-previous.json"
+"""The checkpoint of the generation before the last."""
 BEFORE_FIRST = "policy-0.json"
 """The policy of a run whose time was up before the end of its first generation."""
 TIMING = "timing"
@@ -67,10 +73,15 @@ class Checkpoint:
 
 
 class Run:
-    """An open run folder, locked until `close`. Made by `create` and `resume`."""
+    """An open run folder, locked until `close`. Made by `create` and `resume`.
+
+    Attributes:
+        recovered: what was damaged and where the run goes on instead, in words; "" where nothing was.
+    """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], checkpoint: Checkpoint | None, lock: Lock) -> None:
         self.folder, self.config, self.checkpoint = folder, config, checkpoint
+        self.recovered = ""
         self._lock = lock
         self._digest = digest(config)
 
@@ -95,7 +106,7 @@ class Run:
         folder = _fresh(root, automatic) if name is None else _named(root / name)
         lock = Lock(folder).acquire()
         full = {"schema": SCHEMA, "created": moment, **config}
-        schema.write_atomically(folder / CONFIG, schema.dump(full))
+        schema.write(folder / CONFIG, full)
         return cls(folder, full, None, lock)
 
     @classmethod
@@ -108,24 +119,20 @@ class Run:
         config = read_config(folder)
         lock = Lock(folder).acquire()
         try:
-            checkpoint = read_checkpoint(folder)
+            checkpoint, recovered = _last_checkpoint(folder, digest(config))
             if checkpoint is None:
                 _check_new(folder)
-            elif checkpoint.config not in ("", digest(config)):
-                raise RunError(
-                    "the checkpoint belongs to another configuration",
-                    place=Place(str(folder / CHECKPOINT)),
-                    found=f"digest {checkpoint.config}",
-                    expected=f"{digest(config)}, that of {CONFIG}",
-                    hint=f"restore {CONFIG} and {CHECKPOINT} from a copy; for other settings start a new run",
-                )
             _repair(folder / JOURNAL, checkpoint)
             for part in folder.glob("*.part"):
                 part.unlink()
+            run = cls(folder, config, checkpoint, lock)
+            run.recovered = recovered
+            if recovered:
+                run._save()
         except BaseException:
             lock.release()
             raise
-        return cls(folder, config, checkpoint, lock)
+        return run
 
     def record(
         self,
@@ -138,8 +145,10 @@ class Run:
     ) -> None:
         """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count."""
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
-        end = schema.append_lines(self.folder / JOURNAL, lines)
-        schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))
+        end = journal.append(self.folder / JOURNAL, lines)
+        schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
+        if self.checkpoint is not None:
+            self._save(PREVIOUS)
         self.checkpoint = Checkpoint(generation, target, end, state, self._digest)
         self._save()
 
@@ -149,12 +158,10 @@ class Run:
             self.checkpoint = replace(self.checkpoint, target=target)
             self._save()
 
-    def _save(self) -> None:
-        if self.checkpoint is None:
-            return
-        c = self.checkpoint
-        data = {"schema": SCHEMA, **c.__dict__}
-        schema.write_atomically(self.folder / CHECKPOINT, json.dumps(data, allow_nan=False) + "\n")
+    def _save(self, name: str = CHECKPOINT) -> None:
+        assert self.checkpoint is not None
+        text = json.dumps({"schema": SCHEMA, **self.checkpoint.__dict__}, allow_nan=False)
+        schema.write_atomically(self.folder / name, checksum.sealed(text) + "\n")
 
     def finish(self, policy_text: str, generations: int) -> Path:
         """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
@@ -248,21 +255,21 @@ def digest(config: Mapping[str, Any]) -> str:
     return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
 
 
-def read_checkpoint(folder: Path) -> Checkpoint | None:
+def read_checkpoint(folder: Path, name: str = CHECKPOINT) -> Checkpoint | None:
     """The checkpoint of a run; None before the end of the first generation.
 
     Raises:
         RunError: a damaged file.
     """
-    if not os.path.lexists(folder / CHECKPOINT):
+    if not os.path.lexists(folder / name):
         return None
-    reader = checkpoint_reader(folder)
-    for name, least in (("generation", 0), ("target", 1), ("journal", 0)):
-        if reader.whole(name) < least:
+    reader = _reader(folder / name)
+    for key, least in (("generation", 0), ("target", 1), ("journal", 0)):
+        if reader.whole(key) < least:
             raise reader.fail(
                 "is out of range",
-                name,
-                found=reader.whole(name),
+                key,
+                found=reader.whole(key),
                 expected=f"a whole number of at least {least}",
                 hint=schema.RESTORE,
             )
@@ -273,6 +280,41 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
         reader.get("state", dict, "an object"),
         reader.text_of("config", ""),
     )
+
+
+def _last_checkpoint(folder: Path, config: str) -> tuple[Checkpoint | None, str]:
+    """The newest checkpoint that can be used, and what is wrong with a newer one.
+
+    Args:
+        folder: of the run.
+        config: digest of its configuration.
+
+    Raises:
+        RunError: none can be used, or it belongs to another configuration.
+    """
+    problem = f"{CHECKPOINT} is missing"
+    try:
+        checkpoint = read_checkpoint(folder)
+    except RunError as damage:
+        if not (folder / PREVIOUS).is_file():
+            raise
+        problem, checkpoint = str(damage).partition("\n")[0], None
+    name = CHECKPOINT
+    if checkpoint is None:
+        name, checkpoint = PREVIOUS, read_checkpoint(folder, PREVIOUS)
+    if checkpoint is None:
+        return None, ""
+    if checkpoint.config not in ("", config):
+        raise RunError(
+            "the checkpoint belongs to another configuration",
+            place=Place(str(folder / name)),
+            found=f"digest {checkpoint.config}",
+            expected=f"{config}, that of {CONFIG}",
+            hint=f"restore {CONFIG} and {CHECKPOINT} from a copy; for other settings start a new run",
+        )
+    if name == CHECKPOINT:
+        return checkpoint, ""
+    return checkpoint, f"{problem}; the run continues after generation {checkpoint.generation + 1}, from {PREVIOUS}"
 
 
 def checkpoint_reader(folder: Path) -> schema.Reader:
@@ -308,13 +350,7 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
     Raises:
         RunError: a damaged line.
     """
-    path = folder / JOURNAL
-    if not path.exists():
-        return []
-    if not path.is_file():
-        raise RunError("the journal is no file", place=Place(str(path)), hint="restore it from a copy")
-    lines = path.read_bytes().splitlines(keepends=True)
-    return [_row(line, path, n) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
+    return [row for row, _ in _rows(folder / JOURNAL)]
 
 
 def read_hall(folder: Path) -> list[dict[str, Any]]:
@@ -341,28 +377,25 @@ def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in row.items() if k != TIMING}
 
 
-def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        if isinstance(row, dict) and isinstance(row.get("generation"), int):
-            return row
-        column = 1
-    except (ValueError, RecursionError) as e:
-        column = getattr(e, "colno", 1)
-    raise RunError(
-        "the journal is damaged",
-        place=Place(str(path), number, column),
-        found=repr(line[:40].decode("utf-8", "replace")),
-        expected="a JSON object with a generation",
-        hint=schema.RESTORE,
-    )
+def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The whole lines of a journal, up to a byte where one is given."""
+    for row, place in journal.rows(path, "line of the journal", schema.RESTORE, end):
+        if not isinstance(row.get("generation"), int):
+            raise RunError(
+                "the journal is damaged",
+                place=place,
+                found=str(row)[:40],
+                expected="a JSON object with a generation",
+                hint=schema.RESTORE,
+            )
+        yield row, place
 
 
 def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     """Cut the journal where the checkpoint knew its end.
 
     Raises:
-        RunError: it is shorter, or does not have the checkpoint's generation last.
+        RunError: a line before that is damaged, or the checkpoint's generation is not the last one there.
     """
     if checkpoint is None:
         path.unlink(missing_ok=True)
@@ -376,25 +409,21 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
             expected=f"{checkpoint.journal} bytes",
             hint=schema.RESTORE,
         )
-    with open(path, "r+b") as f:
-        kept = f.read(checkpoint.journal)
-        _check_end(kept, checkpoint.generation, path)
-        if size > checkpoint.journal:
-            f.truncate(checkpoint.journal)
-            os.fsync(f.fileno())
-
-
-def _check_end(kept: bytes, generation: int, path: Path) -> None:
-    last = kept[kept.rfind(b"\n", 0, len(kept) - 1) + 1 :]
-    row = _row(last, path, kept.count(b"\n"))
-    if not kept.endswith(b"\n") or row["generation"] != generation:
+    last, number = -1, 0
+    for row, place in _rows(path, checkpoint.journal):
+        last, number = row["generation"], place.line
+    if last != checkpoint.generation:
         raise RunError(
             "the journal does not belong to the checkpoint",
-            place=Place(str(path), kept.count(b"\n") + 1),
-            found=f"a line of generation {row['generation']}",
-            expected=f"generation {generation}",
+            place=Place(str(path), number),
+            found=f"a line of generation {last}" if number else "no line",
+            expected=f"generation {checkpoint.generation}",
             hint="restore both files from a copy",
         )
+    if size > checkpoint.journal:
+        with open(path, "r+b") as f:
+            f.truncate(checkpoint.journal)
+            os.fsync(f.fileno())
 
 
 def policy_of(folder: Path) -> Path | None:

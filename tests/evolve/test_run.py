@@ -37,6 +37,7 @@ from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import policies, runs
+from tests.shared import unsealed
 
 from .drive_synthetic import config, work
 from .synthetic import LEVELS, METRICS, synthetic
@@ -119,7 +120,7 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
     run = runs.Run.create(tmp_path, config("paper", 2))
     work(run)
     path = run.folder / runs.CHECKPOINT
-    data = json.loads(path.read_text())
+    data = json.loads(unsealed(path))
     del data["state"]["islands"][0]["stream"]
     path.write_text(json.dumps(data))
     with pytest.raises(RunError, match="state is damaged"):
@@ -146,7 +147,7 @@ def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[An
     run = runs.Run.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
     work(run)
     file = run.folder / runs.CHECKPOINT
-    data = json.loads(file.read_text())
+    data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
         inner = inner[step]
@@ -341,12 +342,12 @@ def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
         GAME, load("runner", GAME), levels, tiny("paper", generations=1), 3, root=tmp_path, budget=Budget(iterations=50)
     )
     path = outcome.folder / runs.CONFIG
-    text = path.read_text()
+    text = unsealed(path)
     path.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
     with pytest.raises(RunError, match="another configuration"):
         resume(outcome.folder)
     checkpoint = outcome.folder / runs.CHECKPOINT
-    kept = json.loads(checkpoint.read_text())
+    kept = json.loads(unsealed(checkpoint))
     del kept["config"]  # as older versions wrote it
     checkpoint.write_text(json.dumps(kept))
     with pytest.raises(RunError, match="rules of the game have changed"):

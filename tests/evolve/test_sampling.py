@@ -39,6 +39,7 @@ from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import policies, runs
+from tests.shared import unsealed
 
 from .synthetic import METRICS
 
@@ -539,7 +540,7 @@ def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: p.generation == 0)).folder
     file = folder / runs.CHECKPOINT
-    data = json.loads(file.read_text())
+    data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
         inner = inner[step]
@@ -566,7 +567,7 @@ def test_a_damaged_configuration_is_told(
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: True)).folder
     file = folder / runs.CONFIG
-    config = {**json.loads(file.read_text()), **change}
+    config = {**json.loads(unsealed(file)), **change}
     file.write_text(schema.dump(config))
     (folder / runs.CHECKPOINT).unlink()
     (folder / runs.HALL).unlink()
