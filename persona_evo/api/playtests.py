@@ -166,7 +166,7 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(None, game, jobs) as workers:
+    with lent(None, jobs, alone=game.outside is not None) as workers:
         played = batch.playtest(
             game,
             loaded,

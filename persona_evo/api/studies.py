@@ -71,7 +71,7 @@ def reproduce(
     jobs: int = -1,
     backend: str = "loky",
     duration: float | None = None,
-    progress: Callable[[course.Progress], None] | None = None,
+    progress: Tell | None = None,
     drawing: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Reproduction:
@@ -102,7 +102,7 @@ def resume_reproduction(
     jobs: int = -1,
     backend: str = "loky",
     duration: float | None = None,
-    progress: Callable[[course.Progress], None] | None = None,
+    progress: Tell | None = None,
     drawing: Callable[[str], None] | None = None,
 ) -> Reproduction:
     """Continue a reproduction with nothing but its folder (arguments as for `reproduce`)."""
@@ -117,7 +117,7 @@ def _reproduce(
     jobs: int,
     backend: str,
     duration: float | None,
-    progress: course.Tell | None,
+    progress: Tell | None,
     drawing: Callable[[str], None] | None,
 ) -> Reproduction:
     from persona_evo.studies.minidungeons import report

@@ -180,6 +180,6 @@ def teller() -> Callable[[Told], None]:
 
     def tell(p: Told) -> None:
         made = f"{p.done:,} of {p.total:,} rollouts"
-        line.show(f"{p.done / p.total:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
+        line.show(f"{p.share:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
 
     return tell

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import Progress, note, to_go
 from persona_evo.studies.colosseum import command as reproduce_colosseum
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.studies.evolution import command as reproduce_evolution
@@ -20,7 +20,7 @@ from persona_evo.studies.montecarlo import command as montecarlo
 from persona_evo.studies.puyo import command as reproduce_puyo
 
 if TYPE_CHECKING:
-    from persona_evo.studies.minidungeons.course import Progress as Told
+    from persona_evo.jobs.progress import Progress as Told
 
 FROZEN = (
     "protocol",
@@ -168,7 +168,7 @@ def _teller() -> Callable[[Told], None]:
     line = Progress()
 
     def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go for everything"
-        line.show(f"{p.share:.0%}: {p.part}, {p.detail}{rest}", last=p.last)
+        rest = to_go(p.eta, " for everything")
+        line.show(f"{p.share:.0%}: {p.part}, {p.what}{rest}", last=p.ended)
 
     return tell

@@ -15,6 +15,7 @@ class Progress(NamedTuple):
         eta: seconds to go, None before that can be estimated.
         what: the piece of work that was finished last, or that is under way, in words.
         part: the part of the job that this is about, "" for the whole job.
+        ended: whether that part is finished.
     """
 
     done: int
@@ -22,6 +23,12 @@ class Progress(NamedTuple):
     eta: float | None
     what: str = ""
     part: str = ""
+    ended: bool = False
+
+    @property
+    def share(self) -> float:
+        """Share of the work that is finished, 0 to 1."""
+        return self.done / self.total
 
 
 Tell = Callable[[Progress], None]

@@ -169,7 +169,7 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=game.outside is not None))
         plays = _Plays(spec, todo, tuple(results.records), chosen, _thought(spec.budget))
         plays.then = then
 

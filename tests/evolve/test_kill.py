@@ -86,7 +86,7 @@ def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch
         pass
 
     real = schema.write_atomically
-    for survivors in range(9):
+    for survivors in range(12):
         left = [survivors]
 
         def dying(path: Path, text: str, left: list[int] = left) -> None:

@@ -54,7 +54,7 @@ def test_a_reproduction_weighs_its_matches() -> None:
 
     told: list[tuple[str, int, int, float]] = []
     found: dict[str, Any] = {"cheap": Fixed([0.001] * 90), "there": Fixed([1e6] * 3), "dear": Fixed([60.0] * 10)}
-    ahead = _Ahead(found, 2, lambda *told_: told.append(told_))
+    ahead = _Ahead(found, 2, lambda p: told.append((p.what, p.done, p.total, p.eta or 0.0)))
     ahead.begun("cheap", 0, 90)
     ahead.progress(Progress(90, 90, 0.0))
     ahead.begun("there", 3, 3)

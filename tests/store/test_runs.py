@@ -152,7 +152,7 @@ def test_a_folder_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
     with runs.Run.resume(folder) as run:
         record(run, 2)
     assert [row["generation"] for row in runs.read_journal(folder)] == [0, 0, 1, 1, 2, 2]
-    assert (folder / runs.JOURNAL).read_text().count("\"crc\"") == 2
+    assert (folder / runs.JOURNAL).read_text().count('"crc"') == 2
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def games(folder: Path) -> dict[str, list[dict[str, Any]]]:
     for path in sorted((folder / "runs").glob("*/games.jsonl")):
         if not path.parent.name.endswith(("short", "seconds")):
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-            found[path.parent.name] = [{k: v for k, v in r.items() if k not in ("seconds", "slowest", "crc")} for r in lines]
+            found[path.parent.name] = [
+                {k: v for k, v in r.items() if k not in ("seconds", "slowest", "crc")} for r in lines
+            ]
     return found
 
 

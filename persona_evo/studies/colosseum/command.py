@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import Progress, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 from persona_evo.words import plural
+
+if TYPE_CHECKING:
+    from persona_evo.jobs.progress import Progress as Told
 
 FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
@@ -73,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[str, int, int, float], None]:
+def _teller() -> Callable[[Told], None]:
     line = Progress()
 
-    def tell(what: str, done: int, total: int, left: float) -> None:
-        line.show(f"{done}/{total} {plural(total, 'game')}: {what}, {duration(left)} to go")
+    def tell(p: Told) -> None:
+        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}: {p.what}{to_go(p.eta)}")
 
     return tell

@@ -18,7 +18,7 @@ import functools
 import itertools
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
-from persona_evo.jobs.progress import Forecast, Progress
+from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.match import names, play
 from persona_evo.playtest.match.play import Match
@@ -179,10 +179,6 @@ class Material:
     complete: bool = True
 
 
-Tell = Callable[[str, int, int, float], None]
-"""Told what is being played, games done and wanted in all, and seconds to go."""
-
-
 def matches(s: Settings) -> dict[str, Match]:
     """Every match, by name, in the order of playing: first what does not depend on the machine."""
     return dict(itertools.chain(_trees(s), _pairs(s), _heuristics(s), _constants(s), _ideas(s), _timed(s)))
@@ -306,7 +302,7 @@ class _Ahead:
         if p.done > self._done:
             self._forecast.made(self._costs[self._name][self._done : p.done], now - self._at)
         self._done, self._at = p.done, now
-        self._tell(self._name, self._before + p.done, self._total, self._forecast.left or 0.0)
+        self._tell(Progress(self._before + p.done, self._total, self._forecast.left, self._name))
 
 
 def reopen(folder: Path) -> Settings:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from persona_evo import seeds
 from persona_evo.errors import Place, PolicyError, RunError
@@ -32,6 +32,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs import schema
+from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
@@ -57,20 +58,6 @@ _EVOLUTION = "evolution"
 
 _FIRST_RESERVE = 0.25
 """Share of the time given that is kept for the playtests before it is known how fast this machine is."""
-
-
-class Progress(NamedTuple):
-    """Told now and then: what is being done, how far it is, the share of everything that is done, seconds to go for
-    everything (None before it can be said), and whether this part is at its end."""
-
-    part: str
-    detail: str
-    share: float
-    eta: float | None
-    last: bool
-
-
-Tell = Callable[[Progress], None]
 
 
 @dataclass
@@ -168,7 +155,7 @@ class _Ledger:
                 eta = own + self.rest(name) / rate
             done = 1 - (sum(self.left.values()) - share * weight) / self.total
             if self._tell is not None:
-                self._tell(Progress(name, detail, done, eta, share >= 1))
+                self._tell(Progress(round(done * self.total), round(self.total), eta, detail, name, share >= 1))
 
         return tell
 

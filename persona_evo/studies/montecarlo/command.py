@@ -71,6 +71,6 @@ def _teller() -> Callable[[Told], None]:
 
     def tell(p: Told) -> None:
         rest = to_go(p.eta, " for it")
-        line.show(f"{p.part}, {p.done / p.total:.0%}: {p.what}{rest}", last=p.done >= p.total)
+        line.show(f"{p.part}, {p.share:.0%}: {p.what}{rest}", last=p.done >= p.total)
 
     return tell

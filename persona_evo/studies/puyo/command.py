@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
             settings,
             jobs=options.jobs_of(args),
             backend=args.backend,
-            tell=lambda what, share: line.show(f"{share:.0%}: {what}"),
+            tell=lambda p: line.show(f"{p.share:.0%}: {p.what}"),
         )
     except KeyboardInterrupt:
         return stopped(args, folder)

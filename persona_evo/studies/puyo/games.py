@@ -14,7 +14,6 @@ on the machine. A game that is finished is never played again; the same call goe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
 from persona_evo.jobs.journal import Journal, LineFormat, Row, compact
+from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.search import baselines
@@ -129,10 +129,6 @@ class Material:
         return self.played.get(Cell(method, depth, kind, limit, persona).name, [])
 
 
-Tell = Callable[[str, float], None]
-"""Told what is being done and the share of it that is done."""
-
-
 def run(
     folder: Path, settings: Settings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
 ) -> Material:
@@ -161,7 +157,7 @@ def run(
             played = known.get((cell.name, number))
             if played is None:
                 if tell is not None:
-                    tell(cell.name, done / len(wanted))
+                    tell(Progress(done, len(wanted), None, cell.name))
                 played = play(material, cell, number)
                 games.append([played])
             material.played.setdefault(cell.name, []).append(played)
@@ -250,7 +246,8 @@ def _evolve(
 
     def progress(p: driving.Progress) -> None:
         if tell is not None:
-            tell(f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}", 0.0)
+            what = f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}"
+            tell(Progress(0, 1, None, what))
 
     if (where / "config.json").is_file():
         outcome = evolution.resume(where, jobs=jobs, backend=backend, progress=progress)
