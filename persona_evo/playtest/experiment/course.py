@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
 from persona_evo.jobs import runner, schema
+from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder, JobKind
 from persona_evo.jobs.journal import REPEAT, Journal, LineFormat
@@ -183,7 +184,7 @@ def conduct(
     results, logs = Results(experiment, [], folder), "" if folder is None else str(folder)
     tasks = [Task(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
     with ExitStack() as stack:
-        stack.callback(_close)
+        stack.callback(_stages.clear)
         config, journal = configuration(experiment), None
         if folder is not None:
             stack.enter_context(JobFolder(KIND, folder, config))
@@ -291,8 +292,8 @@ def _made(tasks: Sequence[Task], workers: Workers, reporter: _Reporter) -> Itera
     return Dispatch(workers, make_all, None, tasks, [task.number for task in tasks], thought)
 
 
-_stages: dict[tuple[str, str], Stage] = {}
-_FEW = 3
+_stages: WorkerCache[Stage] = WorkerCache(3, lambda stage: stage.close())
+"""By game and combination."""
 
 
 def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
@@ -303,14 +304,10 @@ def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
 def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
     """The search of a task."""
     cell = task.cell
-    key = task.game, repr(cell.to_dict())
-    if key not in _stages:
-        if len(_stages) >= _FEW:
-            _stages.pop(next(iter(_stages))).close()
-        _stages[key] = cell.open(task.game)
-        if task.folder:
-            _stages[key].keep_in(Path(task.folder))
-    made = search(_stages[key], cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
+    stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
+    if task.folder:
+        stage.keep_in(Path(task.folder))
+    made = search(stage, cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
     return Record(
         cell.label,
         task.replicate,
@@ -324,8 +321,3 @@ def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
         made.proven,
         made.seconds,
     )
-
-
-def _close() -> None:
-    while _stages:
-        _stages.popitem()[1].close()
