@@ -117,7 +117,13 @@ def _summary(module: str) -> str:
 def operators() -> str:
     """All operations of formulas."""
     rows = [
-        (f"`{_written(p.name, p.arity, p.infix)}`", p.meaning, p.guard, f"`{p.csharp.format(*'abc')}`", "yes" if p.commutative else "")
+        (
+            f"`{_written(p.name, p.arity, p.infix)}`",
+            p.meaning,
+            p.guard,
+            f"`{p.csharp.format(*'abc')}`",
+            "yes" if p.commutative else "",
+        )
         for p in TABLE
     ]
     return _rows("written | value | defined everywhere by | in C# | commutative", rows)
@@ -204,5 +210,3 @@ TABLES: dict[str, Callable[[], str]] = {
     "personas": personas,
     "variables": variables,
 }
-
-
