@@ -20,7 +20,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints
 from persona_evo.games.core import WON, Game, Level, main_metrics
-from persona_evo.games.generating import STREAMS, Constraints, Source, check_count
+from persona_evo.games.generating import STREAMS, Source, check_count
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList

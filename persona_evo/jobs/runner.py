@@ -1,13 +1,26 @@
-"""Collect the results of a job while workers make them."""
+"""Run jobs: collect results in their order, or as soon as each is finished.
+
+`collect` serves jobs whose results are written in their order, such as the playthroughs of a playtest. `Runner` serves
+independent jobs that may take long, such as the training runs of a study: each result is kept as soon as it is there.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from persona_evo.jobs.journal import Journal
+from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.workers import Workers
 
+T = TypeVar("T")
 R = TypeVar("R")
+
+AHEAD = 1
+"""Jobs that wait for workers, beside those at work."""
 
 
 def collect(
@@ -37,3 +50,99 @@ def collect(
     except KeyboardInterrupt:
         return False
     return True
+
+
+@dataclass
+class Job(Generic[T]):
+    """A job that does not depend on others.
+
+    Attributes:
+        name: in words.
+        task: what the runner's function is called with; can be sent to a worker.
+        weight: work, relative to other jobs.
+    """
+
+    name: str
+    task: T
+    weight: float = 1.0
+
+
+class Runner:
+    """Has jobs done until a deadline.
+
+    Args:
+        workers: who do them.
+        end: deadline on `time.monotonic`, None for none. A job that would not be finished by then is not started.
+        tell: called after each job.
+    """
+
+    def __init__(self, workers: Workers, end: float | None = None, tell: Tell | None = None) -> None:
+        self.workers, self.end, self.tell = workers, end, tell
+
+    def run(
+        self, part: str, function: Callable[[T], R], jobs: Sequence[Job[T]], keep: Callable[[R], None], known: int = 0
+    ) -> bool:
+        """Have jobs done in their order, as many at a time as there are workers.
+
+        Args:
+            part: what the jobs are part of, for messages.
+            function: called with a job's task; can be imported.
+            jobs: what to do.
+            keep: called with each result as soon as it is there, in the order in which jobs are finished.
+            known: jobs of the part that were finished before.
+
+        Returns:
+            Whether all jobs are finished; False where the time was up.
+        """
+        clock = _Clock(jobs, self.workers.jobs, self.end)
+        room = self.workers.jobs + (0 if self.workers.alone else AHEAD)
+        waiting = list(reversed(jobs))
+        under_way: dict[Future[R], Job[T]] = {}
+        done = 0
+        self._say(part, known, known + len(jobs), clock.eta, "begun")
+        while waiting or under_way:
+            while waiting and len(under_way) < room and not clock.late(waiting[-1]):
+                job = waiting.pop()
+                under_way[_begun(self.workers, function, job.task)] = job
+            if not under_way:
+                return False
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                job = under_way.pop(future)
+                keep(future.result())
+                clock.took(job)
+                done += 1
+                self._say(part, known + done, known + len(jobs), clock.eta, job.name)
+        return True
+
+    def _say(self, part: str, done: int, total: int, eta: float | None, what: str) -> None:
+        if self.tell is not None:
+            self.tell(Progress(done, total, eta, what, part))
+
+
+class _Clock:
+    """What jobs take, as far as is known from those that are done."""
+
+    def __init__(self, jobs: Sequence[Job[Any]], workers: int, end: float | None) -> None:
+        self._forecast = Forecast([job.weight for job in jobs], workers, prior=0)
+        self._end, self._last = end, time.monotonic()
+
+    def took(self, job: Job[Any]) -> None:
+        now = time.monotonic()
+        self._forecast.made([job.weight], now - self._last)
+        self._last = now
+
+    @property
+    def eta(self) -> float | None:
+        return self._forecast.left
+
+    def late(self, job: Job[Any]) -> bool:
+        """Whether a job would end too late."""
+        return self._end is not None and time.monotonic() + (self._forecast.pace or 0.0) * job.weight > self._end
+
+
+def _begun(workers: Workers, function: Callable[[T], R], task: T) -> Future[R]:
+    if not workers.alone:
+        return workers.submit(function, task)
+    future: Future[R] = Future()
+    future.set_result(function(task))
+    return future

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobFolder, JobKind
+from persona_evo.jobs.journal import Journal, Row, plain_rows
 from persona_evo.search.configuration import comparable
 
 CONFIG = "reproduction.json"
@@ -47,6 +48,11 @@ def opened(folder: Path, study: str, values: Mapping[str, Any]) -> JobFolder:
         RunError: the folder is for something else, damaged, or in use.
     """
     return JobFolder(KIND, folder, {"study": study, **values})
+
+
+def row_journal(path: Path) -> Journal[Row]:
+    """A file of plain values, a line each, in any order."""
+    return Journal(path, plain_rows("line", hint="delete the line: what it holds is worked out again"))
 
 
 def difference(known: Mapping[str, Any], ours: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, str | None] | None:

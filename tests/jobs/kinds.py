@@ -13,6 +13,7 @@ from typing import Any
 from persona_evo import personas
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.runner import Job, Runner
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import batch
 from persona_evo.playtest.experiment import course
@@ -22,8 +23,7 @@ from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import runs
-from persona_evo.studies import keeping
-from persona_evo.studies.evolution import journal
+from persona_evo.studies.keeping import opened, row_journal
 from tests.evolve import drive_synthetic
 
 MD2, COLOSSEUM = registry.get("minidungeons2"), registry.get("colosseum")
@@ -101,15 +101,15 @@ def _evolution(folder: Path, seed: int, jobs: int) -> None:
 
 
 def _study(folder: Path, seed: int, jobs: int) -> None:
-    with keeping.opened(folder, "evolution", {"seed": seed}), Workers(jobs, "threading") as workers:
-        known = {row["number"] for row in journal.read(folder / "measures.jsonl")}
-        wanted = [journal.Job(f"job {n}", (seed, n)) for n in range(24) if n not in known]
+    with opened(folder, "evolution", {"seed": seed}), Workers(jobs, "threading") as workers:
+        known = {row["number"] for row in row_journal(folder / "measures.jsonl").read()}
+        wanted = [Job(f"job {n}", (seed, n)) for n in range(24) if n not in known]
         keep = functools.partial(_keep, folder / "measures.jsonl")
-        journal.Shift(workers).do("measure", squared, wanted, keep, len(known))
+        Runner(workers).run("measure", squared, wanted, keep, len(known))
 
 
 def _keep(path: Path, row: dict[str, Any]) -> None:
-    journal.add(path, [row])
+    row_journal(path).append([row])
 
 
 def squared(task: tuple[int, int]) -> dict[str, Any]:

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.runner import Runner
 from persona_evo.jobs.workers import Workers
 from persona_evo.studies import keeping
-from persona_evo.studies.evolution import choices, journal, levels, stages, training
+from persona_evo.studies.evolution import choices, levels, stages, training
 from persona_evo.studies.evolution.levels import LevelSet
 from persona_evo.studies.evolution.settings import Settings, from_values, study_game
 from persona_evo.studies.evolution.stages import Stage
 
 STUDY = "evolution"
 STAGES: dict[str, Stage] = {
-    "pools": lambda folder, settings, known, shift: levels.make(folder, settings, shift),
+    "pools": lambda folder, settings, known, runner: levels.make(folder, settings, runner),
     "lines": choices.choose,
     "train": training.train,
     "measure": stages.measuring("measure", stages.finals, stages.wins, stages.curves),
@@ -61,7 +62,7 @@ def run(
         with Workers(jobs, backend) as workers:
             for name, stage in STAGES.items():
                 if name in wanted and not stage(
-                    folder, settings, levels.read(folder, sets), journal.Shift(workers, end, tell)
+                    folder, settings, levels.read(folder, sets), Runner(workers, end, tell)
                 ):
                     return name
     return ""
