@@ -36,7 +36,7 @@ class JobKind:
         name: of the job, in messages.
         config: name of the file with the configuration.
         lines: name of the file with the results, which cannot be there before the configuration; "" without one.
-        schema: version of the configuration's format.
+        version: of the configuration's format.
         hints: what to do where a value differs that no option sets.
         hint: what to do about other differences; "{folder}" stands for the folder.
         comparable: the part of a configuration that decides the results, with the fields that older versions lack.
@@ -45,7 +45,7 @@ class JobKind:
     name: str
     config: str
     lines: str = ""
-    schema: int = 1
+    version: int = 1
     hints: Mapping[str, str] = field(default_factory=dict)
     hint: str = "name another folder, or give the same values as then"
     comparable: Callable[[Values], Values] = dict
@@ -68,7 +68,7 @@ class JobKind:
                 hint="name the folder that --out named",
             )
         data, text = schema.read(path, RunError)
-        data = schema.migrate(data, text, str(path), RunError, self.schema, {})
+        data = schema.migrate(data, text, str(path), RunError, self.version, {})
         return schema.Reader(data, text, str(path), RunError)
 
 
@@ -120,7 +120,7 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
         RunError: the folder is for something else, or damaged.
     """
     config = folder / kind.config
-    values = {"schema": kind.schema, **values}
+    values = {"schema": kind.version, **values}
     if not config.exists():
         lines = folder / kind.lines
         if kind.lines and lines.exists():

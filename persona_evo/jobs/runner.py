@@ -94,14 +94,14 @@ class Runner:
         Returns:
             Whether all jobs are finished; False where the time was up.
         """
-        clock = _Clock(jobs, self.workers.jobs, self.end)
+        forecast, last = Forecast([job.weight for job in jobs], self.workers.jobs, prior=0), time.monotonic()
         room = self.workers.jobs + (0 if self.workers.alone else AHEAD)
         waiting = list(reversed(jobs))
         under_way: dict[Future[R], Job[T]] = {}
-        done = 0
-        self._say(part, known, known + len(jobs), clock.eta, "begun")
+        done, total = known, known + len(jobs)
+        self._say(Progress(done, total, None, "begun", part))
         while waiting or under_way:
-            while waiting and len(under_way) < room and not clock.late(waiting[-1]):
+            while waiting and len(under_way) < room and not self._late(waiting[-1], forecast):
                 job = waiting.pop()
                 under_way[_begun(self.workers, function, job.task)] = job
             if not under_way:
@@ -109,35 +109,19 @@ class Runner:
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 job = under_way.pop(future)
                 keep(future.result())
-                clock.took(job)
-                done += 1
-                self._say(part, known + done, known + len(jobs), clock.eta, job.name)
+                now, done = time.monotonic(), done + 1
+                forecast.made([job.weight], now - last)
+                last = now
+                self._say(Progress(done, total, forecast.left, job.name, part))
         return True
 
-    def _say(self, part: str, done: int, total: int, eta: float | None, what: str) -> None:
+    def _late(self, job: Job[Any], forecast: Forecast) -> bool:
+        """Whether a job would be finished after the deadline."""
+        return self.end is not None and time.monotonic() + (forecast.pace or 0.0) * job.weight > self.end
+
+    def _say(self, progress: Progress) -> None:
         if self.tell is not None:
-            self.tell(Progress(done, total, eta, what, part))
-
-
-class _Clock:
-    """What jobs take, as far as is known from those that are done."""
-
-    def __init__(self, jobs: Sequence[Job[Any]], workers: int, end: float | None) -> None:
-        self._forecast = Forecast([job.weight for job in jobs], workers, prior=0)
-        self._end, self._last = end, time.monotonic()
-
-    def took(self, job: Job[Any]) -> None:
-        now = time.monotonic()
-        self._forecast.made([job.weight], now - self._last)
-        self._last = now
-
-    @property
-    def eta(self) -> float | None:
-        return self._forecast.left
-
-    def late(self, job: Job[Any]) -> bool:
-        """Whether a job would end too late."""
-        return self._end is not None and time.monotonic() + (self._forecast.pace or 0.0) * job.weight > self._end
+            self.tell(progress)
 
 
 def _begun(workers: Workers, function: Callable[[T], R], task: T) -> Future[R]:

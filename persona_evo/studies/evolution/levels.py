@@ -102,10 +102,8 @@ def make(folder: Path, settings: Settings, runner: Runner) -> bool:
         (stream, name) for stream, name in wanted if (name, stream) not in best and (name or stream not in streams)
     ]
     jobs = [Job(f"{stream}, {name or 'levels'}", (stream, name), counts[stream]) for stream, name in missing]
-    here = Runner(Workers(1), runner.end, runner.tell)
-    return here.run(
-        "pools", made, jobs, lambda rows: row_journal(folder / FILE).append(rows), len(wanted) - len(missing)
-    )
+    here, journal = Runner(Workers(1), runner.end, runner.tell), row_journal(folder / FILE)
+    return here.run("pools", made, jobs, journal.append, len(wanted) - len(missing))
 
 
 def read(folder: Path, sets: Mapping[str, LevelSet] | None = None) -> Levels:

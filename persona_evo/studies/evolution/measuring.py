@@ -107,7 +107,8 @@ def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels
         weight = len(specs[where].levels) * probe.trials * _cost(probe)
         name = f"{probe.levels}, {probe.persona}, {probe.search or 'casual'} {probe.iterations}"
         jobs.append(Job(name, _Task(probe, specs[where], seed), weight))
-    return runner.run(stage, play, jobs, lambda row: row_journal(folder / FILE).append([row]), len(wanted) - len(jobs))
+    journal = row_journal(folder / FILE)
+    return runner.run(stage, play, jobs, lambda row: journal.append([row]), len(wanted) - len(jobs))
 
 
 def play(task: _Task) -> dict[str, Any]:

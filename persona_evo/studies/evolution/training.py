@@ -174,10 +174,8 @@ def _do(
     levels: Levels,
     runner: Runner,
 ) -> bool:
-    known = {
-        (row["setting"], row["method"], row["persona"], row["run"], row.get("line", ""))
-        for row in row_journal(path).read()
-    }
+    journal = row_journal(path)
+    known = {(row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in journal.read()}
     made: dict[tuple[str, str], Training] = {}
     jobs = []
     for cell, number, line in wanted:
@@ -193,7 +191,7 @@ def _do(
         )
         name = f"{cell.setting}, {cell.method}, {cell.persona}, {number}"
         jobs.append(Job(name, task, playthroughs * COST[cell.setting]))
-    return runner.run(stage, run, jobs, lambda row: row_journal(path).append([row]), len(wanted) - len(jobs))
+    return runner.run(stage, run, jobs, lambda row: journal.append([row]), len(wanted) - len(jobs))
 
 
 def material(settings: Settings, levels: Levels, setting: str, persona: str) -> Training:
