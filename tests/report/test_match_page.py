@@ -136,7 +136,7 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
             {"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]},
             ".levels[0]: the board",
         ),
-        ({"schema": 99}, "another version of persona-evo"),
+        ({"schema": 99}, "a newer persona-evo"),
     ],
 )
 def test_a_damaged_match_is_told_with_its_file_and_place(
