@@ -15,6 +15,8 @@ KEY = "crc"
 """The key under which the checksum of an object is written."""
 
 _TAIL = re.compile(rf'"{KEY}"\s*:\s*"([0-9a-f]{{8}})"\s*\}}\s*\Z')
+_OTHER = re.compile(r',\s*"[^"]*"\s*:\s*"([0-9a-f]{8})"\s*\}\s*\Z')
+"""A last key that is not KEY, but whose value could be a checksum."""
 _LONGEST = 80
 """Characters from the start of the key to the end of the text, at most."""
 
@@ -36,10 +38,14 @@ def sealed(text: str) -> str:
 def split(text: str) -> tuple[str, str | None]:
     """An object's text without its checksum and its closing brace, and the checksum.
 
-    The checksum is None where there is none, and "" where it is cut or is no checksum.
+    The checksum is None where there is none, and "" where it or its key is damaged.
     """
-    at = text.rfind(f'"{KEY}"', max(0, len(text) - _LONGEST))
+    start = max(0, len(text) - _LONGEST)
+    at = text.rfind(f'"{KEY}"', start)
     if at < 0:
+        other = _OTHER.search(text, start)
+        if other is not None and _crc(text[: other.start()]) == other.group(1):
+            return text[: other.start()], ""  # the name of the key was damaged
         return text.rstrip().removesuffix("}").rstrip(), None
     found = _TAIL.match(text, at)
     return text[:at].rstrip().removesuffix(",").rstrip(), found.group(1) if found else ""
@@ -70,7 +76,7 @@ def verify(text: str, place: Place, error: type[InputError], hint: str) -> bool:
             f"{what} was damaged or changed after it was written",
             place=place,
             found=f"content with checksum {actual}",
-            expected=f"checksum {known}, as written there" if known else "8 hexadecimal digits",
+            expected=f"checksum {known}, as written there" if known else f'"{KEY}": "{actual}" at its end',
             hint=hint,
         )
     return True
