@@ -137,7 +137,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evolve in a new run folder, or go on in one."""
-    from persona_evo.evolve.deadline import deadline
+    from persona_evo.jobs.deadline import deadline
 
     options.check_backend(args)
     end = deadline(args.for_, args.until)

@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     """Evolve, play and report what is not there yet."""
     check_running(args, (*FROZEN, "cross"), free="--for, ")
     from persona_evo import api
-    from persona_evo.evolve.deadline import duration as seconds
+    from persona_evo.jobs.deadline import duration as seconds
 
     tell: dict[str, Any] = {
         "jobs": options.jobs_of(args),

@@ -290,7 +290,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 def run_clean(args: argparse.Namespace) -> int:
     """List what can be deleted, and with --yes delete it."""
-    from persona_evo.evolve.deadline import duration
+    from persona_evo.jobs.deadline import duration
     from persona_evo.report.run_tables import size
     from persona_evo.store import cleaning, folders
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Progress, drive
 from persona_evo.evolve.fitness import _Workshop
@@ -32,6 +31,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen, first_formulas, left_out, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs import deadline as deadlines
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings

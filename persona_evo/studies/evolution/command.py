@@ -76,7 +76,7 @@ def add(studies: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do what is not there yet, and report."""
     check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
-    from persona_evo.evolve.deadline import duration as seconds
+    from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.evolution import course, levels, report
     from persona_evo.studies.keeping import usual_folder
 
