@@ -15,8 +15,8 @@ from random import Random
 
 from persona_evo.games.analysis import Moves, beside, distances, parts, shortest
 from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, WALL
+from persona_evo.games.constraints import ATTEMPTS, Constraints, Generator
 from persona_evo.games.findings import Spot
-from persona_evo.games.generating import ATTEMPTS, Constraints, Generator
 
 Floor = set[Spot]
 
