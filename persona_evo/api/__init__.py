@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from persona_evo.errors import PersonaEvoError
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.formula import Formula, parse
+    from persona_evo.formula import Formula, Operator, parse
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
     from persona_evo.personas import Persona
@@ -62,6 +62,7 @@ __all__ = [
     "Formula",
     "Game",
     "Level",
+    "Operator",
     "Outcome",
     "Persona",
     "PersonaEvoError",
@@ -112,7 +113,7 @@ _NAMES = {
     "errors": "PersonaEvoError",
     "evolve.run": "Outcome",
     "evolve.settings": "EvolutionSettings",
-    "formula": "Formula parse",
+    "formula": "Formula Operator parse",
     "games.core": "Game Level",
     "games.findings": "Finding",
     "personas": "Persona",

@@ -16,8 +16,8 @@ from persona_evo.errors import LevelError, Place, SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.evolve.pools import Won
+    from persona_evo.games.constraints import Constraints, Generator
     from persona_evo.games.core import Game
-    from persona_evo.games.generating import Constraints, Generator
 
 ABOUT = """\
 Draw levels from a seed, each in a file of its own: the same seed gives the same levels. Every level passes the level

@@ -56,10 +56,10 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 4_000),
-    "planner-300": Setting("anytime", 300, (SEEDED,), 5_000),
-    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 4_000),
-    "casual": Setting("", 200, (SEEDED,), 600),
+    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 6_000),
+    "planner-300": Setting("anytime", 300, (SEEDED,), 8_000),
+    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 7_000),
+    "casual": Setting("", 200, (SEEDED,), 2_000),
 }
 
 
@@ -251,7 +251,7 @@ _QUICK: dict[str, Any] = {
     "curves": 1,
     "budgets": (300, 1_000),
 }
-_SLOW = {"population": 24, "islands": 1, "elites": 2, "migrants": 0, "levels_a_generation": 12, "race_from": 3}
+_SLOW = {"population": 40, "islands": 1, "migrants": 0, "tuning": 0.3}
 """What an evolution is where a playthrough takes long, and there are few of them."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
 """What an evolution is in a first look."""
