@@ -16,7 +16,7 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.api import studies
-from tests.cli.tool import Ran, run
+from tests.cli.tool import run
 from tests.shared import ROOT
 
 Capture = pytest.CaptureFixture[str]
@@ -91,59 +91,68 @@ def test_a_study_from_outside_in_python_and_its_figures(outside: Path, capsys: C
     assert drawn.code == 0 and [f.name for f in (outside / "figures").iterdir()] == ["coin.svg"], drawn.err
 
 
-IMPORTS = """
-import importlib, pkgutil, sys, persona_evo
+REFUSED = ("reproduce", "reproduce puyo --quick", "runs show again --figures pictures")
+"""Commands that need a study."""
+DONE = {
+    "runs list": "study puyo",
+    "runs show again": "study puyo",
+    "status": "",
+    "persona list": "runner",
+    "policy list": "paper_runner",
+    "level check test01": "test01",
+    "solve test01 --persona runner --seconds 1": "0.",
+    "playtest test01 --trials 1 --iterations 20 --bound-seconds 0 --no-pictures --jobs 1": "test01",
+}
+"""Commands that need none, and what they say."""
+SCRIPT = """
+import contextlib, importlib, io, json, pkgutil, sys
+import persona_evo
+from persona_evo.cli.main import main
+
 for module in pkgutil.walk_packages(persona_evo.__path__, "persona_evo."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
-assert not [name for name in sys.modules if name.startswith("persona_evo.studies")]
+
+def ran(line):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(line.split())
+    return code, out.getvalue(), err.getvalue()
+
+found = {line: ran(line) for line in sys.argv[1:]}
 try:
     persona_evo.reproduce()
 except persona_evo.PersonaEvoError as e:
-    print(e)
+    found["in Python"] = str(e)
+found["loaded"] = [name for name in sys.modules if name.startswith("persona_evo.studies")]
+print(json.dumps(found))
 """
-"""Run in a copy of the package."""
+"""Runs in a copy of the package: imports all modules, then runs commands."""
 
 
 def test_the_product_needs_no_studies(tmp_path: Path) -> None:
-    """All modules of a copy of the package without its studies are imported, and commands work.
+    """In a copy of the package without its studies all modules can be imported, and commands work.
 
     The tests of the product pass without them, too: `rm -r persona_evo/studies tests/studies`, then `pytest`.
     """
     package = tmp_path / "copy" / "persona_evo"
     shutil.copytree(ROOT / "persona_evo", package, ignore=shutil.ignore_patterns("__pycache__", "studies"))
-    shutil.copytree(ROOT / "policies", tmp_path / "copy" / "policies")
+    shutil.copytree(ROOT / "policies", package.parent / "policies")
     folder = tmp_path / "runs" / "again"
     folder.mkdir(parents=True)
     (folder / studies.CONFIG).write_text(json.dumps({"schema": 1, "study": "puyo", "seed": 4}))
-
-    def python(*arguments: str) -> subprocess.CompletedProcess[str]:
-        there = {**os.environ, "PYTHONPATH": str(package.parent)}
-        return subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=there, capture_output=True, text=True)
-
-    def typed(line: str) -> Ran:
-        done = python("-m", "persona_evo", *line.split())
-        return Ran(done.returncode, done.stdout, done.stderr)
-
-    done = python("-c", IMPORTS)
-    assert done.returncode == 0 and done.stdout.startswith("no studies are installed"), done.stderr
-    for line in ("reproduce", "reproduce puyo --quick", "runs show again --figures pictures"):
-        ran = typed(line)
-        assert ran.code == 2 and "no studies are installed" in ran.err and "Traceback" not in ran.err, line
-    for line, says in (
-        ("--help", "reproduce"),
-        ("reproduce --help", "run a published experiment"),
-        ("runs list", "study puyo"),
-        ("runs show again", "study puyo"),
-        ("status", ""),
-        ("persona list", "runner"),
-        ("policy list", "paper_runner"),
-        ("level check test01", "test01"),
-        ("solve test01 --persona runner --seconds 1", "0."),
-        ("playtest test01 --trials 1 --iterations 20 --bound-seconds 0 --no-pictures --jobs 1", "test01"),
-    ):
-        ran = typed(line)
-        assert ran.code == 0 and says in ran.out, f"{line}: {ran.err}"
+    there = {**os.environ, "PYTHONPATH": str(package.parent)}
+    process = [sys.executable, "-c", SCRIPT, *REFUSED, *DONE]
+    done = subprocess.run(process, cwd=tmp_path, env=there, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["in Python"].startswith("no studies are installed") and found["loaded"] == []
+    for line in REFUSED:
+        code, _, err = found[line]
+        assert code == 2 and "no studies are installed" in err, line
+    for line, says in DONE.items():
+        code, out, err = found[line]
+        assert code == 0 and says in out, f"{line}: {err}"
 
 
 def test_nothing_of_the_product_names_a_study() -> None:
