@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 CHECKED = """\
 Findings are problems (the level cannot be played as meant) and notices (worth a look); places are row:column, from 1.
-The exit code is 0 without problems, 1 with one, 2 if a file cannot be read. docs/findings.md has all kinds of findings.
+The exit code is 0 without problems, 1 with one, 2 if a file cannot be read.
+docs/pages/findings.md lists all kinds of findings.
 
 """
 

@@ -1,0 +1,1 @@
+"""Playthroughs, their statistics, and what they show of a level; matches and experiments."""

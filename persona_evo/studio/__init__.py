@@ -1,0 +1,1 @@
+"""The place for a graphical interface; empty so far."""

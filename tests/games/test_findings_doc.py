@@ -1,4 +1,4 @@
-"""docs/findings.md: the table has every kind, and each example level shows the kind it stands for."""
+"""docs/pages/findings.md: the table has every kind, and each example level shows the kind it stands for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persona_evo.games.findings import KINDS
 from tests.examples.vault import GAME as VAULT
 from tests.shared import ROOT
 
-DOC = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+DOC = (ROOT / "docs" / "pages" / "findings.md").read_text(encoding="utf-8")
 TABLE = re.findall(r"^\| `(\w+)` \| (level|play|level, play) \| (.+) \|$", DOC, re.MULTILINE)
 EXAMPLES = re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", DOC, re.MULTILINE | re.DOTALL)
 
